@@ -1,0 +1,247 @@
+//! Whether a hit is the one that a candidate waits for, and what happens then.
+
+use hypocenter_plan::glob_matches;
+use hypocenter_trace::{
+    ArmedCandidate, ArmedFault, ArmedStack, InjectedRecord, Interned, ReportKind, Session, SiteId,
+    TraceError, TrialFile, clock, hash,
+};
+
+use crate::exceptions;
+use crate::jni::Jni;
+use crate::stacks::stack_hash;
+use crate::state::State;
+use crate::threads::ThreadState;
+
+struct Armed {
+    candidate: ArmedCandidate,
+    /// The number of the candidate in the plan.
+    number: u32,
+    /// The guard looks at more than the site and the node, so its hits are counted apart.
+    filtered: bool,
+    /// Of `u64::MAX + 1`; none if every hit is taken.
+    chance: Option<u64>,
+}
+
+/// The candidates that can happen in this JVM, by site.
+pub(crate) struct Arsenal {
+    armed: Vec<Armed>,
+    /// For each site, where its candidates start.
+    starts: Vec<u32>,
+    seed: u64,
+}
+
+/// What the hook brings along.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Seen {
+    Nothing,
+    Boolean(bool),
+}
+
+/// What the hooked code is to do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Go on.
+    GoOn,
+    /// Sleep for what is pending.
+    Pause,
+    /// An exception is pending in JNI.
+    Thrown,
+    /// Go on with the opposite value.
+    Negate,
+}
+
+impl Arsenal {
+    pub(crate) fn new(trial: &TrialFile, node: &str) -> Result<Arsenal, TraceError> {
+        let mut armed: Vec<Armed> = trial
+            .candidates()?
+            .into_iter()
+            .enumerate()
+            .filter(|(_, candidate)| candidate.node.as_deref().is_none_or(|wanted| wanted == node))
+            .map(|(number, candidate)| Armed {
+                number: number as u32,
+                filtered: candidate.thread.is_some() || candidate.stack != ArmedStack::Any,
+                chance: candidate.probability.map(|p| (p.clamp(0.0, 1.0) * u64::MAX as f64) as u64),
+                candidate,
+            })
+            .collect();
+        armed.sort_by_key(|it| (it.candidate.site, it.number));
+        let mut starts = Vec::with_capacity(trial.site_count() as usize + 1);
+        let mut at = 0;
+        for site in 0..=trial.site_count() {
+            while armed.get(at).is_some_and(|it| it.candidate.site.0 < site) {
+                at += 1;
+            }
+            starts.push(at as u32);
+        }
+        Ok(Arsenal { armed, starts, seed: trial.seed() })
+    }
+
+    fn at(&self, site: SiteId) -> &[Armed] {
+        let site = site.0 as usize;
+        let range = self.starts.get(site).zip(self.starts.get(site + 1));
+        range.and_then(|(&start, &end)| self.armed.get(start as usize..end as usize)).unwrap_or(&[])
+    }
+
+    /// Decides on a hit of `site` that had `before` hits in this JVM before it.
+    #[inline]
+    pub(crate) fn decide(&self, hit: &mut Hit<'_>, site: SiteId, before: u64) -> Answer {
+        for armed in self.at(site) {
+            let occurrence = if armed.filtered {
+                if !hit.fits(&armed.candidate) {
+                    continue;
+                }
+                hit.session.count_candidate(armed.number) + 1
+            } else {
+                before + 1
+            };
+            if armed.is_due(occurrence, self.seed) {
+                let answer = hit.fire(armed, occurrence);
+                if answer != Answer::GoOn {
+                    return answer;
+                }
+            }
+        }
+        Answer::GoOn
+    }
+}
+
+impl Armed {
+    #[inline]
+    fn is_due(&self, occurrence: u64, seed: u64) -> bool {
+        let counted = match (self.candidate.occurrence, self.candidate.always) {
+            (Some(wanted), false) => occurrence == wanted,
+            (Some(wanted), true) => occurrence >= wanted,
+            (None, _) => true,
+        };
+        counted
+            && self
+                .chance
+                .is_none_or(|chance| hash::word(occurrence, hash::word(self.number.into(), seed)) <= chance)
+    }
+}
+
+/// A hit at a site where something may happen.
+pub(crate) struct Hit<'a> {
+    pub state: &'static State,
+    pub session: &'a Session,
+    pub jni: Jni,
+    pub thread: &'a mut ThreadState,
+    pub who: i64,
+    pub seen: Seen,
+}
+
+impl Hit<'_> {
+    fn fits(&mut self, candidate: &ArmedCandidate) -> bool {
+        if let Some(pattern) = &candidate.thread {
+            self.thread.identify(self.state, self.session, self.jni, self.who);
+            if !glob_matches(pattern, &self.thread.name) {
+                return false;
+            }
+        }
+        match &candidate.stack {
+            ArmedStack::Any => true,
+            ArmedStack::Suffix(patterns) => {
+                let frames = self.state.stacks.capture(self.state.jvmti, self.jni);
+                frames.len() >= patterns.len()
+                    && patterns
+                        .iter()
+                        .zip(&frames)
+                        .all(|(pattern, frame)| glob_matches(pattern, &frame.method))
+            }
+            ArmedStack::Hash(wanted) => {
+                stack_hash(&self.state.stacks.capture(self.state.jvmti, self.jni)) == *wanted
+            }
+        }
+    }
+
+    /// Takes the candidate and the limit, says so in the trace, and only then does it.
+    #[cold]
+    fn fire(&mut self, armed: &Armed, occurrence: u64) -> Answer {
+        let trial = self.session.trial();
+        if armed.candidate.always && trial.is_injected(armed.number) {
+            return match self.prepare(&armed.candidate) {
+                Ok(prepared) => {
+                    trial.injected_again(armed.number);
+                    self.carry_out(&armed.candidate, prepared)
+                }
+                Err(_) => Answer::GoOn,
+            };
+        }
+        if trial.limit_reached() || !trial.is_armed() || !trial.claim(armed.number) {
+            return Answer::GoOn;
+        }
+        let prepared = match self.prepare(&armed.candidate) {
+            Ok(prepared) => prepared,
+            Err(why) => {
+                self.session.report(ReportKind::Refused, armed.number, &why);
+                trial.set_refused(armed.number);
+                return Answer::GoOn;
+            }
+        };
+        if !trial.take_limit() {
+            trial.unclaim(armed.number);
+            return Answer::GoOn;
+        }
+        self.thread.identify(self.state, self.session, self.jni, self.who);
+        let frames = self.state.stacks.capture(self.state.jvmti, self.jni);
+        let threw = match &prepared {
+            Prepared::Throwable(built) => self.session.string(&built.class),
+            Prepared::Nothing => Interned(0),
+        };
+        self.session.injected(&InjectedRecord {
+            candidate: armed.number,
+            occurrence,
+            thread: self.thread.thread,
+            stack: self.state.stacks.intern(self.state.jvmti, self.jni, self.session, &frames),
+            stack_hash: stack_hash(&frames),
+            threw,
+        });
+        trial.set_injected(armed.number, self.session.jvm(), occurrence);
+        self.carry_out(&armed.candidate, prepared)
+    }
+
+    fn prepare(&self, candidate: &ArmedCandidate) -> Result<Prepared, String> {
+        match &candidate.fault {
+            ArmedFault::Exception { classes, message } => {
+                exceptions::build(self.state.jvmti, self.jni, classes, message).map(Prepared::Throwable)
+            }
+            ArmedFault::Negate if self.seen == Seen::Nothing => {
+                Err("there is no boolean at this site".into())
+            }
+            _ => Ok(Prepared::Nothing),
+        }
+    }
+
+    fn carry_out(&mut self, candidate: &ArmedCandidate, prepared: Prepared) -> Answer {
+        match (&candidate.fault, prepared) {
+            (_, Prepared::Throwable(built)) => {
+                self.jni.throw(built.throwable);
+                Answer::Thrown
+            }
+            (ArmedFault::Sleep { nanos }, _) => {
+                self.thread.pending_ns = *nanos;
+                Answer::Pause
+            }
+            (ArmedFault::Spin { nanos }, _) => {
+                // In native code, so that the thread holds up no safepoint while it burns its core.
+                let end = clock::nanos().saturating_add(*nanos);
+                while clock::nanos() < end {
+                    std::hint::spin_loop();
+                }
+                Answer::GoOn
+            }
+            (ArmedFault::Crash { status }, _) => {
+                // SAFETY: ends the process at once, as a crash does: nothing is flushed and no hook of the JVM
+                // runs. What was recorded is in a shared mapping.
+                unsafe { libc::_exit(*status) }
+            }
+            (ArmedFault::Negate, _) => Answer::Negate,
+            (ArmedFault::Exception { .. }, Prepared::Nothing) => Answer::GoOn,
+        }
+    }
+}
+
+enum Prepared {
+    Throwable(exceptions::Built),
+    Nothing,
+}

@@ -1,0 +1,229 @@
+//! The JNI functions that the agent uses. Every method leaves no exception pending but [`Jni::throw`].
+
+use std::ffi::{CStr, CString};
+use std::ptr::null_mut;
+
+use jvmti_bindings::sys::jni::{JNIEnv, JNINativeMethod, jclass, jint, jmethodID, jobject, jvalue};
+
+/// The JNI of the current thread.
+#[derive(Clone, Copy)]
+pub(crate) struct Jni(*mut JNIEnv);
+
+/// Calls a function of the table.
+macro_rules! call {
+    ($self:ident, $function:ident $(, $argument:expr)*) => {
+        // SAFETY: the environment is the current thread's (see `Jni::new`); arguments are live references and
+        // pointers to live locals, and identifiers come from the same JVM.
+        unsafe { ((**$self.0).$function)($self.0 $(, $argument)*) }
+    };
+}
+
+impl Jni {
+    /// # Safety
+    /// `env` is the JNI environment of the current thread, and the value does not leave the current call.
+    pub(crate) unsafe fn new(env: *mut JNIEnv) -> Jni {
+        Jni(env)
+    }
+
+    pub(crate) fn version(&self) -> jint {
+        call!(self, GetVersion)
+    }
+
+    /// Clears a pending exception; whether there was one.
+    fn cleared(&self) -> bool {
+        let pending = call!(self, ExceptionCheck) != 0;
+        if pending {
+            call!(self, ExceptionClear);
+        }
+        pending
+    }
+
+    /// The result of a call that may have thrown.
+    fn object(&self, object: jobject) -> Option<jobject> {
+        (!self.cleared() && !object.is_null()).then_some(object)
+    }
+
+    pub(crate) fn define_class(&self, name: &CStr, bytes: &[u8]) -> Option<jclass> {
+        let len = bytes.len() as i32;
+        self.object(call!(self, DefineClass, name.as_ptr(), null_mut(), bytes.as_ptr().cast(), len))
+    }
+
+    pub(crate) fn find_class(&self, name: &CStr) -> Option<jclass> {
+        self.object(call!(self, FindClass, name.as_ptr()))
+    }
+
+    pub(crate) fn register_natives(&self, class: jclass, methods: &[JNINativeMethod]) -> bool {
+        let code = call!(self, RegisterNatives, class, methods.as_ptr(), methods.len() as i32);
+        !self.cleared() && code == 0
+    }
+
+    pub(crate) fn byte_array(&self, bytes: &[u8]) -> Option<jobject> {
+        let len = i32::try_from(bytes.len()).ok()?;
+        let array = self.object(call!(self, NewByteArray, len))?;
+        call!(self, SetByteArrayRegion, array, 0, len, bytes.as_ptr().cast());
+        (!self.cleared()).then_some(array)
+    }
+
+    /// Runs something with room for local references, which are gone afterwards but for the result.
+    pub(crate) fn frame(&self, work: impl FnOnce() -> Option<jobject>) -> Option<jobject> {
+        const LOCALS: i32 = 256;
+        if call!(self, PushLocalFrame, LOCALS) != 0 {
+            self.cleared();
+            return None;
+        }
+        let result = work();
+        let result = call!(self, PopLocalFrame, result.unwrap_or(null_mut()));
+        (!result.is_null()).then_some(result)
+    }
+
+    pub(crate) fn delete_local(&self, object: jobject) {
+        call!(self, DeleteLocalRef, object);
+    }
+
+    /// A Java string; text that C strings cannot hold is cut at the first NUL.
+    pub(crate) fn string(&self, text: &str) -> Option<jobject> {
+        let text = CString::new(text.split('\0').next().unwrap_or("")).ok()?;
+        self.object(call!(self, NewStringUTF, text.as_ptr()))
+    }
+
+    pub(crate) fn text(&self, string: jobject) -> String {
+        let chars = call!(self, GetStringUTFChars, string, null_mut());
+        if chars.is_null() {
+            self.cleared();
+            return String::new();
+        }
+        // SAFETY: GetStringUTFChars returns a NUL-terminated string.
+        let text = unsafe { CStr::from_ptr(chars) }.to_string_lossy().into_owned();
+        call!(self, ReleaseStringUTFChars, string, chars);
+        text
+    }
+
+    pub(crate) fn method(&self, class: jclass, name: &CStr, descriptor: &CStr) -> Option<jmethodID> {
+        let method = call!(self, GetMethodID, class, name.as_ptr(), descriptor.as_ptr());
+        (!self.cleared() && !method.is_null()).then_some(method)
+    }
+
+    pub(crate) fn static_method(&self, class: jclass, name: &CStr, descriptor: &CStr) -> Option<jmethodID> {
+        let method = call!(self, GetStaticMethodID, class, name.as_ptr(), descriptor.as_ptr());
+        (!self.cleared() && !method.is_null()).then_some(method)
+    }
+
+    pub(crate) fn call_object(
+        &self,
+        object: jobject,
+        method: jmethodID,
+        arguments: &[jvalue],
+    ) -> Option<jobject> {
+        self.object(call!(self, CallObjectMethodA, object, method, arguments.as_ptr()))
+    }
+
+    pub(crate) fn call_static(
+        &self,
+        class: jclass,
+        method: jmethodID,
+        arguments: &[jvalue],
+    ) -> Option<jobject> {
+        self.object(call!(self, CallStaticObjectMethodA, class, method, arguments.as_ptr()))
+    }
+
+    /// Calls a method by name and descriptor that returns an object.
+    pub(crate) fn invoke(
+        &self,
+        object: jobject,
+        name: &CStr,
+        descriptor: &CStr,
+        arguments: &[jvalue],
+    ) -> Option<jobject> {
+        let class = self.class_of(object)?;
+        let method = self.method(class, name, descriptor)?;
+        self.call_object(object, method, arguments)
+    }
+
+    /// Calls a method without arguments that returns an int or a boolean.
+    pub(crate) fn invoke_int(&self, object: jobject, name: &CStr, descriptor: &CStr) -> Option<i32> {
+        let class = self.class_of(object)?;
+        let method = self.method(class, name, descriptor)?;
+        let value = if descriptor.to_bytes().ends_with(b"Z") {
+            i32::from(call!(self, CallBooleanMethodA, object, method, [].as_ptr()) != 0)
+        } else {
+            call!(self, CallIntMethodA, object, method, [].as_ptr())
+        };
+        (!self.cleared()).then_some(value)
+    }
+
+    /// Calls a `void` method.
+    pub(crate) fn invoke_void(
+        &self,
+        object: jobject,
+        name: &CStr,
+        descriptor: &CStr,
+        arguments: &[jvalue],
+    ) -> bool {
+        let Some(class) = self.class_of(object) else { return false };
+        let Some(method) = self.method(class, name, descriptor) else { return false };
+        call!(self, CallVoidMethodA, object, method, arguments.as_ptr());
+        !self.cleared()
+    }
+
+    /// A `long` field of an object, if it has it.
+    pub(crate) fn long_field(&self, object: jobject, name: &CStr) -> Option<i64> {
+        let class = self.class_of(object)?;
+        let field = call!(self, GetFieldID, class, name.as_ptr(), c"J".as_ptr());
+        if self.cleared() || field.is_null() {
+            return None;
+        }
+        Some(call!(self, GetLongField, object, field))
+    }
+
+    /// Whether a class has a static field. The class is initialised by this.
+    pub(crate) fn static_field(&self, class: jclass, name: &CStr, descriptor: &CStr) -> bool {
+        let field = call!(self, GetStaticFieldID, class, name.as_ptr(), descriptor.as_ptr());
+        !self.cleared() && !field.is_null()
+    }
+
+    pub(crate) fn class_of(&self, object: jobject) -> Option<jclass> {
+        self.object(call!(self, GetObjectClass, object))
+    }
+
+    /// A new object; none if its constructor threw.
+    pub(crate) fn new_object(
+        &self,
+        class: jclass,
+        constructor: jmethodID,
+        arguments: &[jvalue],
+    ) -> Option<jobject> {
+        self.object(call!(self, NewObjectA, class, constructor, arguments.as_ptr()))
+    }
+
+    pub(crate) fn reflected_method(&self, method: jobject) -> Option<jmethodID> {
+        let method = call!(self, FromReflectedMethod, method);
+        (!self.cleared() && !method.is_null()).then_some(method)
+    }
+
+    pub(crate) fn elements(&self, array: jobject) -> Vec<jobject> {
+        let count = call!(self, GetArrayLength, array);
+        (0..count).filter_map(|index| self.object(call!(self, GetObjectArrayElement, array, index))).collect()
+    }
+
+    pub(crate) fn object_array(&self, class: jclass, elements: &[jobject]) -> Option<jobject> {
+        let array = self.object(call!(self, NewObjectArray, elements.len() as i32, class, null_mut()))?;
+        for (index, &element) in elements.iter().enumerate() {
+            call!(self, SetObjectArrayElement, array, index as i32, element);
+        }
+        (!self.cleared()).then_some(array)
+    }
+
+    pub(crate) fn is_assignable(&self, from: jclass, to: jclass) -> bool {
+        call!(self, IsAssignableFrom, from, to) != 0
+    }
+
+    /// Makes `throwable` the pending exception: it is thrown when the native method returns.
+    pub(crate) fn throw(&self, throwable: jobject) -> bool {
+        call!(self, Throw, throwable) == 0
+    }
+}
+
+/// An object as an argument.
+pub(crate) fn object(object: jobject) -> jvalue {
+    jvalue { l: object }
+}

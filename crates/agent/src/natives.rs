@@ -1,0 +1,160 @@
+//! The native methods of the helper class: what happens at a hook whose level is not zero.
+
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use hypocenter_trace::{SiteId, clock, level};
+use jvmti_bindings::sys::jni::{JNIEnv, JNINativeMethod, jboolean, jclass, jint, jlong, jobject};
+
+use crate::decide::{Answer, Hit, Seen};
+use crate::helper;
+use crate::jni::Jni;
+use crate::log;
+use crate::stacks::class_of_signature;
+use crate::state::State;
+use crate::threads::CURRENT;
+
+/// Runs the body of a native method; a panic ends here.
+fn guarded<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(value) => value,
+        Err(panic) => {
+            let text = panic
+                .downcast_ref::<&str>()
+                .map(ToString::to_string)
+                .or_else(|| panic.downcast_ref::<String>().cloned())
+                .unwrap_or_default();
+            log::line(&format!("a bug of ours: panic in a hook: {text}"));
+            otherwise
+        }
+    }
+}
+
+#[inline]
+fn handle(env: *mut JNIEnv, site: jint, who: jlong, seen: Seen, thrown: Option<jobject>) -> Answer {
+    let Some(state) = State::get() else { return Answer::GoOn };
+    let Some(session) = state.session() else { return Answer::GoOn };
+    let site = SiteId(site as u32);
+    let level = state.levels.get(site.0 as usize).copied().unwrap_or(0);
+    let before = if level & level::COUNT != 0 { session.count(site) } else { 0 };
+    if level & !level::COUNT == 0 {
+        return Answer::GoOn;
+    }
+    let work = |thread: &std::cell::RefCell<crate::threads::ThreadState>| {
+        let Ok(mut thread) = thread.try_borrow_mut() else { return Answer::GoOn };
+        let thread = &mut *thread;
+        // SAFETY: the JVM passed this thread's environment to the native method that called.
+        let jni = unsafe { Jni::new(env) };
+        if level & level::EVENT != 0 {
+            thread.identify(state, session, jni, who);
+            let flags = match seen {
+                Seen::Boolean(value) => value.into(),
+                Seen::Nothing => 0,
+            };
+            if level & level::STACK == 0 && thrown.is_none() {
+                thread.ring(session).hit(session.trial(), site.0, flags, clock::ticks());
+            } else {
+                let stack = if level & level::STACK != 0 {
+                    let frames = state.stacks.capture(state.jvmti, jni);
+                    state.stacks.intern(state.jvmti, jni, session, &frames).0
+                } else {
+                    0
+                };
+                let string = thrown
+                    .and_then(|it| jni.class_of(it))
+                    .and_then(|class| state.jvmti.class_signature(class).ok())
+                    .map_or(0, |signature| session.string(&class_of_signature(&signature)).0);
+                thread.ring(session).hit_with(session.trial(), site.0, flags, string, stack);
+            }
+        }
+        if level & level::DECIDE == 0 {
+            return Answer::GoOn;
+        }
+        let mut hit = Hit { state, session, jni, thread, who, seen };
+        state.arsenal.decide(&mut hit, site, before)
+    };
+    CURRENT.try_with(work).unwrap_or(Answer::GoOn)
+}
+
+/// What the helper's native methods answer: bit 1 asks for a pause.
+const PAUSE: jint = 2;
+
+extern "system" fn enter(env: *mut JNIEnv, _: jclass, site: jint, who: jlong) -> jint {
+    guarded(0, || match handle(env, site, who, Seen::Nothing, None) {
+        Answer::Pause => PAUSE,
+        _ => 0,
+    })
+}
+
+extern "system" fn enter_caught(
+    env: *mut JNIEnv,
+    _: jclass,
+    thrown: jobject,
+    site: jint,
+    who: jlong,
+) -> jint {
+    guarded(0, || match handle(env, site, who, Seen::Nothing, Some(thrown)) {
+        Answer::Pause => PAUSE,
+        _ => 0,
+    })
+}
+
+extern "system" fn enter_bool(env: *mut JNIEnv, _: jclass, value: jboolean, site: jint, who: jlong) -> jint {
+    let value = value != 0;
+    guarded(jint::from(value), || match handle(env, site, who, Seen::Boolean(value), None) {
+        Answer::Pause => PAUSE | jint::from(value),
+        Answer::Negate => jint::from(!value),
+        Answer::GoOn | Answer::Thrown => jint::from(value),
+    })
+}
+
+extern "system" fn pending(_: *mut JNIEnv, _: jclass) -> jlong {
+    let take =
+        || CURRENT.try_with(|it| it.try_borrow_mut().map_or(0, |mut it| std::mem::take(&mut it.pending_ns)));
+    guarded(0, || take().unwrap_or(0) as jlong)
+}
+
+extern "system" fn levels(env: *mut JNIEnv, _: jclass) -> jobject {
+    guarded(std::ptr::null_mut(), || {
+        // SAFETY: the JVM passed this thread's environment to this native method.
+        let jni = unsafe { Jni::new(env) };
+        let levels = State::get().map_or(&[] as &[u8], |state| &state.levels);
+        jni.byte_array(levels).unwrap_or(std::ptr::null_mut())
+    })
+}
+
+/// Defines the helper class and binds its native methods.
+pub(crate) fn install(jni: Jni) -> Result<(), &'static str> {
+    /// `Thread.threadId` came with 19, and JNI tells the version from there on.
+    const JNI_VERSION_19: jint = 0x0013_0000;
+    let bytes = helper::class_file(jni.version() >= JNI_VERSION_19);
+    let name = std::ffi::CString::new(helper::CLASS).map_err(|_| "the helper's name is broken")?;
+    let class = jni.define_class(&name, &bytes).ok_or("the JVM refused the helper class")?;
+    let natives: [((&str, &str), *mut c_void); 5] = [
+        (helper::LEVELS, levels as *mut c_void),
+        (helper::ENTER, enter as *mut c_void),
+        (helper::ENTER_CAUGHT, enter_caught as *mut c_void),
+        (helper::ENTER_BOOL, enter_bool as *mut c_void),
+        (helper::PENDING, pending as *mut c_void),
+    ];
+    let texts: Vec<_> = natives
+        .iter()
+        .map(|((name, descriptor), _)| (std::ffi::CString::new(*name), std::ffi::CString::new(*descriptor)))
+        .collect();
+    let mut methods = Vec::new();
+    for ((name, descriptor), (_, function)) in texts.iter().zip(&natives) {
+        let (Ok(name), Ok(descriptor)) = (name, descriptor) else { return Err("a native's name is broken") };
+        methods.push(JNINativeMethod {
+            name: name.as_ptr(),
+            signature: descriptor.as_ptr(),
+            fnPtr: *function,
+        });
+    }
+    if !jni.register_natives(class, &methods) {
+        return Err("the JVM refused the helper's native methods");
+    }
+    // Initialises the class now: levels never change once patched code can run.
+    let initialised = jni.static_field(class, c"LEVEL", c"[B");
+    jni.delete_local(class);
+    if initialised { Ok(()) } else { Err("the helper class could not be initialised") }
+}

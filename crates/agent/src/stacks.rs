@@ -1,0 +1,145 @@
+//! Stacks of the current thread: captured through JVMTI, named once, interned in the trace.
+
+use std::sync::{Arc, Mutex};
+
+use hypocenter_trace::{Interned, Session, hash};
+use jvmti_bindings::sys::jni::jmethodID;
+use jvmti_bindings::sys::jvmti::jvmtiFrameInfo;
+use rustc_hash::FxHashMap;
+
+use crate::helper;
+use crate::jni::Jni;
+use crate::jvmti::Jvmti;
+
+/// The deepest stack that is looked at; what lies below takes no part in guards and hashes.
+const FRAMES_MAX: usize = 512;
+
+/// A frame with the names that guards compare.
+#[derive(Debug, Clone)]
+pub(crate) struct NamedFrame {
+    /// `package.Class.method`.
+    pub method: Arc<str>,
+    raw: RawFrame,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct RawFrame {
+    method: usize,
+    location: i64,
+}
+
+#[derive(Default)]
+struct Known {
+    methods: FxHashMap<usize, Arc<str>>,
+    places: FxHashMap<RawFrame, Interned>,
+}
+
+/// Remembers the names of methods. A method's id stays valid as long as its class is loaded.
+#[derive(Default)]
+pub(crate) struct Stacks {
+    known: Mutex<Known>,
+}
+
+impl Stacks {
+    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    /// The current thread's frames, innermost first, without the helper's.
+    pub(crate) fn capture(&self, jvmti: Jvmti, jni: Jni) -> Vec<NamedFrame> {
+        let mut frames: Vec<jvmtiFrameInfo> = Vec::new();
+        if jvmti.stack(&mut frames, FRAMES_MAX).is_err() {
+            return Vec::new();
+        }
+        let named = frames.iter().map(|frame| NamedFrame {
+            method: self.method(jvmti, jni, frame.method),
+            raw: RawFrame { method: frame.method as usize, location: frame.location },
+        });
+        named.skip_while(|frame| is_helper(&frame.method)).collect()
+    }
+
+    fn method(&self, jvmti: Jvmti, jni: Jni, method: jmethodID) -> Arc<str> {
+        if let Some(name) = self.known().methods.get(&(method as usize)) {
+            return name.clone();
+        }
+        // No lock is held while the JVM is called.
+        let class = jvmti.declaring_class(method).ok();
+        let class_name = class.and_then(|class| {
+            let signature = jvmti.class_signature(class).ok();
+            jni.delete_local(class);
+            signature
+        });
+        let class_name = class_name.as_deref().map(class_of_signature).unwrap_or_default();
+        let method_name = jvmti.method_name(method).unwrap_or_default();
+        let name: Arc<str> = format!("{class_name}.{method_name}").into();
+        self.known().methods.insert(method as usize, name.clone());
+        name
+    }
+
+    /// The nearest frames, interned.
+    pub(crate) fn intern(
+        &self,
+        jvmti: Jvmti,
+        jni: Jni,
+        session: &Session,
+        frames: &[NamedFrame],
+    ) -> Interned {
+        let nearest = &frames[..frames.len().min(session.trial().stack_frames() as usize)];
+        let words: Vec<_> = nearest
+            .iter()
+            .map(|frame| (session.string(&frame.method), self.place(jvmti, jni, session, frame.raw)))
+            .collect();
+        session.stack(&words)
+    }
+
+    /// `File.java:line`, or nothing where the class file does not say.
+    fn place(&self, jvmti: Jvmti, jni: Jni, session: &Session, frame: RawFrame) -> Interned {
+        if let Some(&place) = self.known().places.get(&frame) {
+            return place;
+        }
+        let method = frame.method as jmethodID;
+        let file = jvmti.declaring_class(method).ok().and_then(|class| {
+            let file = jvmti.source_file(class);
+            jni.delete_local(class);
+            file
+        });
+        let place = match (file, jvmti.line(method, frame.location)) {
+            (Some(file), Some(line)) => session.string(&format!("{file}:{line}")),
+            (Some(file), None) => session.string(&file),
+            (None, _) => Interned(0),
+        };
+        self.known().places.insert(frame, place);
+        place
+    }
+}
+
+/// The hash of a whole stack: methods only, so it does not depend on lines.
+pub(crate) fn stack_hash(frames: &[NamedFrame]) -> u64 {
+    frames.iter().fold(0, |sum, frame| hash::bytes(frame.method.as_bytes(), sum))
+}
+
+fn is_helper(method: &str) -> bool {
+    method.split_once('.').is_some_and(|_| {
+        method.len() > helper::CLASS.len()
+            && method.as_bytes()[helper::CLASS.len()] == b'.'
+            && method.bytes().zip(helper::CLASS.bytes()).all(|(a, b)| a == b || (a == b'.' && b == b'/'))
+    })
+}
+
+/// `Ljava/lang/String;` as `java.lang.String`.
+pub(crate) fn class_of_signature(signature: &str) -> String {
+    signature.strip_prefix('L').and_then(|it| it.strip_suffix(';')).unwrap_or(signature).replace('/', ".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_helper_is_left_out_of_stacks() {
+        assert!(is_helper("hypocenter.Rt.hit"));
+        assert!(!is_helper("hypocenter.Rtx.hit"));
+        assert!(!is_helper("java.lang.Thread.run"));
+        assert_eq!(class_of_signature("La/B$C;"), "a.B$C");
+    }
+}

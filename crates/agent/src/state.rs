@@ -1,0 +1,102 @@
+//! What the agent knows: made once when the JVM loads it, read by every callback.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use hypocenter_trace::{Map, MapError, Session, TraceError, TrialFile};
+use memmap2::Mmap;
+
+use crate::decide::Arsenal;
+use crate::jvmti::Jvmti;
+use crate::log;
+use crate::stacks::Stacks;
+
+pub(crate) struct State {
+    pub jvmti: Jvmti,
+    pub map: Map<'static>,
+    pub levels: Vec<u8>,
+    pub arsenal: Arsenal,
+    pub stacks: Stacks,
+    pub node: String,
+    trial: PathBuf,
+    java: String,
+    session: OnceLock<Option<Session>>,
+}
+
+static STATE: OnceLock<State> = OnceLock::new();
+
+/// Why the agent cannot work.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StartError {
+    #[error(transparent)]
+    Map(#[from] MapError),
+    #[error(transparent)]
+    Trial(#[from] TraceError),
+    #[error("the map {path} cannot be opened: {source}")]
+    Open { path: String, source: std::io::Error },
+    #[error("the map is not the one the trial was made for")]
+    OtherMap,
+    #[error("the agent was loaded twice")]
+    Twice,
+}
+
+impl State {
+    /// The state, once the agent has started.
+    #[inline]
+    pub(crate) fn get() -> Option<&'static State> {
+        STATE.get()
+    }
+
+    pub(crate) fn start(
+        jvmti: Jvmti,
+        options: crate::options::Options,
+        java: String,
+    ) -> Result<(), StartError> {
+        let open = |source| StartError::Open { path: options.map.display().to_string(), source };
+        let file = std::fs::File::open(&options.map).map_err(open)?;
+        // SAFETY: the tool writes a map before it starts any JVM and never changes it afterwards.
+        let bytes = unsafe { Mmap::map(&file) }.map_err(open)?;
+        // The map is used until the process ends, from any thread.
+        let bytes: &'static Mmap = Box::leak(Box::new(bytes));
+        let map = Map::new(bytes)?;
+        let trial = TrialFile::open(&options.trial)?;
+        if trial.map_digest() != map.digest() || trial.site_count() as usize != map.site_count() {
+            return Err(StartError::OtherMap);
+        }
+        let node = std::env::var(crate::options::NODE_VARIABLE).unwrap_or(options.node);
+        let state = State {
+            jvmti,
+            map,
+            levels: trial.levels(),
+            arsenal: Arsenal::new(&trial, &node)?,
+            stacks: Stacks::default(),
+            node,
+            trial: options.trial,
+            java,
+            session: OnceLock::new(),
+        };
+        STATE.set(state).map_err(|_| StartError::Twice)?;
+        trial.agent_started();
+        Ok(())
+    }
+
+    /// This JVM's part in the trial. It joins when the first class of the map is loaded, so a JVM that only
+    /// happens to have the agent (a build tool's, say) leaves no trace.
+    pub(crate) fn join(&self) -> Option<&Session> {
+        self.session
+            .get_or_init(|| match Session::join(&self.trial, &self.node, std::process::id(), &self.java) {
+                Ok(session) => Some(session),
+                Err(error) => {
+                    log::line(&format!("this JVM takes no part in the trial: {error}"));
+                    None
+                }
+            })
+            .as_ref()
+    }
+
+    /// This JVM's part in the trial, if it has one.
+    #[inline]
+    pub(crate) fn session(&self) -> Option<&Session> {
+        self.session.get()?.as_ref()
+    }
+}

@@ -1,0 +1,297 @@
+//! Puts the map's hooks into a class as it loads.
+//!
+//! The map was made from the class path; what the JVM loads may be something else, because another agent was there
+//! first. A method whose code is the one that was scanned (by its digest) gets its hooks where the map says. One
+//! that was changed gets those hooks that can still be told apart, by callee and order, and they are reported as
+//! moved; the others are refused. A hook is never put at a place that is merely likely.
+
+use hypocenter_classfile::{
+    ClassFile, Code, Insertion, Instruction, Member, MethodPatch, Patcher, Place, Snippet, Unpatched,
+    callee_text, code_digest_symbolic, op,
+};
+use hypocenter_plan::SiteKind;
+use hypocenter_trace::{
+    FALL_THROUGH, Map, MapClass, MapHook, MapMethod, PatchTally, Placement, ReportKind, Session, SiteId,
+    level,
+};
+
+use crate::helper;
+
+/// HotSpot never compiles a longer method (`-XX:-DontCompileHugeMethods` changes that).
+const HUGE_METHOD_BYTES: usize = 8000;
+
+/// A hook with its place in the code at hand.
+#[derive(Clone, Copy)]
+struct Placed<'a> {
+    site: SiteId,
+    kind: SiteKind,
+    placement: Placement,
+    pc: u32,
+    edges: &'a [u32],
+    moved: bool,
+}
+
+pub(crate) struct Transform<'a> {
+    pub map: Map<'a>,
+    pub levels: &'a [u8],
+    pub session: &'a Session,
+}
+
+impl<'a> Transform<'a> {
+    /// The patched class file, or none if nothing could be hooked.
+    pub(crate) fn class(&self, entry: MapClass<'a>, bytes: &[u8], tally: &mut PatchTally) -> Option<Vec<u8>> {
+        let class = match ClassFile::parse(bytes) {
+            Ok(class) => class,
+            Err(error) => {
+                entry.methods().for_each(|method| self.refuse_all(&method, &error.to_string(), tally));
+                return None;
+            }
+        };
+        let mut patcher = Patcher::new(&class);
+        for method in entry.methods() {
+            self.method(&class, &mut patcher, method, tally);
+        }
+        (tally.placed + tally.moved > 0).then(|| patcher.finish())
+    }
+
+    fn refuse(&self, site: SiteId, why: &str, tally: &mut PatchTally) {
+        tally.refused += 1;
+        self.session.report(ReportKind::Unhooked, site.0, why);
+    }
+
+    fn refuse_all(&self, method: &MapMethod<'_>, why: &str, tally: &mut PatchTally) {
+        method.hooks().for_each(|hook| self.refuse(hook.site, why, tally));
+    }
+
+    fn method(
+        &self,
+        class: &ClassFile<'_>,
+        patcher: &mut Patcher<'_>,
+        entry: MapMethod<'a>,
+        tally: &mut PatchTally,
+    ) {
+        let named =
+            |method: &Member<'_>| method.name == entry.name() && method.descriptor == entry.descriptor();
+        let index = match class.methods().get(entry.index()) {
+            Some(method) if named(method) => Some(entry.index()),
+            _ => class.methods().iter().position(named),
+        };
+        let Some(index) = index else {
+            return self.refuse_all(&entry, "the loaded class has no such method", tally);
+        };
+        let code = match class.methods()[index].code() {
+            Ok(Some(code)) => code,
+            Ok(None) => return self.refuse_all(&entry, "the method of the loaded class has no code", tally),
+            Err(error) => return self.refuse_all(&entry, &error.to_string(), tally),
+        };
+        let mut placed = Vec::new();
+        for hook in self.place(class, &code, entry, tally) {
+            // A hook that does something may not sit in code that the helper itself runs through.
+            let active = self.levels.get(hook.site.0 as usize).is_some_and(|&level| level != 0);
+            if active && helper::OWN_CLASSES.iter().any(|own| own.as_bytes() == class.name()) {
+                self.refuse(hook.site, "the agent's own helper runs through this class", tally);
+            } else {
+                placed.push(hook);
+            }
+        }
+        self.patch(patcher, index, &code, placed, tally);
+    }
+
+    /// Where the hooks go in the code at hand.
+    fn place(
+        &self,
+        class: &ClassFile<'_>,
+        code: &Code<'_>,
+        entry: MapMethod<'a>,
+        tally: &mut PatchTally,
+    ) -> Vec<Placed<'a>> {
+        let at = |hook: MapHook<'a>, pc: u32, edges: &'a [u32], moved: bool| {
+            let kind = self.map.kind(hook.site)?;
+            Some(Placed { site: hook.site, kind, placement: hook.placement, pc, edges, moved })
+        };
+        if code.digest() == entry.digest() {
+            return entry.hooks().filter_map(|hook| at(hook, hook.pc.into(), hook.edges, false)).collect();
+        }
+        let Ok(instructions) = code.instructions().collect::<Result<Vec<_>, _>>() else {
+            self.refuse_all(&entry, "the code of the loaded class cannot be read", tally);
+            return Vec::new();
+        };
+        if code_digest_symbolic(class, code).is_ok_and(|digest| digest == entry.symbolic_digest()) {
+            // The same instructions behind another constant pool: only their offsets may differ.
+            let hooks = entry.hooks().filter_map(|hook| {
+                let pc = instructions.get(usize::from(hook.instruction))?.pc;
+                // Edges name jumps by their offset in the scanned code, which is at hand no more.
+                if hook.placement == Placement::Edges && pc != u32::from(hook.pc) {
+                    self.refuse(hook.site, "jumps moved in bytes that another agent rewrote", tally);
+                    return None;
+                }
+                at(hook, pc, hook.edges, false)
+            });
+            return hooks.collect();
+        }
+        let hooks = entry.hooks().filter_map(|hook| match self.relocate(class, &instructions, hook) {
+            Some(pc) => at(hook, pc, &[], true),
+            None => {
+                let why = "another agent changed the method, and the site cannot be told from others there";
+                self.refuse(hook.site, why, tally);
+                None
+            }
+        });
+        hooks.collect()
+    }
+
+    /// The place of a hook in code that was changed: only where callee (or kind) and order leave no doubt.
+    fn relocate(&self, class: &ClassFile<'_>, code: &[Instruction<'_>], hook: MapHook<'a>) -> Option<u32> {
+        let (callee, ordinal, total) = self.map.match_key(hook.site)?;
+        let nth = |wanted: &dyn Fn(&Instruction<'_>) -> bool| {
+            let all: Vec<u32> = code.iter().filter(|it| wanted(it)).map(|it| it.pc).collect();
+            (all.len() == usize::from(total)).then(|| all.get(usize::from(ordinal)).copied()).flatten()
+        };
+        match self.map.kind(hook.site)? {
+            SiteKind::Entry | SiteKind::Unwind => Some(0),
+            SiteKind::Call | SiteKind::CallReturn | SiteKind::Log => nth(&|it| {
+                it.is_invoke() && callee_text(&class.pool, it).is_some_and(|text| text.as_bytes() == callee)
+            }),
+            SiteKind::Exit => nth(&|it| it.is_return()),
+            SiteKind::BooleanReturn => nth(&|it| it.opcode == op::IRETURN),
+            SiteKind::Block
+            | SiteKind::LoopEntry
+            | SiteKind::LoopIteration
+            | SiteKind::LoopExit
+            | SiteKind::Handler => None,
+        }
+    }
+
+    /// Patches one method; what does not fit is given up step by step and reported, the sites of candidates last.
+    fn patch(
+        &self,
+        patcher: &mut Patcher<'_>,
+        index: usize,
+        code: &Code<'_>,
+        mut hooks: Vec<Placed<'a>>,
+        tally: &mut PatchTally,
+    ) {
+        let decides = |hook: &Placed<'_>| {
+            self.levels.get(hook.site.0 as usize).is_some_and(|&level| level & level::DECIDE != 0)
+        };
+        while !hooks.is_empty() {
+            let mark = patcher.mark();
+            let why = match self.insert(patcher, index, &hooks) {
+                Ok(()) => {
+                    for hook in &hooks {
+                        if hook.moved {
+                            tally.moved += 1;
+                            self.session.report(
+                                ReportKind::Moved,
+                                hook.site.0,
+                                "another agent changed the method",
+                            );
+                        } else {
+                            tally.placed += 1;
+                        }
+                    }
+                    if code.bytes.len() <= HUGE_METHOD_BYTES
+                        && code.bytes.len() + hooks.len() * 6 > HUGE_METHOD_BYTES
+                    {
+                        let text = "with its hooks the method is too long for the JIT compiler and stays interpreted; \
+                                    give the JVM -XX:-DontCompileHugeMethods";
+                        self.session.report(ReportKind::Trouble, hooks[0].site.0, text);
+                    }
+                    return;
+                }
+                Err(why) => why,
+            };
+            patcher.rollback(mark);
+            let text = why.to_string();
+            let given_up: Vec<SiteId> = match &why {
+                Unpatched::EdgeNotSeparable { pc } if hooks.iter().any(|it| it.on_edges_at(*pc)) => {
+                    let gone: Vec<SiteId> =
+                        hooks.iter().filter(|it| it.on_edges_at(*pc)).map(|it| it.site).collect();
+                    hooks.retain(|it| !gone.contains(&it.site));
+                    gone
+                }
+                _ if hooks.iter().any(|it| !decides(it)) && hooks.iter().any(decides) => {
+                    hooks.extract_if(.., |it| !decides(it)).map(|it| it.site).collect()
+                }
+                _ => hooks.drain(..).map(|it| it.site).collect(),
+            };
+            given_up.into_iter().for_each(|site| self.refuse(site, &text, tally));
+        }
+    }
+
+    fn insert(&self, patcher: &mut Patcher<'_>, index: usize, hooks: &[Placed<'_>]) -> Result<(), Unpatched> {
+        let mut bytes: Vec<u8> = Vec::with_capacity(hooks.len() * 8);
+        let mut ends: Vec<usize> = Vec::with_capacity(hooks.len());
+        let mut jumps: Vec<u32> = Vec::new();
+        for hook in hooks {
+            snippet(patcher, hook, &mut bytes)?;
+            ends.push(bytes.len());
+            jumps.extend(hook.edges.iter().filter(|&&edge| edge != FALL_THROUGH));
+        }
+        let mut insertions = Vec::with_capacity(hooks.len());
+        let mut catch_all = None;
+        let (mut start, mut first_jump) = (0, 0);
+        for (hook, &end) in hooks.iter().zip(&ends) {
+            let snippet = Snippet { bytes: &bytes[start..end], stack: stack_words(hook.kind) };
+            start = end;
+            let place = match hook.placement {
+                Placement::Before => Place::Before,
+                Placement::After => Place::After,
+                Placement::Entry => Place::Entry,
+                Placement::Unwind => {
+                    catch_all = Some(snippet);
+                    continue;
+                }
+                Placement::Edges => {
+                    let fall = hook.edges.contains(&FALL_THROUGH);
+                    let count = hook.edges.len() - usize::from(fall);
+                    let from = &jumps[first_jump..first_jump + count];
+                    first_jump += count;
+                    Place::Edges { fall, from }
+                }
+            };
+            insertions.push(Insertion { at: hook.pc, place, snippet });
+        }
+        patcher.method(index, &MethodPatch { insertions: &insertions, catch_all: catch_all.as_ref() })
+    }
+}
+
+impl Placed<'_> {
+    fn on_edges_at(&self, pc: u32) -> bool {
+        self.placement == Placement::Edges && self.pc == pc
+    }
+}
+
+/// The hook's code: the site's number, and a call of the helper.
+fn snippet(patcher: &mut Patcher<'_>, hook: &Placed<'_>, out: &mut Vec<u8>) -> Result<(), Unpatched> {
+    let (name, descriptor) = match hook.kind {
+        SiteKind::Handler | SiteKind::Unwind => {
+            out.push(op::DUP);
+            helper::CAUGHT
+        }
+        SiteKind::BooleanReturn => helper::BOOL,
+        _ => helper::HIT,
+    };
+    match i16::try_from(hook.site.0) {
+        Ok(small) => {
+            out.push(op::SIPUSH);
+            out.extend_from_slice(&small.to_be_bytes());
+        }
+        Err(_) => {
+            out.push(op::LDC_W);
+            out.extend_from_slice(&patcher.integer(hook.site.0 as i32)?.to_be_bytes());
+        }
+    }
+    out.push(op::INVOKESTATIC);
+    let helper = patcher.method_ref(helper::CLASS.as_bytes(), name.as_bytes(), descriptor.as_bytes())?;
+    out.extend_from_slice(&helper.to_be_bytes());
+    Ok(())
+}
+
+/// What the hook's code needs on the stack above what is there.
+fn stack_words(kind: SiteKind) -> u16 {
+    match kind {
+        SiteKind::Handler | SiteKind::Unwind => 2,
+        _ => 1,
+    }
+}

@@ -1,0 +1,201 @@
+//! Writing the new `Code` attribute.
+
+use crate::additions::Additions;
+use crate::bytes::{put_u16, put_u32, u16_at, u32_at};
+use crate::frames;
+use crate::instruction::{Jump, jump, padding};
+use crate::layout::{HANDLER, Layout};
+use crate::{ClassFile, Code, Error, Insertion, Snippet, Unpatched, op, tables};
+
+/// The first version whose verifier needs stack map frames.
+const FRAMES_MAJOR: u16 = 50;
+
+/// Everything needed to write one method.
+pub(crate) struct Rewrite<'r, 'a, 'p> {
+    pub(crate) class: &'r ClassFile<'a>,
+    pub(crate) name_index: u16,
+    pub(crate) code: &'r Code<'a>,
+    pub(crate) layout: &'r Layout,
+    pub(crate) insertions: &'r [Insertion<'p>],
+    /// The `catch_all` snippet and the old address from which it protects.
+    pub(crate) guard: Option<(&'r Snippet<'p>, u32)>,
+    pub(crate) additions: &'r mut Additions,
+    pub(crate) out: &'r mut Vec<u8>,
+}
+
+impl Rewrite<'_, '_, '_> {
+    pub(crate) fn write(mut self) -> Result<(), Unpatched> {
+        let start = self.out.len();
+        self.out.reserve(self.code.bytes.len() + self.layout.code_len + 64);
+        self.u16(self.name_index);
+        self.out.extend_from_slice(&[0; 4]);
+        self.u16(self.max_stack()?);
+        self.u16(self.code.max_locals);
+        self.out.extend_from_slice(&(self.layout.code_len as u32).to_be_bytes());
+        self.instructions()?;
+        self.handlers()?;
+        self.attributes()?;
+        let len = self.out.len() - start - 6;
+        let len = u32::try_from(len).map_err(|_| Unpatched::MethodTooLarge { bytes: len })?;
+        put_u32(self.out, start + 2, len);
+        Ok(())
+    }
+
+    fn u16(&mut self, value: u16) {
+        self.out.extend_from_slice(&value.to_be_bytes());
+    }
+
+    fn max_stack(&self) -> Result<u16, Unpatched> {
+        let inserted = self.code.max_stack.checked_add(self.layout.stack);
+        let caught = self.guard.map_or(Some(0), |(snippet, _)| snippet.stack.checked_add(1));
+        inserted.zip(caught).map(|(a, b)| a.max(b)).ok_or(Unpatched::StackTooDeep)
+    }
+
+    fn snippet(&mut self, insertion: u32) {
+        self.out.extend_from_slice(self.insertions[insertion as usize].snippet.bytes);
+    }
+
+    fn instructions(&mut self) -> Result<(), Unpatched> {
+        let (layout, bytes) = (self.layout, self.code.bytes);
+        let start = self.out.len();
+        let mut slots = layout.slots.as_slice();
+        // Instructions that only move are copied in runs; `copied` is where the current run starts.
+        let mut copied = 0;
+        for (n, &pc) in layout.pcs.iter().enumerate() {
+            let old = pc as usize;
+            let kind = jump(bytes[old]);
+            if kind == Jump::None && slots.first().is_none_or(|slot| slot.at != pc) {
+                continue;
+            }
+            self.out.extend_from_slice(&bytes[copied..old]);
+            copied = old;
+            while let Some((slot, rest)) = slots.split_first().filter(|(slot, _)| slot.at == pc) {
+                self.snippet(slot.insertion);
+                slots = rest;
+            }
+            if kind == Jump::None {
+                continue;
+            }
+            let end = layout.pcs.get(n + 1).map_or(bytes.len(), |next| *next as usize);
+            self.jump(kind, pc, &bytes[old..end])?;
+            copied = end;
+        }
+        self.out.extend_from_slice(&bytes[copied..]);
+        for slot in slots {
+            self.snippet(slot.insertion);
+        }
+        if let Some((snippet, _)) = self.guard {
+            self.out.extend_from_slice(snippet.bytes);
+            self.out.push(op::ATHROW);
+        }
+        assert_eq!(self.out.len() - start, layout.code_len, "layout and code written disagree");
+        Ok(())
+    }
+
+    fn jump(&mut self, kind: Jump, pc: u32, instruction: &[u8]) -> Result<(), Unpatched> {
+        let layout = self.layout;
+        let here = layout.place("jump", pc)?;
+        let distance = |offset: i32| -> Result<i32, Error> {
+            let target = layout.landing("jump", pc, pc.wrapping_add_signed(offset))?;
+            Ok(target as i32 - here as i32)
+        };
+        self.out.push(instruction[0]);
+        match kind {
+            Jump::None => {}
+            Jump::Short => {
+                let distance = distance(i32::from(u16_at(instruction, 1) as i16))?;
+                let distance = i16::try_from(distance).map_err(|_| Unpatched::BranchTooFar { pc })?;
+                self.out.extend_from_slice(&distance.to_be_bytes());
+            }
+            Jump::Long => {
+                let distance = distance(u32_at(instruction, 1) as i32)?;
+                self.out.extend_from_slice(&distance.to_be_bytes());
+            }
+            Jump::Table | Jump::Lookup => {
+                self.out.extend_from_slice(&[0; 3][..padding(here as usize)]);
+                let operands = &instruction[1 + padding(pc as usize)..];
+                let from = self.out.len();
+                self.out.extend_from_slice(operands);
+                let (first, stride) = if kind == Jump::Table { (12, 4) } else { (12, 8) };
+                let cases = (first..operands.len()).step_by(stride);
+                for at in std::iter::once(0).chain(cases) {
+                    let distance = distance(u32_at(operands, at) as i32)?;
+                    put_u32(self.out, from + at, distance as u32);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn handlers(&mut self) -> Result<(), Unpatched> {
+        const WHAT: &str = "exception table";
+        let layout = self.layout;
+        let count = self.code.handlers().count() + usize::from(self.guard.is_some());
+        let count = u16::try_from(count).map_err(|_| Unpatched::MethodTooLarge { bytes: layout.code_len })?;
+        self.u16(count);
+        for entry in self.code.handlers() {
+            self.u16(layout.boundary(WHAT, u32::from(entry.start))? as u16);
+            self.u16(layout.boundary(WHAT, u32::from(entry.end))? as u16);
+            self.u16(layout.landing(WHAT, HANDLER, u32::from(entry.handler))? as u16);
+            self.u16(entry.catch_type);
+        }
+        if let Some((_, from)) = self.guard {
+            // From the very start an `Entry` snippet is protected too.
+            let from = if from == 0 { 0 } else { layout.boundary(WHAT, from)? };
+            self.u16(from as u16);
+            self.u16(layout.body_len as u16);
+            self.u16(layout.body_len as u16);
+            self.u16(0);
+        }
+        Ok(())
+    }
+
+    fn attributes(&mut self) -> Result<(), Unpatched> {
+        let has_frames = self.class.major >= FRAMES_MAJOR;
+        let mut throwable = match self.guard {
+            Some(_) if has_frames => Some(self.additions.class(b"java/lang/Throwable")?),
+            _ => None,
+        };
+        let count_at = self.out.len();
+        let mut count = 0u16;
+        self.u16(0);
+        for attribute in self.code.attribute_list.iter(&self.code.pool) {
+            count += 1;
+            self.u16(attribute.name_index);
+            self.out.extend_from_slice(&(attribute.body.len() as u32).to_be_bytes());
+            let start = self.out.len();
+            let offset = attribute.body_offset();
+            if attribute.name == b"StackMapTable" && has_frames {
+                frames::write(attribute.body, offset, self.layout, throwable.take(), self.out)?;
+                let len = self.out.len() - start;
+                put_u32(self.out, start - 4, len as u32);
+                continue;
+            }
+            self.out.extend_from_slice(attribute.body);
+            let body = &mut self.out[start..];
+            match attribute.name {
+                b"LineNumberTable" => tables::lines(body, self.layout, offset)?,
+                b"LocalVariableTable" | b"LocalVariableTypeTable" => {
+                    tables::variables(body, self.layout, offset)?
+                }
+                b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
+                    tables::type_annotations(body, self.layout);
+                }
+                _ => {}
+            }
+        }
+        if let Some(throwable) = throwable {
+            let name = self.additions.utf8(b"StackMapTable")?;
+            let too_many = Unpatched::MethodTooLarge { bytes: self.layout.code_len };
+            count = count.checked_add(1).ok_or(too_many)?;
+            self.u16(name);
+            self.out.extend_from_slice(&[0; 4]);
+            let start = self.out.len();
+            frames::write(&[0, 0], self.code.offset, self.layout, Some(throwable), self.out)?;
+            let len = self.out.len() - start;
+            put_u32(self.out, start - 4, len as u32);
+        }
+        put_u16(self.out, count_at, count);
+        Ok(())
+    }
+}

@@ -1,0 +1,135 @@
+//! Hooks at many points, made of instructions that change nothing.
+
+use hypocenter_classfile::{
+    ClassFile, Code, Insertion, Instruction, MethodPatch, Patcher, Place, Snippet, Unpatched, descriptor, op,
+};
+use std::collections::BTreeSet;
+
+/// Pushes and drops a number.
+pub const IDLE: Snippet<'static> = Snippet { bytes: &[op::SIPUSH, 0, 7, op::POP], stack: 1 };
+/// Copies and drops the value on the stack.
+pub const LOOK: Snippet<'static> = Snippet { bytes: &[op::DUP, op::POP], stack: 1 };
+
+/// Which hooks to insert.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hooks {
+    /// Before and after every call, at entry, and before every boolean return.
+    Calls,
+    /// Before every instruction that starts a basic block, and a catch-all.
+    Blocks,
+    /// On the edges into, around and out of every loop, before calls, and a catch-all.
+    Edges,
+}
+
+/// What became of the methods.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Tally {
+    pub patched: usize,
+    pub insertions: usize,
+    pub edges: usize,
+    pub unseparable: usize,
+    pub unpatched: Vec<Unpatched>,
+}
+
+/// Owned, as [`Place::Edges`] borrows.
+#[derive(Debug, Clone)]
+pub struct Edge {
+    pub at: u32,
+    pub fall: bool,
+    pub from: Vec<u32>,
+}
+
+pub fn instructions<'a>(code: &Code<'a>) -> Vec<Instruction<'a>> {
+    code.instructions().map_while(Result::ok).collect()
+}
+
+pub fn block_starts(code: &Code<'_>) -> BTreeSet<u32> {
+    let mut starts = BTreeSet::from([0]);
+    let list = instructions(code);
+    for (n, instruction) in list.iter().enumerate() {
+        let mut jumps = false;
+        for target in instruction.targets() {
+            starts.insert(target);
+            jumps = true;
+        }
+        if (jumps || !instruction.falls_through()) && n + 1 < list.len() {
+            starts.insert(instruction.end());
+        }
+    }
+    starts.extend(code.handlers().map(|handler| u32::from(handler.handler)));
+    starts
+}
+
+/// Entry, back and exit edges of what looks like a loop: a jump backwards and the code it spans.
+pub fn loop_edges(code: &Code<'_>) -> Vec<Edge> {
+    let list = instructions(code);
+    let mut edges = Vec::new();
+    for back in &list {
+        for head in back.targets().filter(|target| *target <= back.pc) {
+            let inside = head..back.end();
+            let outside = |i: &&Instruction<'_>| !inside.contains(&i.pc) && i.targets().any(|t| t == head);
+            let from = list.iter().filter(outside).map(|i| i.pc).collect();
+            edges.push(Edge { at: head, fall: true, from });
+            edges.push(Edge { at: head, fall: false, from: vec![back.pc] });
+            for exit in list.iter().filter(|i| inside.contains(&i.pc)) {
+                let targets: BTreeSet<u32> =
+                    exit.targets().filter(|target| !inside.contains(target)).collect();
+                edges.extend(targets.into_iter().map(|at| Edge { at, fall: false, from: vec![exit.pc] }));
+            }
+        }
+    }
+    edges
+}
+
+fn simple(class: &ClassFile<'_>, method: usize, code: &Code<'_>, hooks: Hooks) -> Vec<Insertion<'static>> {
+    let member = &class.methods()[method];
+    let mut insertions = Vec::new();
+    let mut push = |at, place, snippet| insertions.push(Insertion { at, place, snippet });
+    if hooks == Hooks::Blocks {
+        for at in block_starts(code) {
+            push(at, Place::Before, IDLE);
+        }
+        return insertions;
+    }
+    push(0, Place::Entry, IDLE);
+    for instruction in instructions(code) {
+        if instruction.is_invoke() {
+            push(instruction.pc, Place::Before, IDLE);
+            push(instruction.pc, Place::After, IDLE);
+        } else if instruction.opcode == op::IRETURN && descriptor::return_type(member.descriptor) == b"Z" {
+            push(instruction.pc, Place::Before, LOOK);
+        }
+    }
+    insertions
+}
+
+/// Patches every method that has code.
+pub fn patch(class: &ClassFile<'_>, hooks: Hooks, tally: &mut Tally) -> Vec<u8> {
+    let mut patcher = Patcher::new(class);
+    for (n, method) in class.methods().iter().enumerate() {
+        let Ok(Some(code)) = method.code() else { continue };
+        let edges = if hooks == Hooks::Edges { loop_edges(&code) } else { Vec::new() };
+        let mut insertions = simple(class, n, &code, hooks);
+        let catch_all = (hooks != Hooks::Calls).then_some(&IDLE);
+        for edge in edges.iter().take(64) {
+            let place = Place::Edges { fall: edge.fall, from: &edge.from };
+            insertions.push(Insertion { at: edge.at, place, snippet: IDLE });
+            if let Err(Unpatched::EdgeNotSeparable { .. }) =
+                patcher.method(n, &MethodPatch { insertions: &insertions, catch_all })
+            {
+                insertions.pop();
+                tally.unseparable += 1;
+            } else {
+                tally.edges += 1;
+            }
+        }
+        match patcher.method(n, &MethodPatch { insertions: &insertions, catch_all }) {
+            Ok(()) => {
+                tally.patched += 1;
+                tally.insertions += insertions.len();
+            }
+            Err(why) => tally.unpatched.push(why),
+        }
+    }
+    patcher.finish()
+}

@@ -1,0 +1,72 @@
+//! Builds the agent and hands its file to the crate, which carries it inside the binary.
+//!
+//! The agent is another crate type with another profile, so it is built by a cargo of its own, in a directory of its
+//! own: in the same one the two would wait for each other for ever.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-env-changed=HYPOCENTER_AGENT");
+    if let Some(ready) = env::var_os("HYPOCENTER_AGENT") {
+        let path = PathBuf::from(ready);
+        println!("cargo::rerun-if-changed={}", path.display());
+        println!("cargo::rustc-env=HYPOCENTER_AGENT_FILE={}", path.display());
+        return;
+    }
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"))
+        .join("../..");
+    let target = env::var("TARGET").expect("cargo sets TARGET");
+    let directory = agent_directory(&out);
+    let status = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .current_dir(&root)
+        .args([
+            "build",
+            "--quiet",
+            "--lib",
+            "--package",
+            "hypocenter-agent",
+            "--profile",
+            "agent",
+            "--locked",
+        ])
+        .args(["--target", &target])
+        .arg("--target-dir")
+        .arg(&directory)
+        .env_remove("RUSTC_WORKSPACE_WRAPPER")
+        .env_remove("CARGO_BUILD_BUILD_DIR")
+        .env_remove("CARGO_TARGET_DIR")
+        .status()
+        .expect("cargo can be run");
+    assert!(
+        status.success(),
+        "the agent does not build; run `cargo build -p hypocenter-agent --profile agent`"
+    );
+    let built = directory.join(&target).join("agent");
+    let library = built.join("libhypocenter_agent.so");
+    assert!(library.exists(), "no library at {}", library.display());
+    for file in dependencies(&built.join("libhypocenter_agent.d")) {
+        println!("cargo::rerun-if-changed={file}");
+    }
+    for file in ["Cargo.toml", "Cargo.lock", "crates/agent/Cargo.toml"] {
+        println!("cargo::rerun-if-changed={}", root.join(file).display());
+    }
+    println!("cargo::rustc-env=HYPOCENTER_AGENT_FILE={}", library.display());
+}
+
+/// One directory for all profiles of this build, beside them: `target/agent-build`.
+fn agent_directory(out: &Path) -> PathBuf {
+    // OUT_DIR is <target>/<profile>/build/<package>/out, with one more level for a given --target.
+    let target = out.ancestors().nth(4).unwrap_or(out);
+    target.join("agent-build")
+}
+
+/// The files that the inner build says it depends on: a list written by hand would go stale.
+fn dependencies(path: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let list = text.split_once(": ").map_or("", |(_, list)| list.trim_end());
+    list.replace("\\ ", "\u{0}").split_whitespace().map(|file| file.replace('\u{0}', " ")).collect()
+}

@@ -1,0 +1,128 @@
+//! `hypocenter doctor`: tries what the other verbs need, for real.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use hypocenter_lab::{AgentOption, arm};
+use hypocenter_plan::{ExitCode, Plan};
+use hypocenter_trace::{Map, MapBuilder, Trace, TrialFile};
+use serde::Serialize;
+
+use crate::args::DoctorArgs;
+use crate::failure::Failure;
+use crate::{agent_library, java, screen};
+
+#[derive(Debug, Serialize)]
+struct Check {
+    what: String,
+    good: bool,
+    /// Whether the tool cannot work without it.
+    needed: bool,
+    detail: String,
+}
+
+pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
+    screen::heading("hypocenter doctor");
+    let mut checks = Vec::new();
+    let mut add = |what: &str, needed: bool, result: Result<String, String>| {
+        let good = result.is_ok();
+        let detail = result.unwrap_or_else(|why| why);
+        screen::check(good, &format!("{what}: {detail}"));
+        checks.push(Check { what: what.to_owned(), good, needed, detail });
+        good
+    };
+    add("operating system", true, operating_system());
+    let agent = agent_library::unpacked();
+    add(
+        "agent",
+        true,
+        match &agent {
+            Ok(path) => Ok(format!("unpacked to {}", path.display())),
+            Err(failure) => Err(failure.what.clone()),
+        },
+    );
+    let javas = java::all();
+    add(
+        "Java",
+        true,
+        match javas.first() {
+            Some(java) => Ok(format!("{} in {}", java.version, java.home.display())),
+            None => Err(format!("none found; {}", java::INSTALL_HINT)),
+        },
+    );
+    let mut works = 0;
+    if let Ok(agent) = &agent {
+        for java in &javas {
+            let result = try_agent(agent, &java.home);
+            works += usize::from(add(&format!("agent in Java {}", java.version), false, result));
+        }
+    }
+    let javac = javas.iter().find(|it| it.home.join("bin/javac").is_file());
+    add(
+        "Java compiler",
+        false,
+        match javac {
+            Some(java) => Ok(format!("javac of {}", java.version)),
+            None => Err(format!("none: the bundled targets cannot be compiled; {}", java::INSTALL_HINT)),
+        },
+    );
+    add("namespaces", false, namespaces());
+    let broken = works == 0 || checks.iter().any(|it| it.needed && !it.good);
+    if args.json {
+        screen::json(&checks)?;
+    }
+    Ok(if broken { ExitCode::Usage } else { ExitCode::Done })
+}
+
+fn operating_system() -> Result<String, String> {
+    let text = format!("{} on {}", std::env::consts::OS, std::env::consts::ARCH);
+    if cfg!(target_os = "linux") { Ok(text) } else { Err(format!("{text}: only Linux is supported")) }
+}
+
+/// Starts a JVM with the agent, and sees that the agent says so.
+fn try_agent(agent: &Path, home: &Path) -> Result<String, String> {
+    let directory = std::env::temp_dir().join(format!("hypocenter-doctor-{}", std::process::id()));
+    let text = |error: &dyn std::fmt::Display| error.to_string();
+    std::fs::create_dir_all(&directory).map_err(|error| text(&error))?;
+    let result = (|| {
+        let (map, trial) = (directory.join("map"), directory.join("trace"));
+        MapBuilder::new().write(&map).map_err(|error| text(&error))?;
+        let bytes = std::fs::read(&map).map_err(|error| text(&error))?;
+        let map_view = Map::new(&bytes).map_err(|error| text(&error))?;
+        let spec = arm(&Plan::default(), &map_view, &[], &[], 0).map_err(|error| text(&error))?;
+        let file = TrialFile::create(&trial, &spec).map_err(|error| text(&error))?;
+        let option =
+            AgentOption { library: agent.to_owned(), map, trial: trial.clone(), node: "doctor".to_owned() };
+        let output = Command::new(home.join("bin/java"))
+            .args([option.text().as_str(), "-version"])
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| text(&error))?;
+        file.end();
+        let bytes = std::fs::read(&trial).map_err(|error| text(&error))?;
+        let trace = Trace::new(&bytes).map_err(|error| text(&error))?;
+        match (output.status.success(), trace.agents()) {
+            (true, 1) => Ok("starts".to_owned()),
+            _ => {
+                let said = String::from_utf8_lossy(&output.stderr);
+                let log =
+                    std::fs::read_to_string(format!("{}.agent.log", trial.display())).unwrap_or_default();
+                Err(format!("does not start: {} {}", said.trim(), log.trim()))
+            }
+        }
+    })();
+    let _ = std::fs::remove_dir_all(&directory);
+    result
+}
+
+/// Whether trials can have a network and a /tmp of their own.
+fn namespaces() -> Result<String, String> {
+    let output = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--net", "--mount", "--pid", "--fork", "true"])
+        .output();
+    match output {
+        Ok(output) if output.status.success() => Ok("user, network, mount and pid".to_owned()),
+        Ok(output) => Err(format!("not allowed: {}", String::from_utf8_lossy(&output.stderr).trim())),
+        Err(error) => Err(format!("cannot be tried: unshare: {error}")),
+    }
+}

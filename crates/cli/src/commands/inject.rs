@@ -1,0 +1,119 @@
+//! `hypocenter inject`: one fault at one exact instant.
+
+use std::time::Duration;
+
+use hypocenter_plan::{
+    Candidate, CandidateResult, End, ExitCode, Fault, Guard, Pause, Plan, Repeat, SiteKind, StackGuard,
+};
+use hypocenter_program::{SitePattern, find_sites};
+
+use crate::args::InjectArgs;
+use crate::commands::run::{carry_out, finish};
+use crate::failure::Failure;
+use crate::screen;
+use crate::target::Target;
+
+pub fn run(args: &InjectArgs) -> Result<ExitCode, Failure> {
+    let mut pattern: SitePattern = args.site.parse()?;
+    if args.negate && pattern.kind() == SiteKind::Entry {
+        // What is negated is a result, so a method alone means where it returns.
+        pattern = format!("{pattern} return").parse()?;
+    }
+    let target = Target::open(&args.target)?;
+    // The target's own classes first: the JDK has classes of every name.
+    let mut found = find_sites(&target.own, &pattern);
+    if found.sites.is_empty() {
+        let in_jdk = find_sites(&target.with_jdk, &pattern);
+        if in_jdk.sites.is_empty() {
+            return Err(Failure::usage(format!("no site fits `{pattern}`: {}", found.suggestions)));
+        }
+        found = in_jdk;
+    }
+    let plan = Plan {
+        seed: args.seed,
+        candidates: found
+            .sites
+            .iter()
+            .map(|site| Candidate {
+                site: site.clone(),
+                fault: fault(args),
+                when: guard(args),
+                repeat: if args.always { Repeat::Always } else { Repeat::Once },
+            })
+            .collect(),
+        ..Plan::default()
+    };
+    plan.check()?;
+    screen::heading("hypocenter inject");
+    screen::line("fault", &format!("{}, {}", fault(args), when(args)));
+    for (number, site) in found.sites.iter().take(SITES_SHOWN).enumerate() {
+        screen::line(if number == 0 { "site" } else { "" }, &screen::clean(&site.to_string()));
+    }
+    if found.sites.len() > SITES_SHOWN {
+        screen::line("", &format!("... {} more", found.sites.len() - SITES_SHOWN));
+    }
+    if found.sites.len() > 1 {
+        screen::line(
+            "",
+            &format!("{} sites fit; the first that is reached so takes the fault", found.sites.len()),
+        );
+    }
+    let (outcome, directory) = carry_out("inject", &args.target, &target, &plan)?;
+    let injected = outcome.candidates.iter().find(|it| matches!(it.result, CandidateResult::Injected(_)));
+    match injected {
+        Some(candidate) => screen::candidate(candidate),
+        None => outcome.candidates.iter().take(SITES_SHOWN).for_each(screen::candidate),
+    }
+    finish(&args.target, &outcome, &directory)?;
+    Ok(match (injected, outcome.end) {
+        (None, End::TimedOut) => ExitCode::Budget,
+        (None, _) => ExitCode::Findings,
+        (Some(_), _) => ExitCode::Done,
+    })
+}
+
+const SITES_SHOWN: usize = 8;
+
+fn fault(args: &InjectArgs) -> Fault {
+    let delay = |time: Duration, pause| Fault::Delay { delay_ms: time.as_millis() as u64, pause };
+    match (&args.throw, args.sleep, args.spin, args.crash) {
+        (Some(class), ..) => Fault::Exception { class: class.clone(), message: args.message.clone() },
+        (_, Some(time), ..) => delay(time, Pause::Sleep),
+        (_, _, Some(time), _) => delay(time, Pause::Spin),
+        (.., true) => Fault::Crash { status: Fault::CRASH_STATUS },
+        _ => Fault::Negate,
+    }
+}
+
+fn guard(args: &InjectArgs) -> Guard {
+    Guard {
+        node: args.node.clone(),
+        thread: args.thread.clone(),
+        occurrence: args.at,
+        stack: (!args.stack.is_empty()).then(|| StackGuard::Suffix(args.stack.clone())),
+        probability: args.probability,
+        ..Guard::default()
+    }
+}
+
+/// The conditions in words.
+fn when(args: &InjectArgs) -> String {
+    let mut text = match (args.at, args.always) {
+        (None, false) => "the first time".to_owned(),
+        (None, true) => "every time".to_owned(),
+        (Some(n), false) => format!("at hit {n}"),
+        (Some(n), true) => format!("from hit {n} on"),
+    };
+    for (what, value) in [("node", &args.node), ("thread", &args.thread)] {
+        if let Some(value) = value {
+            text += &format!(", {what} {}", screen::clean(value));
+        }
+    }
+    if !args.stack.is_empty() {
+        text += &format!(", called by {}", screen::clean(&args.stack.join(", ")));
+    }
+    if let Some(chance) = args.probability {
+        text += &format!(", with chance {chance} (seed {})", args.seed);
+    }
+    text
+}

@@ -1,0 +1,6 @@
+//! One file a verb.
+
+pub mod doctor;
+pub mod inject;
+pub mod run;
+pub mod schema;

@@ -1,0 +1,16 @@
+//! `hypocenter schema`: the published shape of the JSON documents.
+
+use hypocenter_plan::{ExitCode, Outcome, Plan};
+
+use crate::args::{Document, SchemaArgs};
+use crate::failure::Failure;
+use crate::screen;
+
+pub fn run(args: &SchemaArgs) -> Result<ExitCode, Failure> {
+    let schema = match args.document {
+        Document::Plan => schemars::schema_for!(Plan),
+        Document::Outcome => schemars::schema_for!(Outcome),
+    };
+    screen::json(&schema)?;
+    Ok(ExitCode::Done)
+}

@@ -1,0 +1,58 @@
+//! An error as a person gets it.
+
+use hypocenter_plan::ExitCode;
+
+/// What happened, what to do, and the exit code.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{what}")]
+pub struct Failure {
+    /// What happened, and where.
+    pub what: String,
+    /// What to do.
+    pub hint: Option<String>,
+    /// How the command ends.
+    pub code: ExitCode,
+}
+
+impl Failure {
+    /// Something that the user gave is wrong.
+    pub fn usage(what: impl Into<String>) -> Failure {
+        Failure { what: what.into(), hint: None, code: ExitCode::Usage }
+    }
+
+    /// Adds what to do.
+    pub fn hint(mut self, hint: impl Into<String>) -> Failure {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Something that we did is wrong.
+    pub fn bug() -> Failure {
+        Failure {
+            what: "this is a bug of hypocenter".into(),
+            hint: Some("please report it with the command and the text above".into()),
+            code: ExitCode::Bug,
+        }
+    }
+}
+
+/// Errors of the libraries say what to do in their own text.
+macro_rules! from_library {
+    ($($error:ty),*) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Failure {
+                Failure::usage(error.to_string())
+            }
+        })*
+    };
+}
+
+from_library!(
+    hypocenter_lab::LabError,
+    hypocenter_lab::ArmError,
+    hypocenter_program::Error,
+    hypocenter_program::PatternError,
+    hypocenter_plan::PlanError,
+    hypocenter_trace::MapError,
+    hypocenter_trace::TraceError
+);

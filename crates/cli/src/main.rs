@@ -1,0 +1,54 @@
+//! The command `hypocenter`: the only crate that prints, exits and reads the environment.
+//!
+//! [`args`] says what can be typed, [`commands`] has one file a verb, [`screen`] is how things are shown. Every error
+//! that a person sees is a [`Failure`]: what happened, where, what to do, and the exit code that goes with it.
+
+mod agent_library;
+mod args;
+mod commands;
+mod failure;
+mod java;
+mod screen;
+mod store;
+mod target;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Args, Verb};
+use crate::failure::Failure;
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            // Help and version are no errors; what is wrong with the command line is our exit code 1, not clap's 2.
+            let _ = error.print();
+            let wrong = if error.use_stderr() {
+                hypocenter_plan::ExitCode::Usage
+            } else {
+                hypocenter_plan::ExitCode::Done
+            };
+            return ExitCode::from(wrong as u8);
+        }
+    };
+    let result = std::panic::catch_unwind(|| match args.verb {
+        Verb::Doctor(args) => commands::doctor::run(&args),
+        Verb::Run(args) => commands::run::run(&args),
+        Verb::Inject(args) => commands::inject::run(&args),
+        Verb::Schema(args) => commands::schema::run(&args),
+    });
+    let code = match result {
+        Ok(Ok(code)) => code,
+        Ok(Err(failure)) => {
+            screen::failure(&failure);
+            failure.code
+        }
+        Err(_) => {
+            screen::failure(&Failure::bug());
+            hypocenter_plan::ExitCode::Bug
+        }
+    };
+    ExitCode::from(code as u8)
+}

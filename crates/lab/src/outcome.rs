@@ -1,0 +1,245 @@
+//! Reads what a trial left behind into an outcome.
+
+use std::time::Duration;
+
+use hypocenter_plan::{
+    Candidate, CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Frame, HookTally, Injection,
+    JvmOutcome, Outcome, Plan, Problem,
+};
+use hypocenter_trace::{CandidateEnd, Dictionary, Jvm, Map, ReportKind, Trace, TracedInjection};
+
+/// How many reports of one kind are listed before the rest is only counted.
+const PROBLEMS_LISTED_MAX: usize = 200;
+
+struct Seen {
+    jvm: Jvm,
+    dictionary: Dictionary,
+    counts: Vec<u64>,
+}
+
+pub(crate) fn read(
+    plan: &Plan,
+    map: &Map<'_>,
+    trace: &Trace<'_>,
+    end: End,
+    wall: Duration,
+    agent_log: &str,
+) -> Outcome {
+    let seen: Vec<Seen> = trace
+        .jvms()
+        .into_iter()
+        .map(|jvm| Seen { dictionary: trace.dictionary(&jvm), counts: trace.counts(&jvm), jvm })
+        .collect();
+    let ends = trace.candidates();
+    let reader = Reader { map, trace, seen: &seen };
+    let candidates = plan
+        .candidates
+        .iter()
+        .enumerate()
+        .map(|(number, candidate)| CandidateOutcome {
+            site: candidate.site.clone(),
+            fault: candidate.fault.clone(),
+            hits: reader.hits(number, candidate),
+            result: reader.result(number, candidate, ends.get(number).copied().unwrap_or(CandidateEnd::Open)),
+        })
+        .collect();
+    Outcome {
+        version: FORMAT_VERSION,
+        end,
+        wall_ms: wall.as_millis() as u64,
+        candidates,
+        jvms: seen.iter().map(|it| reader.jvm(it)).collect(),
+        problems: reader.problems(agent_log),
+    }
+}
+
+struct Reader<'a> {
+    map: &'a Map<'a>,
+    trace: &'a Trace<'a>,
+    seen: &'a [Seen],
+}
+
+impl Reader<'_> {
+    fn jvm(&self, it: &Seen) -> JvmOutcome {
+        JvmOutcome {
+            node: it.jvm.node.clone(),
+            pid: it.jvm.pid,
+            java: it.jvm.java.clone(),
+            hooks: HookTally {
+                classes: it.jvm.classes,
+                placed: it.jvm.placed,
+                moved: it.jvm.moved,
+                refused: it.jvm.refused,
+            },
+            hits: it.counts.iter().sum(),
+            events: self.trace.events(&it.jvm).count() as u64,
+            dropped: it.jvm.dropped,
+        }
+    }
+
+    fn on_node<'b>(&'b self, candidate: &'b Candidate) -> impl Iterator<Item = &'b Seen> {
+        let wanted = candidate.when.node.as_deref();
+        self.seen.iter().filter(move |it| wanted.is_none_or(|node| node == it.jvm.node))
+    }
+
+    fn hits(&self, number: usize, candidate: &Candidate) -> u64 {
+        let filtered = candidate.when.thread.is_some() || candidate.when.stack.is_some();
+        let Some(site) = self.map.find(&candidate.site) else { return 0 };
+        self.on_node(candidate)
+            .map(|it| match filtered {
+                true => self.trace.candidate_hits(&it.jvm, number as u32),
+                false => it.counts.get(site.0 as usize).copied().unwrap_or(0),
+            })
+            .sum()
+    }
+
+    fn result(&self, number: usize, candidate: &Candidate, end: CandidateEnd) -> CandidateResult {
+        match end {
+            CandidateEnd::Injected { jvm, occurrence, times } => {
+                self.injected(number, jvm, occurrence, times)
+            }
+            CandidateEnd::Refused => CandidateResult::Refused { why: self.refusal(number) },
+            CandidateEnd::Claimed => CandidateResult::Refused {
+                why: "the JVM ended while the fault was being prepared".to_owned(),
+            },
+            CandidateEnd::Open if self.trace.limit_reached() => CandidateResult::NotNeeded,
+            CandidateEnd::Open => match self.unhooked(candidate) {
+                Some(why) => CandidateResult::Refused { why },
+                None => CandidateResult::NotReached { why: self.missing(number, candidate) },
+            },
+        }
+    }
+
+    fn injected(&self, number: usize, jvm: u32, occurrence: u64, times: u64) -> CandidateResult {
+        let index = self.seen.iter().position(|it| it.jvm.number == jvm);
+        let record: Option<(&Seen, &TracedInjection)> = index.map(|index| &self.seen[index]).and_then(|it| {
+            let record =
+                it.dictionary.injections.iter().find(|record| record.candidate as usize == number)?;
+            Some((it, record))
+        });
+        let Some((index, (it, record))) = index.zip(record) else {
+            return CandidateResult::Refused { why: "the record of the injection was lost".to_owned() };
+        };
+        let stack = it.dictionary.stack(record.stack).into_iter();
+        CandidateResult::Injected(Injection {
+            jvm: index,
+            node: it.jvm.node.clone(),
+            thread: it.dictionary.thread_name(record.thread).to_owned(),
+            occurrence,
+            at_ms: self.trace.ms_since_start(record.ticks),
+            times,
+            threw: (record.threw != 0).then(|| it.dictionary.string(record.threw).to_owned()),
+            stack_hash: record.stack_hash,
+            stack: stack.map(|(method, at)| Frame { method, at: (!at.is_empty()).then_some(at) }).collect(),
+        })
+    }
+
+    fn refusal(&self, number: usize) -> String {
+        self.reports()
+            .find(|(_, report)| report.kind == ReportKind::Refused && report.subject as usize == number)
+            .map_or_else(|| "the agent did not say why".to_owned(), |(_, report)| report.text.clone())
+    }
+
+    /// Why the hook of a candidate is in no JVM, if it was left out everywhere.
+    fn unhooked(&self, candidate: &Candidate) -> Option<String> {
+        let site = self.map.find(&candidate.site)?;
+        if self.hits_anywhere(site.0) {
+            return None;
+        }
+        self.reports()
+            .find(|(_, report)| report.kind == ReportKind::Unhooked && report.subject == site.0)
+            .map(|(_, report)| format!("its hook could not be placed: {}", report.text))
+    }
+
+    fn hits_anywhere(&self, site: u32) -> bool {
+        self.seen.iter().any(|it| it.counts.get(site as usize).is_some_and(|&count| count > 0))
+    }
+
+    fn reports(&self) -> impl Iterator<Item = (&Seen, &hypocenter_trace::Report)> {
+        self.seen.iter().flat_map(|it| it.dictionary.reports.iter().map(move |report| (it, report)))
+    }
+
+    /// Why a candidate's instance never came.
+    fn missing(&self, number: usize, candidate: &Candidate) -> String {
+        if self.trace.agents() == 0 {
+            return "the agent did not start in any JVM of the command".to_owned();
+        }
+        if self.seen.is_empty() {
+            return "no JVM loaded a class that has hooks".to_owned();
+        }
+        if let Some(node) = &candidate.when.node
+            && self.on_node(candidate).next().is_none()
+        {
+            let nodes: Vec<&str> = self.seen.iter().map(|it| it.jvm.node.as_str()).collect();
+            return format!(
+                "no JVM of node `{node}` loaded a class that has hooks (nodes seen: {})",
+                nodes.join(", ")
+            );
+        }
+        let class = self.map.find(&candidate.site).and_then(|site| self.map.class_of(site));
+        let loaded = class.is_some_and(|class| {
+            self.on_node(candidate).any(|it| it.dictionary.patched.contains(&(class as u32)))
+        });
+        let hits = self.hits(number, candidate);
+        match (loaded, hits, candidate.when.occurrence) {
+            (false, ..) => format!("the class {} was never loaded", candidate.site.class),
+            (true, 0, _) => "the site was never reached under its guard".to_owned(),
+            (true, hits, Some(wanted)) => {
+                format!("reached {hits} times, and the plan waits for time {wanted} in one JVM")
+            }
+            (true, hits, None) => {
+                format!("reached {hits} times, and chance or the time of arming never let it")
+            }
+        }
+    }
+
+    fn problems(&self, agent_log: &str) -> Vec<Problem> {
+        let mut problems: Vec<Problem> = agent_log
+            .lines()
+            .map(|line| Problem { place: "agent".to_owned(), what: line.to_owned() })
+            .collect();
+        if self.trace.agents() == 0 {
+            problems.push(Problem {
+                place: "command".to_owned(),
+                what: "the agent did not start in any JVM: either the command starts none, or its JVM could not load \
+                       the agent (see its output; `hypocenter doctor` tries the JDKs at hand)"
+                    .to_owned(),
+            });
+        }
+        let mut rest = 0;
+        for (it, report) in self.reports() {
+            let site = || self.map.site(hypocenter_trace::SiteId(report.subject));
+            let what = match report.kind {
+                ReportKind::Unhooked => format!("hook left out: {}", report.text),
+                ReportKind::Moved => format!("hook moved: {}", report.text),
+                ReportKind::Trouble => report.text.clone(),
+                ReportKind::Refused => continue,
+            };
+            if problems.len() >= PROBLEMS_LISTED_MAX {
+                rest += 1;
+                continue;
+            }
+            let place = site().map_or_else(|| it.jvm.node.clone(), |site| site.to_string());
+            let problem = Problem { place, what };
+            if !problems.contains(&problem) {
+                problems.push(problem);
+            }
+        }
+        if rest > 0 {
+            problems.push(Problem {
+                place: "hooks".to_owned(),
+                what: format!("{rest} more such reports, kept in the trace"),
+            });
+        }
+        for it in self.seen.iter().filter(|it| it.jvm.dropped > 0) {
+            problems.push(Problem {
+                place: format!("{} (pid {})", it.jvm.node, it.jvm.pid),
+                what: format!(
+                    "{} records were dropped: rings were full; record fewer sites, or losslessly",
+                    it.jvm.dropped
+                ),
+            });
+        }
+        problems
+    }
+}

@@ -1,0 +1,68 @@
+//! What can be done to a program at a site.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One small thing that goes wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Fault {
+    /// An exception is thrown at the site.
+    Exception {
+        /// The class to throw, with dots. An abstract class stands for a concrete subtype of it.
+        class: String,
+        /// What its message says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    },
+    /// The thread stops for a while at the site.
+    Delay {
+        /// For how long.
+        delay_ms: u64,
+        /// Whether it sleeps or burns a core meanwhile.
+        #[serde(default)]
+        pause: Pause,
+    },
+    /// The JVM halts at the site, with no chance to clean up.
+    Crash {
+        /// The exit status of the process.
+        #[serde(default = "default_crash_status")]
+        status: u8,
+    },
+    /// A boolean result is turned into its opposite.
+    Negate,
+}
+
+/// How a delayed thread passes the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Pause {
+    /// It gives up the processor, like a slow disk or network.
+    #[default]
+    Sleep,
+    /// It keeps the processor busy, like a slow computation.
+    Spin,
+}
+
+fn default_crash_status() -> u8 {
+    Fault::CRASH_STATUS
+}
+
+impl Fault {
+    /// The status a crashed JVM ends with unless the plan says otherwise: that of a process killed by SIGKILL.
+    pub const CRASH_STATUS: u8 = 137;
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Exception { class, .. } => write!(f, "throw {class}"),
+            Fault::Delay { delay_ms, pause: Pause::Sleep } => write!(f, "sleep {delay_ms} ms"),
+            Fault::Delay { delay_ms, pause: Pause::Spin } => write!(f, "spin {delay_ms} ms"),
+            Fault::Crash { status } => write!(f, "crash (status {status})"),
+            Fault::Negate => write!(f, "negate the result"),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! The words of Hypocenter as data: what may be done ([`Fault`]) where ([`Site`]), under which conditions
+//! ([`Guard`]), how often and what to record ([`Plan`]), and what came of it ([`Outcome`]).
+//!
+//! These types are the stable surface: they are written as JSON into every trial's directory, their schemas are
+//! published (`hypocenter schema`), and a reader refuses a version that it does not know. This crate does no
+//! I/O, and knows neither JVMs nor class files.
+
+mod exit;
+mod fault;
+mod glob;
+mod outcome;
+mod plan;
+mod site;
+
+pub use exit::ExitCode;
+pub use fault::{Fault, Pause};
+pub use glob::glob_matches;
+pub use outcome::{
+    CandidateOutcome, CandidateResult, End, Frame, HookTally, Injection, JvmOutcome, Outcome, Problem,
+};
+pub use plan::{
+    Arm, Candidate, Guard, Plan, PlanError, Record, Repeat, Since, StackGuard, Watch, WatchLevel,
+};
+pub use site::{Site, SiteKind};
+
+/// The version of the JSON documents defined here. It is raised when a field changes its meaning or goes away;
+/// new optional fields do not raise it.
+pub const FORMAT_VERSION: u32 = 1;

@@ -1,0 +1,160 @@
+//! What a trial gave.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Fault, Site};
+
+/// The result of one trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Outcome {
+    /// The version of this format.
+    pub version: u32,
+    /// How the workload's command ended.
+    pub end: End,
+    /// How long the workload ran.
+    pub wall_ms: u64,
+    /// One for each candidate of the plan, in its order.
+    pub candidates: Vec<CandidateOutcome>,
+    /// The JVMs that took part, in the order of their start.
+    pub jvms: Vec<JvmOutcome>,
+    /// What did not work: hooks left out, events dropped, an agent that could not start.
+    pub problems: Vec<Problem>,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "how", rename_all = "snake_case")]
+pub enum End {
+    /// By itself.
+    Exited {
+        /// Its exit status.
+        status: i32,
+    },
+    /// By a signal.
+    Signalled {
+        /// Which.
+        signal: i32,
+    },
+    /// The lab ended it because its time was up.
+    TimedOut,
+}
+
+/// What became of a candidate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CandidateOutcome {
+    /// The site, as the plan has it.
+    pub site: Site,
+    /// The fault, as the plan has it.
+    pub fault: Fault,
+    /// How many hits fitted its guard (all but the n-th instance), over all JVMs.
+    pub hits: u64,
+    /// What became of it.
+    pub result: CandidateResult,
+}
+
+/// What became of a candidate: one of the four ends that a planned fault can have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "end", rename_all = "snake_case")]
+pub enum CandidateResult {
+    /// It happened.
+    Injected(Injection),
+    /// Its instance never came, and the limit was still free.
+    NotReached {
+        /// What is known of the reason.
+        why: String,
+    },
+    /// Others took the limit.
+    NotNeeded,
+    /// It could not be done.
+    Refused {
+        /// Why.
+        why: String,
+    },
+}
+
+/// A fault that happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Injection {
+    /// Which JVM, as an index into the outcome's list.
+    pub jvm: usize,
+    /// The node.
+    pub node: String,
+    /// The thread's name.
+    pub thread: String,
+    /// The matching hit it happened at, from 1.
+    pub occurrence: u64,
+    /// The time since the start of the trial.
+    pub at_ms: f64,
+    /// How many times it happened (more than once only where the plan repeats it).
+    pub times: u64,
+    /// The class that was really thrown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threw: Option<String>,
+    /// The hash of the whole stack, for a guard of a later plan.
+    pub stack_hash: u64,
+    /// The nearest frames, innermost first.
+    pub stack: Vec<Frame>,
+}
+
+/// A frame of a Java stack.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Frame {
+    /// `package.Class.method`.
+    pub method: String,
+    /// The source file and line, where the class file has them: `FileTxnLog.java:386`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+}
+
+impl fmt::Display for Frame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.at {
+            Some(at) => write!(f, "{}({at})", self.method),
+            None => write!(f, "{}", self.method),
+        }
+    }
+}
+
+/// A JVM of the trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JvmOutcome {
+    /// The node.
+    pub node: String,
+    /// The process, as seen from inside its own namespace.
+    pub pid: u32,
+    /// The JVM's version.
+    pub java: String,
+    /// Its hooks.
+    pub hooks: HookTally,
+    /// Hits counted, over all sites.
+    pub hits: u64,
+    /// Events kept.
+    pub events: u64,
+    /// Events dropped because a ring was full.
+    pub dropped: u64,
+}
+
+/// What became of the hooks of the classes that a JVM loaded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HookTally {
+    /// Classes patched.
+    pub classes: u64,
+    /// Hooks placed where the map says.
+    pub placed: u64,
+    /// Hooks placed in bytes that something else had changed, recognised by callee and order.
+    pub moved: u64,
+    /// Hooks left out; each is named by a problem.
+    pub refused: u64,
+}
+
+/// Something that did not work and did not end the trial.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Problem {
+    /// Where: a class and method, a file, a JVM.
+    pub place: String,
+    /// What, and what it means for the result.
+    pub what: String,
+}

@@ -1,0 +1,158 @@
+//! A point of the program where something can be done or seen.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What kind of point a site is. The numbers are part of the map's binary layout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum SiteKind {
+    /// Before a call.
+    Call = 1,
+    /// After a call came back normally.
+    CallReturn = 2,
+    /// Where a method begins.
+    Entry = 3,
+    /// Before a method returns normally.
+    Exit = 4,
+    /// Where a method is left by an exception.
+    Unwind = 5,
+    /// The start of a basic block.
+    Block = 6,
+    /// A loop is entered from outside.
+    LoopEntry = 7,
+    /// The head of a loop is reached: from outside, and once more for each iteration after the first.
+    LoopIteration = 8,
+    /// A loop is left, other than by an exception.
+    LoopExit = 9,
+    /// An exception handler begins; it sees the exception.
+    Handler = 10,
+    /// Before a method returns a boolean; it sees the value.
+    BooleanReturn = 11,
+    /// Before a call that logs.
+    Log = 12,
+}
+
+impl SiteKind {
+    /// Every kind.
+    pub const ALL: [SiteKind; 12] = [
+        SiteKind::Call,
+        SiteKind::CallReturn,
+        SiteKind::Entry,
+        SiteKind::Exit,
+        SiteKind::Unwind,
+        SiteKind::Block,
+        SiteKind::LoopEntry,
+        SiteKind::LoopIteration,
+        SiteKind::LoopExit,
+        SiteKind::Handler,
+        SiteKind::BooleanReturn,
+        SiteKind::Log,
+    ];
+
+    /// The kind with this number, if there is one.
+    pub fn from_u8(number: u8) -> Option<SiteKind> {
+        SiteKind::ALL.into_iter().find(|&kind| kind as u8 == number)
+    }
+
+    /// The name used in JSON and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            SiteKind::Call => "call",
+            SiteKind::CallReturn => "call_return",
+            SiteKind::Entry => "entry",
+            SiteKind::Exit => "exit",
+            SiteKind::Unwind => "unwind",
+            SiteKind::Block => "block",
+            SiteKind::LoopEntry => "loop_entry",
+            SiteKind::LoopIteration => "loop_iteration",
+            SiteKind::LoopExit => "loop_exit",
+            SiteKind::Handler => "handler",
+            SiteKind::BooleanReturn => "boolean_return",
+            SiteKind::Log => "log",
+        }
+    }
+
+    /// The kind with this name, if there is one.
+    pub fn from_name(name: &str) -> Option<SiteKind> {
+        SiteKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// A site, named so that it survives a rebuild of the target: nothing in the identity depends on byte offsets,
+/// line numbers or the order in which classes are loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Site {
+    /// The class, with dots: `org.apache.zookeeper.server.persistence.FileTxnLog`.
+    pub class: String,
+    /// The method.
+    pub method: String,
+    /// The method's descriptor, as in the class file.
+    pub descriptor: String,
+    /// What kind of point it is.
+    pub kind: SiteKind,
+    /// For calls: what is called, as `owner.name(descriptor)`, the owner with dots.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callee: Option<String>,
+    /// The how-manieth of its kind (and callee) in the method, in the order of the code, from 0.
+    pub ordinal: u32,
+    /// The line in the source, for people; not part of the identity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+}
+
+impl Site {
+    /// Whether both name the same point, whatever their line.
+    pub fn same_point(&self, other: &Site) -> bool {
+        let key = |site: &Site| (site.kind, site.ordinal);
+        key(self) == key(other)
+            && self.class == other.class
+            && self.method == other.method
+            && self.descriptor == other.descriptor
+            && self.callee == other.callee
+    }
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.class, self.method)?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        match (&self.callee, self.kind) {
+            (Some(callee), kind) => {
+                let callee = callee.split('(').next().unwrap_or(callee);
+                match kind {
+                    SiteKind::CallReturn => write!(f, " <- {callee}")?,
+                    SiteKind::Log => write!(f, " log {callee}")?,
+                    _ => write!(f, " -> {callee}")?,
+                }
+            }
+            (None, kind) => write!(f, " {}", kind.name())?,
+        }
+        if self.ordinal > 0 {
+            write!(f, " #{}", self.ordinal)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_found_by_its_number_and_name() {
+        for kind in SiteKind::ALL {
+            assert_eq!(SiteKind::from_u8(kind as u8), Some(kind));
+            assert_eq!(SiteKind::from_name(kind.name()), Some(kind));
+            assert_eq!(serde_json::to_string(&kind).unwrap(), format!("\"{}\"", kind.name()));
+        }
+        assert_eq!(SiteKind::from_u8(0), None);
+        assert_eq!(SiteKind::from_u8(13), None);
+    }
+}

@@ -1,0 +1,135 @@
+//! The sites that fit a pattern, or what comes nearest.
+
+use hypocenter_classfile::ClassFile;
+use hypocenter_plan::{Problem, Site};
+
+use crate::classes::{Classes, parse_class};
+use crate::kinds::KindSet;
+use crate::nearest::{SUGGESTIONS_MAX, Suggestions, nearest, nearest_classes};
+use crate::pattern::SitePattern;
+use crate::sites::sites_of_method;
+
+/// What was found for a pattern.
+#[derive(Debug, Clone, Default)]
+pub struct Found {
+    /// The sites that fit, in the order of class names and of the code.
+    pub sites: Vec<Site>,
+    /// What could not be read on the way.
+    pub problems: Vec<Problem>,
+    /// What could have been meant; empty if something fits.
+    pub suggestions: Suggestions,
+}
+
+/// Finds the sites that fit a pattern.
+pub fn find_sites(classes: &Classes, pattern: &SitePattern) -> Found {
+    let (found, mut problems) = classes.map(
+        |name| pattern.method().fits_class(name),
+        |name, bytes| sites_of_kind(name, bytes, pattern, |site| pattern.fits(site)),
+    );
+    let mut sites = Vec::new();
+    for (of_class, of_class_problems) in found {
+        sites.extend(of_class);
+        problems.extend(of_class_problems);
+    }
+    let suggestions = if sites.is_empty() { suggest(classes, pattern) } else { Suggestions::default() };
+    Found { sites, problems, suggestions }
+}
+
+/// The sites of the pattern's kind, in methods that fit, that `keep` takes.
+fn sites_of_kind(
+    name: &str,
+    bytes: &[u8],
+    pattern: &SitePattern,
+    keep: impl Fn(&Site) -> bool,
+) -> (Vec<Site>, Vec<Problem>) {
+    let class = match parse_class(name, bytes) {
+        Ok(class) => class,
+        Err(problem) => return (Vec::new(), vec![problem]),
+    };
+    let (mut sites, mut problems) = (Vec::new(), Vec::new());
+    for method in class.methods() {
+        let method_name = String::from_utf8_lossy(method.name);
+        let descriptor = String::from_utf8_lossy(method.descriptor);
+        if !pattern.method().fits_method(&method_name, &descriptor) {
+            continue;
+        }
+        match sites_of_method(&class, method, KindSet::NONE.with(pattern.kind())) {
+            Ok(found) => {
+                let named = found.sites.iter().map(|site| site.named(name, &method_name, &descriptor));
+                sites.extend(named.filter(&keep));
+            }
+            Err(error) => problems.push(Problem {
+                place: format!("{name}.{method_name}{descriptor}"),
+                what: format!("{error}; its sites are left out"),
+            }),
+        }
+    }
+    (sites, problems)
+}
+
+fn method_names(class: &ClassFile<'_>) -> Vec<String> {
+    let mut names: Vec<String> =
+        class.methods().iter().map(|method| String::from_utf8_lossy(method.name).into_owned()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Goes down class, method, callee and number, and names what there is instead at the first that does not exist.
+fn suggest(classes: &Classes, pattern: &SitePattern) -> Suggestions {
+    let wanted = pattern.method();
+    let wanted_class = wanted.class.as_deref().unwrap_or("*");
+    if !classes.names().any(|name| wanted.fits_class(name)) {
+        let names = nearest_classes(wanted_class, classes.names());
+        return Suggestions { what: format!("no class `{wanted_class}` is on the class path"), names };
+    }
+    let of_class = |name: &str, bytes: &[u8]| -> Vec<(String, String)> {
+        let Ok(class) = parse_class(name, bytes) else { return Vec::new() };
+        method_names(&class).into_iter().map(|method| (method, name.to_owned())).collect()
+    };
+    let methods: Vec<(String, String)> =
+        classes.map(|name| wanted.fits_class(name), of_class).0.into_iter().flatten().collect();
+    if !methods.iter().any(|(method, _)| hypocenter_plan::glob_matches(&wanted.name, method)) {
+        let names = nearest(&wanted.name, methods, |(method, _)| method, true, SUGGESTIONS_MAX);
+        return Suggestions {
+            what: format!("`{wanted_class}` has no method `{}`", wanted.name),
+            names: names.into_iter().map(|(method, class)| format!("{class}.{method}")).collect(),
+        };
+    }
+    let sites: Vec<Site> = classes
+        .map(|name| wanted.fits_class(name), |name, bytes| sites_of_kind(name, bytes, pattern, |_| true).0)
+        .0
+        .into_iter()
+        .flatten()
+        .collect();
+    let kind = pattern.kind().name();
+    if sites.is_empty() {
+        return Suggestions { what: format!("`{wanted}` has no site of kind {kind}"), names: Vec::new() };
+    }
+    match pattern.callee() {
+        Some(callee) if !sites.iter().any(|site| pattern.fits_callee(site)) => {
+            // Each as it is shown, with whether its owner is another than the wanted one, and its name.
+            let mut callees: Vec<(bool, String, String)> = sites
+                .into_iter()
+                .map(|site| {
+                    let site = Site { ordinal: 0, line: None, ..site };
+                    let text = site.callee.as_deref().unwrap_or("");
+                    let method = &text[..text.find('(').unwrap_or(text.len())];
+                    let (owner, name) = method.rsplit_once('.').unwrap_or(("", method));
+                    (!callee.fits_class(owner), name.to_owned(), site.to_string())
+                })
+                .collect();
+            callees.sort();
+            callees.dedup();
+            let mut ranked = nearest(&callee.name, callees, |(_, name, _)| name, true, usize::MAX);
+            ranked.sort_by_key(|(is_other, ..)| *is_other);
+            let names = ranked.into_iter().map(|(.., shown)| shown).take(SUGGESTIONS_MAX).collect();
+            Suggestions { what: format!("`{wanted}` does not call `{callee}`"), names }
+        }
+        _ => {
+            let fitting = sites.into_iter().filter(|site| pattern.fits_callee(site));
+            let names = fitting.map(|site| site.to_string()).take(SUGGESTIONS_MAX).collect();
+            Suggestions { what: format!("no site of kind {kind} has this line or number"), names }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The target as facts: its classes, its sites, the instrumentation map.
+//!
+//! A [`ClassPath`] names directories and jars, from java's own syntax, a configuration or a whole `java` command
+//! ([`ClassPath::of_java_command`]). Opened, it becomes [`Classes`], the principal type: for each name the one
+//! definition that the JVM would take. From there:
+//!
+//! - [`sites_of_method`] lists the points of a method where something can be done or seen, each with the hooks
+//!   that report it. Calls and returns are read off the instructions; blocks and handlers come from the
+//!   [`flow`] graph, loops from its dominators ([`loops`]).
+//! - [`find_sites`] finds the sites that a readable [`SitePattern`] fits, and says what comes nearest if none does.
+//! - [`build_map`] writes the instrumentation map for a plan.
+//! - [`concrete_subtypes`] says what can be thrown where an abstract exception is asked for.
+//!
+//! The input is hostile. What cannot be read is a named [`Problem`](hypocenter_plan::Problem) in the result and
+//! never the end of a scan; everything that is read has a bound (entries of a jar and their inflated size, depth of
+//! directories, edges and steps of a flow graph). Results do not depend on the number of threads.
+//!
+//! **Architecture Invariant:** this crate reads files and nothing else: it prints nothing, starts no process, reads no
+//! environment and no clock, and knows no target. How class files look inside is known to `classfile` alone.
+
+#![forbid(unsafe_code)]
+
+mod classes;
+mod classpath;
+mod command;
+mod directory;
+mod error;
+mod find;
+pub mod flow;
+mod hierarchy;
+mod jar;
+mod kinds;
+mod logger;
+pub mod loops;
+mod manifest;
+mod map;
+mod modules;
+mod nearest;
+mod pattern;
+mod sites;
+
+pub use classes::Classes;
+pub use classpath::ClassPath;
+pub use command::JavaCommand;
+pub use error::{Error, MissingCandidate};
+pub use find::{Found, find_sites};
+pub use hierarchy::concrete_subtypes;
+pub use kinds::KindSet;
+pub use map::{MapSummary, build_map};
+pub use nearest::Suggestions;
+pub use pattern::{PatternError, SitePattern};
+pub use sites::{Hook, MethodSite, MethodSites, sites_of_method};

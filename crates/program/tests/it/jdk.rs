@@ -1,0 +1,63 @@
+//! All classes of the JDK: everything is read, every loop is sound.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hypocenter_classfile::ClassFile;
+use hypocenter_program::flow::{Flow, Way};
+use hypocenter_program::loops::Loops;
+use hypocenter_program::{ClassPath, KindSet, sites_of_method};
+
+use crate::tools::java_home;
+
+#[test]
+fn every_class_of_the_jdk_has_sound_loops() {
+    let classes = ClassPath::default().with_jdk(&java_home()).open(25);
+    assert_eq!(classes.problems(), []);
+    assert!(classes.len() > 5_000, "{}", classes.len());
+    let (loop_count, site_count, irreducible) =
+        (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+    // A build without optimisation needs half a minute for all of them: every fourth, and those that matter.
+    let taken = |name: &str| name.starts_with("java.util.") || name.len().is_multiple_of(4);
+    let problems = classes.for_each(taken, |name, bytes| {
+        let class = ClassFile::parse(bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+        for method in class.methods() {
+            let found = sites_of_method(&class, method, KindSet::ALL).unwrap();
+            site_count.fetch_add(found.sites.len(), Ordering::Relaxed);
+            irreducible.fetch_add(found.irreducible as usize, Ordering::Relaxed);
+            if let Some(code) = method.code().unwrap() {
+                let flow = Flow::of(&code).unwrap();
+                let loops = Loops::of(&flow);
+                loop_count.fetch_add(loops.loops.len(), Ordering::Relaxed);
+                check_loops(&flow, &loops);
+            }
+        }
+    });
+    assert_eq!(problems, []);
+    let (loop_count, site_count) = (loop_count.into_inner(), site_count.into_inner());
+    assert!(loop_count > 1_000, "{loop_count}");
+    assert!(site_count > 100_000, "{site_count}");
+    assert!(irreducible.into_inner() < loop_count / 100);
+}
+
+/// A natural loop is entered through its header only; two loops are nested or have no block in common.
+pub fn check_loops(flow: &Flow<'_>, loops: &Loops) {
+    for it in &loops.loops {
+        assert!(it.contains(it.header));
+        for edge in flow.edges().iter().filter(|edge| flow.reachable[edge.from as usize]) {
+            assert!(
+                it.contains(edge.from) || !it.contains(edge.to) || edge.to == it.header,
+                "{edge:?} enters {it:?} past its header"
+            );
+        }
+        let goes_back = |block: &u32| {
+            flow.out_of(*block).iter().any(|edge| edge.to == it.header && edge.way != Way::Throw)
+        };
+        assert!(it.body.iter().any(goes_back));
+    }
+    for (at, a) in loops.loops.iter().enumerate() {
+        for b in loops.loops.iter().skip(at + 1) {
+            let common = a.body.iter().filter(|&&block| b.contains(block)).count();
+            assert!(common == 0 || common == a.body.len().min(b.body.len()), "{a:?} and {b:?} overlap");
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! The plan as the agent reads it: candidates with their sites resolved to ids and their names to offsets.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+use crate::{SiteId, TraceError};
+
+/// A fault, ready to be carried out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ArmedFault {
+    /// Throw the first of these classes that can be built.
+    Exception {
+        /// Class names with dots: the one asked for, then concrete subtypes.
+        classes: Vec<String>,
+        /// The message.
+        message: String,
+    },
+    /// Sleep.
+    Sleep {
+        /// How long.
+        nanos: u64,
+    },
+    /// Burn a core.
+    Spin {
+        /// How long.
+        nanos: u64,
+    },
+    /// Halt the JVM.
+    Crash {
+        /// The exit status.
+        status: i32,
+    },
+    /// Turn the boolean around.
+    Negate,
+}
+
+/// A condition on the stack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ArmedStack {
+    /// Any stack.
+    Any,
+    /// The innermost frames fit these patterns.
+    Suffix(Vec<String>),
+    /// The whole stack has this hash.
+    Hash(u64),
+}
+
+/// A candidate, ready for the agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArmedCandidate {
+    /// Where.
+    pub site: SiteId,
+    /// What.
+    pub fault: ArmedFault,
+    /// On which node; any if absent.
+    pub node: Option<String>,
+    /// On threads whose name fits; any if absent.
+    pub thread: Option<String>,
+    /// How the site was reached.
+    pub stack: ArmedStack,
+    /// The n-th matching hit; the first if absent.
+    pub occurrence: Option<u64>,
+    /// The chance of each matching hit.
+    pub probability: Option<f64>,
+    /// At every hit from then on.
+    pub always: bool,
+}
+
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+struct Entry {
+    site: u32,
+    fault: u8,
+    stack: u8,
+    always: u8,
+    flags: u8,
+    occurrence: u64,
+    probability: u64,
+    amount: u64,
+    stack_hash: u64,
+    /// Strings, in this order: node, thread, message, then classes, then stack patterns.
+    strings_start: u32,
+    classes_len: u16,
+    stack_len: u16,
+}
+
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+struct Text {
+    at: u32,
+    len: u32,
+}
+
+mod flag {
+    pub const NODE: u8 = 1;
+    pub const THREAD: u8 = 2;
+    pub const OCCURRENCE: u8 = 4;
+    pub const PROBABILITY: u8 = 8;
+}
+
+pub(crate) fn encode(candidates: &[ArmedCandidate]) -> Vec<u8> {
+    let mut entries = Vec::new();
+    let mut texts = Vec::new();
+    let mut blob = Vec::new();
+    for it in candidates {
+        let strings_start = texts.len() as u32;
+        let mut text = |string: &str| {
+            texts.push(Text { at: blob.len() as u32, len: string.len() as u32 });
+            blob.extend_from_slice(string.as_bytes());
+        };
+        text(it.node.as_deref().unwrap_or(""));
+        text(it.thread.as_deref().unwrap_or(""));
+        let (fault, amount, classes): (u8, u64, &[String]) = match &it.fault {
+            ArmedFault::Exception { classes, message } => {
+                text(message);
+                (1, 0, classes)
+            }
+            ArmedFault::Sleep { nanos } => (2, *nanos, &[]),
+            ArmedFault::Spin { nanos } => (3, *nanos, &[]),
+            ArmedFault::Crash { status } => (4, *status as u32 as u64, &[]),
+            ArmedFault::Negate => (5, 0, &[]),
+        };
+        if fault != 1 {
+            text("");
+        }
+        classes.iter().for_each(|class| text(class));
+        let (stack, stack_hash, patterns): (u8, u64, &[String]) = match &it.stack {
+            ArmedStack::Any => (0, 0, &[]),
+            ArmedStack::Suffix(patterns) => (1, 0, patterns),
+            ArmedStack::Hash(hash) => (2, *hash, &[]),
+        };
+        patterns.iter().for_each(|pattern| text(pattern));
+        let mut flags = 0;
+        for (bit, given) in [
+            (flag::NODE, it.node.is_some()),
+            (flag::THREAD, it.thread.is_some()),
+            (flag::OCCURRENCE, it.occurrence.is_some()),
+            (flag::PROBABILITY, it.probability.is_some()),
+        ] {
+            flags |= if given { bit } else { 0 };
+        }
+        entries.push(Entry {
+            site: it.site.0,
+            fault,
+            stack,
+            always: it.always.into(),
+            flags,
+            occurrence: it.occurrence.unwrap_or(0),
+            probability: it.probability.unwrap_or(1.0).to_bits(),
+            amount,
+            stack_hash,
+            strings_start,
+            classes_len: classes.len() as u16,
+            stack_len: patterns.len() as u16,
+        });
+    }
+    let mut out = (entries.len() as u64).to_le_bytes().to_vec();
+    out.extend_from_slice(&(texts.len() as u64).to_le_bytes());
+    out.extend_from_slice(entries.as_bytes());
+    out.extend_from_slice(texts.as_bytes());
+    out.extend_from_slice(&blob);
+    out
+}
+
+/// The first `count` items, copied because the bytes may lie at any address, and what follows them.
+fn items<T: FromBytes>(bytes: &[u8], count: usize) -> Option<(Vec<T>, &[u8])> {
+    let (these, rest) = bytes.split_at_checked(count.checked_mul(size_of::<T>())?)?;
+    Some((
+        these.chunks_exact(size_of::<T>()).filter_map(|item| T::read_from_bytes(item).ok()).collect(),
+        rest,
+    ))
+}
+
+pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<ArmedCandidate>, TraceError> {
+    const SHORT: TraceError = TraceError::Malformed("the mapped plan is cut short");
+    let (counts, rest) = <[u64; 2]>::read_from_prefix(bytes).map_err(|_| SHORT)?;
+    let count = |n: u64| usize::try_from(n).map_err(|_| SHORT);
+    let (entries, rest) = items::<Entry>(rest, count(counts[0])?).ok_or(SHORT)?;
+    let (texts, blob) = items::<Text>(rest, count(counts[1])?).ok_or(SHORT)?;
+    let text = |at: usize| -> Result<String, TraceError> {
+        let text = texts.get(at).ok_or(SHORT)?;
+        let start = text.at as usize;
+        let bytes = blob.get(start..start.saturating_add(text.len as usize)).ok_or(SHORT)?;
+        Ok(String::from_utf8_lossy(bytes).into_owned())
+    };
+    entries
+        .iter()
+        .map(|entry| {
+            let at = entry.strings_start as usize;
+            let list = |from: usize, len: u16| -> Result<Vec<String>, TraceError> {
+                (from..from + usize::from(len)).map(text).collect()
+            };
+            let given = |bit: u8| entry.flags & bit != 0;
+            let optional = |bit: u8, at: usize| if given(bit) { text(at).map(Some) } else { Ok(None) };
+            Ok(ArmedCandidate {
+                site: SiteId(entry.site),
+                fault: match entry.fault {
+                    1 => ArmedFault::Exception {
+                        classes: list(at + 3, entry.classes_len)?,
+                        message: text(at + 2)?,
+                    },
+                    2 => ArmedFault::Sleep { nanos: entry.amount },
+                    3 => ArmedFault::Spin { nanos: entry.amount },
+                    4 => ArmedFault::Crash { status: entry.amount as u32 as i32 },
+                    5 => ArmedFault::Negate,
+                    _ => return Err(TraceError::Malformed("the mapped plan has an unknown fault")),
+                },
+                node: optional(flag::NODE, at)?,
+                thread: optional(flag::THREAD, at + 1)?,
+                stack: match entry.stack {
+                    0 => ArmedStack::Any,
+                    1 => ArmedStack::Suffix(list(at + 3 + usize::from(entry.classes_len), entry.stack_len)?),
+                    2 => ArmedStack::Hash(entry.stack_hash),
+                    _ => return Err(TraceError::Malformed("the mapped plan has an unknown stack guard")),
+                },
+                occurrence: given(flag::OCCURRENCE).then_some(entry.occurrence),
+                probability: given(flag::PROBABILITY).then(|| f64::from_bits(entry.probability)),
+                always: entry.always != 0,
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_comes_back_as_it_went_in() {
+        let base = ArmedCandidate {
+            site: SiteId(7),
+            fault: ArmedFault::Negate,
+            node: None,
+            thread: None,
+            stack: ArmedStack::Any,
+            occurrence: None,
+            probability: None,
+            always: false,
+        };
+        let plan = vec![
+            base.clone(),
+            ArmedCandidate {
+                fault: ArmedFault::Exception {
+                    classes: vec!["java.io.IOException".into(), "a.B".into()],
+                    message: "disk".into(),
+                },
+                node: Some("zk1".into()),
+                thread: Some("Sync*".into()),
+                stack: ArmedStack::Suffix(vec!["a.B.c".into(), "*".into()]),
+                occurrence: Some(5_000_000),
+                probability: Some(0.25),
+                always: true,
+                ..base.clone()
+            },
+            ArmedCandidate {
+                fault: ArmedFault::Sleep { nanos: 1 },
+                stack: ArmedStack::Hash(9),
+                ..base.clone()
+            },
+            ArmedCandidate {
+                fault: ArmedFault::Spin { nanos: 2 },
+                node: Some(String::new()),
+                ..base.clone()
+            },
+            ArmedCandidate { fault: ArmedFault::Crash { status: 137 }, ..base },
+        ];
+        assert_eq!(decode(&encode(&plan)).unwrap(), plan);
+    }
+}

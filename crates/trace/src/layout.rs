@@ -1,0 +1,195 @@
+//! The bytes of a trial's file, shared by the tool and every JVM of the trial.
+//!
+//! ```text
+//! header | levels: u8 a site | mapped plan | candidate states | JVM slots | arena ...
+//! ```
+//!
+//! The arena grows: whoever needs room takes the next granules with one atomic add and has the file system
+//! allocate them for real, so a full disk is an error that is counted and never a SIGBUS. An allocation begins
+//! with a [`ChunkHeader`], written before anything else in it; a granule without one is a hole left by a process
+//! that was killed at that instant, and is skipped. Everything is stored through a shared mapping, so it outlives
+//! `kill -9` and `Runtime.halt`.
+//!
+//! All numbers are little-endian in practice: file and JVM are on one machine.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+pub(crate) const MAGIC: [u8; 8] = *b"HYPOTRC\0";
+/// The version of the trial file's layout: a reader takes this one and no other.
+pub const TRACE_VERSION: u32 = 1;
+/// The unit of allocation in the arena.
+pub(crate) const GRANULE: u64 = 4096;
+/// How many JVMs a trial can have; one more works without the agent and is reported.
+pub(crate) const JVMS_MAX: u32 = 256;
+pub(crate) const CHUNK_MAGIC: u64 = 0x4b4e_4843_4f50_5948;
+
+/// What is done at a hook, as bits; the byte is zero for a hook that does nothing.
+pub mod level {
+    /// Count the hit.
+    pub const COUNT: u8 = 1;
+    /// Leave an event.
+    pub const EVENT: u8 = 2;
+    /// See whether a candidate fits.
+    pub const DECIDE: u8 = 4;
+    /// Let the event name its stack.
+    pub const STACK: u8 = 8;
+}
+
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub(crate) struct Header {
+    pub magic: [u8; 8],
+    pub version: u32,
+    pub site_count: u32,
+    pub candidate_count: u32,
+    pub limit: u32,
+    pub trial: u64,
+    pub seed: u64,
+    pub map_digest: u64,
+    pub levels_at: u64,
+    pub plan_at: u64,
+    pub plan_len: u64,
+    pub states_at: u64,
+    pub jvms_at: u64,
+    pub arena_at: u64,
+    pub arena_max: u64,
+    pub ring_bytes: u32,
+    pub lossless: u32,
+    pub stack_frames: u32,
+    pub reserved: u32,
+    pub start: ClockPair,
+    /// Written by the tool when the trial is over; zero until then.
+    pub end: ClockPair,
+    pub wall_start_ms: u64,
+    pub pad: [u64; 4],
+    // The words that JVMs change, each on a cache line of its own.
+    pub arena_next: u64,
+    pub pad_arena: [u64; 7],
+    pub jvms_next: u32,
+    /// JVMs in which the agent started, whether or not they turned out to be the target.
+    pub agents: u32,
+    pub armed: u32,
+    pub pad_jvms: [u32; 13],
+    pub taken: u32,
+    pub pad_taken: [u32; 15],
+}
+
+/// The cycle counter and the monotonic clock, read together.
+#[derive(Debug, Clone, Copy, Default, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub(crate) struct ClockPair {
+    pub ticks: u64,
+    pub nanos: u64,
+}
+
+/// What became of a candidate, for all JVMs.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub(crate) struct CandidateState {
+    pub state: u32,
+    pub jvm: u32,
+    pub occurrence: u64,
+    pub times: u64,
+    pub pad: [u64; 5],
+}
+
+pub(crate) mod candidate_state {
+    pub const OPEN: u32 = 0;
+    pub const CLAIMED: u32 = 1;
+    pub const INJECTED: u32 = 2;
+    pub const REFUSED: u32 = 3;
+}
+
+pub(crate) const NODE_MAX: usize = 64;
+
+/// A JVM of the trial: one incarnation of a node.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub(crate) struct JvmSlot {
+    pub state: u32,
+    pub pid: u32,
+    pub start: ClockPair,
+    pub counters_at: u64,
+    pub classes: u64,
+    pub placed: u64,
+    pub moved: u64,
+    pub refused: u64,
+    pub transform_ns: u64,
+    pub transform_bytes: u64,
+    pub dropped: u64,
+    pub node_len: u32,
+    pub java_len: u32,
+    pub node: [u8; NODE_MAX],
+    pub java: [u8; NODE_MAX],
+    pub pad: [u64; 4],
+}
+
+pub(crate) mod jvm_state {
+    pub const LIVE: u32 = 1;
+    pub const ENDED: u32 = 2;
+}
+
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub(crate) struct ChunkHeader {
+    pub magic: u64,
+    pub size: u64,
+    pub kind: u32,
+    pub jvm: u32,
+    pub stream: u32,
+    /// The thread that wrote the first record, unless a record says otherwise.
+    pub thread: u32,
+    /// Orders the chunks of a stream; a chunk that is used again gets a new one.
+    pub sequence: u64,
+    /// Bytes of complete records after this header.
+    pub used: u64,
+    pub records: u64,
+    pub pad: u64,
+}
+
+pub(crate) mod chunk_kind {
+    /// Counters of a JVM: a `u64` a site, then a `u64` a candidate.
+    pub const COUNTERS: u32 = 1;
+    /// Events of threads.
+    pub const RING: u32 = 2;
+    /// Strings, stacks, threads, reports: never dropped.
+    pub const DICTIONARY: u32 = 3;
+}
+
+/// The kinds of records in a chunk.
+pub(crate) mod record {
+    /// Ring: a site was hit.
+    pub const HIT: u8 = 1;
+    /// Ring: the records that follow are of another thread (its serial number).
+    pub const SWITCH: u8 = 2;
+    /// Dictionary: a string.
+    pub const STRING: u8 = 3;
+    /// Dictionary: a stack, as pairs of method string and location string.
+    pub const STACK: u8 = 4;
+    /// Dictionary: a thread got its serial number.
+    pub const THREAD: u8 = 5;
+    /// Dictionary: a fault happens now.
+    pub const INJECTED: u8 = 6;
+    /// Dictionary: something did not work.
+    pub const REPORT: u8 = 7;
+    /// Dictionary: a class was patched.
+    pub const PATCHED: u8 = 8;
+}
+
+/// The first word of every record: kind, flags, length in words (this one included), subject. The second word is
+/// the time in ticks.
+pub(crate) fn record_word(kind: u8, flags: u8, words: u16, subject: u32) -> u64 {
+    u64::from(kind) | u64::from(flags) << 8 | u64::from(words) << 16 | u64::from(subject) << 32
+}
+
+pub(crate) fn round_up(value: u64, unit: u64) -> u64 {
+    value.div_ceil(unit) * unit
+}
+
+const _: () = {
+    assert!(size_of::<ChunkHeader>() == 64);
+    assert!(size_of::<CandidateState>() == 64);
+    assert!(size_of::<JvmSlot>() % 8 == 0);
+    assert!(std::mem::offset_of!(Header, arena_next) % 64 == 0);
+    assert!(std::mem::offset_of!(Header, taken) % 64 == 0);
+};

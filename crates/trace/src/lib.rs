@@ -1,0 +1,57 @@
+//! What agent and tool share: the instrumentation map, the mapped plan and the binary trace.
+//!
+//! A trial has one file ([`TrialFile`]). The tool makes it from a plan; every JVM of the trial joins it
+//! ([`Session`]), finds its orders there and writes counters, events and reports into it through shared memory;
+//! afterwards, whatever became of the JVMs, the tool reads it ([`Trace`]). The [`Map`] beside it says which
+//! instruction each site is. Both layouts have a version, and readers refuse any other.
+//!
+//! This crate knows neither JVMTI nor class files.
+
+mod armed;
+pub mod clock;
+pub mod hash;
+mod layout;
+mod map;
+mod reader;
+mod session;
+mod stream;
+mod trial;
+
+pub use armed::{ArmedCandidate, ArmedFault, ArmedStack};
+pub use layout::{TRACE_VERSION, level};
+pub use map::{
+    FALL_THROUGH, MAP_VERSION, Map, MapBuilder, MapClass, MapError, MapHook, MapMethod, NewSite, Placement,
+    SiteId,
+};
+pub use reader::{CandidateEnd, Dictionary, Event, Jvm, Report, StackFrame, Trace, TracedInjection};
+pub use session::{InjectedRecord, Interned, PatchTally, ReportKind, Session};
+pub use stream::Stream;
+pub use trial::{TrialFile, TrialSpec};
+
+/// What is wrong with a trial's file.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// It cannot be read or written.
+    #[error("trial file {path}: {source}")]
+    Io {
+        /// Which file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is not a trial's file, or a broken one.
+    #[error("trial file: {0}; run the trial again")]
+    Malformed(&'static str),
+    /// It is of another version.
+    #[error(
+        "trial file: layout version {found}, this tool reads version {TRACE_VERSION}; \
+         read it with the version of the tool that wrote it"
+    )]
+    Version {
+        /// What the file says.
+        found: u32,
+    },
+    /// It cannot hold more.
+    #[error("trial file: no room for {0}; free some disk space or run fewer JVMs in a trial")]
+    NoRoom(&'static str),
+}

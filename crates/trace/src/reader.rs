@@ -1,0 +1,418 @@
+//! Reading a trial's file, when its JVMs have ended or died. Every number in it is doubted: the file may be cut,
+//! and whatever killed a JVM may have left any chunk half-made.
+
+use std::collections::BTreeMap;
+
+use zerocopy::FromBytes;
+
+use crate::layout::{
+    CHUNK_MAGIC, CandidateState, ChunkHeader, GRANULE, Header, JVMS_MAX, JvmSlot, candidate_state,
+    chunk_kind, jvm_state, record,
+};
+use crate::session::ReportKind;
+use crate::trial::check_header;
+use crate::{SiteId, TraceError};
+
+/// A trial's file.
+#[derive(Debug)]
+pub struct Trace<'a> {
+    bytes: &'a [u8],
+    header: Header,
+    chunks: Vec<(usize, ChunkHeader)>,
+}
+
+/// A JVM of the trial.
+#[derive(Debug, Clone)]
+pub struct Jvm {
+    /// Its number.
+    pub number: u32,
+    /// The node.
+    pub node: String,
+    /// The process.
+    pub pid: u32,
+    /// The JVM's version.
+    pub java: String,
+    /// Whether it ended in good order, rather than by a signal or a halt.
+    pub ended: bool,
+    /// Classes patched.
+    pub classes: u64,
+    /// Hooks at their place.
+    pub placed: u64,
+    /// Hooks in changed bytes, recognised.
+    pub moved: u64,
+    /// Hooks left out.
+    pub refused: u64,
+    /// Time spent patching.
+    pub transform_ns: u64,
+    /// Bytes of the classes patched.
+    pub transform_bytes: u64,
+    /// Records dropped.
+    pub dropped: u64,
+    counters_at: u64,
+}
+
+/// What became of a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CandidateEnd {
+    /// Nothing.
+    Open,
+    /// It was about to happen when its JVM ended.
+    Claimed,
+    /// It happened.
+    Injected {
+        /// In which JVM.
+        jvm: u32,
+        /// At which matching hit.
+        occurrence: u64,
+        /// How many times.
+        times: u64,
+    },
+    /// It could not be done; a report says why.
+    Refused,
+}
+
+/// A frame: method and place.
+pub type StackFrame = (String, String);
+
+/// What a JVM said of itself.
+#[derive(Debug, Default)]
+pub struct Dictionary {
+    strings: BTreeMap<u32, String>,
+    stacks: BTreeMap<u32, Vec<u64>>,
+    threads: BTreeMap<u32, (u64, u32)>,
+    /// The faults, in order.
+    pub injections: Vec<TracedInjection>,
+    /// What did not work.
+    pub reports: Vec<Report>,
+    /// The classes that were patched, by their index in the map.
+    pub patched: Vec<u32>,
+}
+
+/// A fault as a trace has it.
+#[derive(Debug, Clone)]
+pub struct TracedInjection {
+    /// Which candidate.
+    pub candidate: u32,
+    /// At which matching hit.
+    pub occurrence: u64,
+    /// When.
+    pub ticks: u64,
+    /// The thread.
+    pub thread: u32,
+    /// The nearest frames.
+    pub stack: u32,
+    /// The hash of the whole stack.
+    pub stack_hash: u64,
+    /// The class thrown, or 0.
+    pub threw: u32,
+}
+
+/// Something that did not work.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// What it is about.
+    pub kind: ReportKind,
+    /// The site, or the candidate.
+    pub subject: u32,
+    /// What happened.
+    pub text: String,
+}
+
+/// A hit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    /// When.
+    pub ticks: u64,
+    /// Where.
+    pub site: SiteId,
+    /// The thread's number in the dictionary.
+    pub thread: u32,
+    /// What the hook saw: for a boolean return, the value.
+    pub flags: u8,
+    /// The exception's class for a handler; else 0.
+    pub string: u32,
+    /// The stack, or 0.
+    pub stack: u32,
+}
+
+impl Dictionary {
+    /// A string by its number.
+    pub fn string(&self, id: u32) -> &str {
+        self.strings.get(&id).map_or("", String::as_str)
+    }
+
+    /// A stack by its number, innermost frame first.
+    pub fn stack(&self, id: u32) -> Vec<StackFrame> {
+        let words = self.stacks.get(&id).map_or(&[] as &[u64], Vec::as_slice);
+        words
+            .iter()
+            .map(|word| (self.string(*word as u32).to_owned(), self.string((word >> 32) as u32).to_owned()))
+            .collect()
+    }
+
+    /// A thread's name by its number.
+    pub fn thread_name(&self, id: u32) -> &str {
+        self.threads.get(&id).map_or("", |&(_, name)| self.string(name))
+    }
+
+    /// A thread's Java id by its number.
+    pub fn thread_java_id(&self, id: u32) -> Option<u64> {
+        self.threads.get(&id).map(|&(java_id, _)| java_id)
+    }
+}
+
+/// A record as it lies in a chunk.
+struct RawRecord<'a> {
+    kind: u8,
+    flags: u8,
+    subject: u32,
+    ticks: u64,
+    payload: &'a [u8],
+}
+
+impl RawRecord<'_> {
+    fn word(&self, index: usize) -> u64 {
+        self.payload
+            .get(index * 8..index * 8 + 8)
+            .map_or(0, |bytes| u64::from_le_bytes(bytes.try_into().expect("eight bytes")))
+    }
+}
+
+impl<'a> Trace<'a> {
+    /// Reads the layout of a trial's file.
+    pub fn new(bytes: &'a [u8]) -> Result<Trace<'a>, TraceError> {
+        let (header, _) =
+            Header::read_from_prefix(bytes).map_err(|_| TraceError::Malformed("the file is cut short"))?;
+        check_header(&header, bytes.len() as u64)?;
+        let mut chunks = Vec::new();
+        let mut at = header.arena_at as usize;
+        while at + size_of::<ChunkHeader>() <= bytes.len() {
+            let chunk = ChunkHeader::read_from_prefix(&bytes[at..]).ok().map(|(chunk, _)| chunk);
+            let step = match chunk {
+                Some(chunk) if chunk.magic == CHUNK_MAGIC && chunk.size >= GRANULE => {
+                    let size = usize::try_from(chunk.size).unwrap_or(usize::MAX);
+                    if at.checked_add(size).is_some_and(|end| end <= bytes.len()) {
+                        chunks.push((at, chunk));
+                        size - size % GRANULE as usize
+                    } else {
+                        GRANULE as usize
+                    }
+                }
+                _ => GRANULE as usize,
+            };
+            at += step;
+        }
+        chunks.sort_by_key(|(_, chunk)| (chunk.jvm, chunk.kind, chunk.stream, chunk.sequence));
+        Ok(Trace { bytes, header, chunks })
+    }
+
+    /// The number of the trial.
+    pub fn trial(&self) -> u64 {
+        self.header.trial
+    }
+
+    /// The digest of the map that the sites are numbered by.
+    pub fn map_digest(&self) -> u64 {
+        self.header.map_digest
+    }
+
+    /// The number of sites.
+    pub fn site_count(&self) -> usize {
+        self.header.site_count as usize
+    }
+
+    /// In how many JVMs the agent started, whether or not they loaded a class of the map.
+    pub fn agents(&self) -> u32 {
+        self.header.agents
+    }
+
+    /// Whether the limit of the plan has been used up.
+    pub fn limit_reached(&self) -> bool {
+        self.header.taken >= self.header.limit
+    }
+
+    /// The JVMs, in the order of their start.
+    pub fn jvms(&self) -> Vec<Jvm> {
+        let count = self.header.jvms_next.min(JVMS_MAX);
+        let slot = |number: u32| {
+            let at = self.header.jvms_at as usize + number as usize * size_of::<JvmSlot>();
+            let (slot, _) = JvmSlot::read_from_prefix(self.bytes.get(at..)?).ok()?;
+            // A slot that was taken and not filled: the JVM was killed at that instant and did nothing.
+            if slot.state == 0 {
+                return None;
+            }
+            let text = |bytes: &[u8], len: u32| {
+                String::from_utf8_lossy(bytes.get(..len as usize).unwrap_or(bytes)).into_owned()
+            };
+            Some(Jvm {
+                number,
+                node: text(&slot.node, slot.node_len),
+                pid: slot.pid,
+                java: text(&slot.java, slot.java_len),
+                ended: slot.state == jvm_state::ENDED,
+                classes: slot.classes,
+                placed: slot.placed,
+                moved: slot.moved,
+                refused: slot.refused,
+                transform_ns: slot.transform_ns,
+                transform_bytes: slot.transform_bytes,
+                dropped: slot.dropped,
+                counters_at: slot.counters_at,
+            })
+        };
+        (0..count).filter_map(slot).collect()
+    }
+
+    fn counter_words(&self, jvm: &Jvm) -> &'a [u8] {
+        let words = self.header.site_count as usize + self.header.candidate_count as usize;
+        let start =
+            usize::try_from(jvm.counters_at).unwrap_or(usize::MAX).saturating_add(size_of::<ChunkHeader>());
+        self.bytes.get(start..start.saturating_add(words * 8)).unwrap_or(&[])
+    }
+
+    /// How often each site was hit in a JVM, for the sites that the trial counts.
+    pub fn counts(&self, jvm: &Jvm) -> Vec<u64> {
+        let words = self.counter_words(jvm).chunks_exact(8);
+        words
+            .take(self.site_count())
+            .map(|w| u64::from_le_bytes(w.try_into().expect("eight bytes")))
+            .collect()
+    }
+
+    /// How many hits fitted a candidate's guard in a JVM, where the guard looks at more than the site.
+    pub fn candidate_hits(&self, jvm: &Jvm, candidate: u32) -> u64 {
+        let at = (self.site_count() + candidate as usize) * 8;
+        self.counter_words(jvm)
+            .get(at..at + 8)
+            .map_or(0, |bytes| u64::from_le_bytes(bytes.try_into().expect("eight bytes")))
+    }
+
+    /// What became of each candidate.
+    pub fn candidates(&self) -> Vec<CandidateEnd> {
+        let at = self.header.states_at as usize;
+        let len = self.header.candidate_count as usize * size_of::<CandidateState>();
+        let states = self.bytes.get(at..at + len).unwrap_or(&[]).chunks_exact(size_of::<CandidateState>());
+        states
+            .filter_map(|bytes| CandidateState::read_from_bytes(bytes).ok())
+            .map(|it| match it.state {
+                candidate_state::CLAIMED => CandidateEnd::Claimed,
+                candidate_state::INJECTED => {
+                    CandidateEnd::Injected { jvm: it.jvm, occurrence: it.occurrence, times: it.times }
+                }
+                candidate_state::REFUSED => CandidateEnd::Refused,
+                _ => CandidateEnd::Open,
+            })
+            .collect()
+    }
+
+    fn records(&self, at: usize, chunk: &ChunkHeader) -> impl Iterator<Item = RawRecord<'a>> + use<'a> {
+        let start = at + size_of::<ChunkHeader>();
+        let room = chunk.size as usize - size_of::<ChunkHeader>();
+        let used = usize::try_from(chunk.used).unwrap_or(usize::MAX).min(room);
+        let mut rest = self.bytes.get(start..start + used).unwrap_or(&[]);
+        std::iter::from_fn(move || {
+            let (first, after) = u64::read_from_prefix(rest).ok()?;
+            let words = usize::from((first >> 16) as u16);
+            if words < 2 {
+                return None;
+            }
+            let (ticks, _) = u64::read_from_prefix(after).ok()?;
+            let payload = rest.get(16..words * 8)?;
+            rest = &rest[words * 8..];
+            Some(RawRecord {
+                kind: first as u8,
+                flags: (first >> 8) as u8,
+                subject: (first >> 32) as u32,
+                ticks,
+                payload,
+            })
+        })
+    }
+
+    fn chunks_of(&self, jvm: u32, kind: u32) -> impl Iterator<Item = &(usize, ChunkHeader)> {
+        self.chunks.iter().filter(move |(_, chunk)| chunk.jvm == jvm && chunk.kind == kind)
+    }
+
+    /// What a JVM said of itself.
+    pub fn dictionary(&self, jvm: &Jvm) -> Dictionary {
+        let mut dictionary = Dictionary::default();
+        let mut reports = Vec::new();
+        for (at, chunk) in self.chunks_of(jvm.number, chunk_kind::DICTIONARY) {
+            for it in self.records(*at, chunk) {
+                match it.kind {
+                    record::STRING => {
+                        let len = usize::try_from(it.word(0)).unwrap_or(usize::MAX);
+                        let text = it.payload.get(8..).unwrap_or(&[]);
+                        let text = String::from_utf8_lossy(&text[..len.min(text.len())]).into_owned();
+                        dictionary.strings.insert(it.subject, text);
+                    }
+                    record::STACK => {
+                        let words = (0..it.payload.len() / 8).map(|index| it.word(index)).collect();
+                        dictionary.stacks.insert(it.subject, words);
+                    }
+                    record::THREAD => {
+                        dictionary.threads.insert(it.subject, (it.word(0), it.word(1) as u32));
+                    }
+                    record::INJECTED => dictionary.injections.push(TracedInjection {
+                        candidate: it.subject,
+                        occurrence: it.word(0),
+                        ticks: it.ticks,
+                        thread: it.word(1) as u32,
+                        stack: it.word(2) as u32,
+                        stack_hash: it.word(3),
+                        threw: it.word(4) as u32,
+                    }),
+                    record::REPORT => reports.push((it.flags, it.subject, it.word(0) as u32)),
+                    record::PATCHED => dictionary.patched.push(it.subject),
+                    _ => {}
+                }
+            }
+        }
+        dictionary.reports = reports
+            .into_iter()
+            .filter_map(|(kind, subject, text)| {
+                Some(Report {
+                    kind: ReportKind::from_u8(kind)?,
+                    subject,
+                    text: dictionary.string(text).to_owned(),
+                })
+            })
+            .collect();
+        dictionary
+    }
+
+    /// The events of a JVM: one list a ring, each in order. A ring may have served several threads in turn.
+    pub fn events(&self, jvm: &Jvm) -> impl Iterator<Item = Event> {
+        let number = jvm.number;
+        self.chunks_of(number, chunk_kind::RING).flat_map(move |(at, chunk)| {
+            let mut thread = chunk.thread;
+            self.records(*at, chunk).filter_map(move |it| match it.kind {
+                record::SWITCH => {
+                    thread = it.subject;
+                    None
+                }
+                record::HIT => {
+                    let extra = it.word(0);
+                    Some(Event {
+                        ticks: it.ticks,
+                        site: SiteId(it.subject),
+                        thread,
+                        flags: it.flags,
+                        string: extra as u32,
+                        stack: (extra >> 32) as u32,
+                    })
+                }
+                _ => None,
+            })
+        })
+    }
+
+    /// Ticks as milliseconds since the start of the trial.
+    pub fn ms_since_start(&self, ticks: u64) -> f64 {
+        let start = self.header.start;
+        let end = if self.header.end.nanos > start.nanos { self.header.end } else { crate::clock::pair() };
+        let span_ticks = end.ticks.saturating_sub(start.ticks).max(1) as f64;
+        let span_ns = end.nanos.saturating_sub(start.nanos) as f64;
+        ticks.saturating_sub(start.ticks) as f64 * (span_ns / span_ticks) / 1e6
+    }
+}

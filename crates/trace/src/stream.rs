@@ -1,0 +1,215 @@
+//! A stream of records with one writer: a thread's ring, or a JVM's dictionary.
+//!
+//! A record is complete before the chunk's `used` word covers it, so whatever kills the process leaves a
+//! readable prefix. A ring that is full uses its oldest chunk again and counts what was in it as dropped; a
+//! lossless ring and the dictionary take another chunk instead.
+
+use std::collections::VecDeque;
+use std::mem::offset_of;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use memmap2::MmapRaw;
+
+use crate::clock;
+use crate::layout::{ChunkHeader, chunk_kind, record, record_word};
+use crate::trial::TrialFile;
+
+const HEADER_BYTES: usize = size_of::<ChunkHeader>();
+const FIRST_CHUNK_BYTES: u64 = 16 << 10;
+const CHUNK_BYTES: u64 = 64 << 10;
+const LARGE_CHUNK_BYTES: u64 = 1 << 20;
+/// The longest record: what a `u16` of words can say.
+pub(crate) const RECORD_WORDS_MAX: usize = u16::MAX as usize;
+
+struct Chunk {
+    map: MmapRaw,
+    size: u64,
+}
+
+/// See the module. Used by one thread at a time.
+pub struct Stream {
+    /// Where the next record goes; `room` bytes are left there.
+    next: *mut u64,
+    room: usize,
+    used: *const AtomicU64,
+    chunks: VecDeque<Chunk>,
+    sequence: u64,
+    records: u64,
+    bytes: u64,
+    id: u32,
+    jvm: u32,
+    kind: u32,
+    thread: u32,
+}
+
+// SAFETY: the pointers point into the mappings that the stream owns, and only its owner writes through them.
+unsafe impl Send for Stream {}
+
+impl std::fmt::Debug for Stream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stream").field("id", &self.id).field("bytes", &self.bytes).finish()
+    }
+}
+
+impl Stream {
+    pub(crate) fn new(jvm: u32, id: u32, kind: u32) -> Stream {
+        Stream {
+            next: std::ptr::null_mut(),
+            room: 0,
+            used: std::ptr::null(),
+            chunks: VecDeque::new(),
+            sequence: 0,
+            records: 0,
+            bytes: 0,
+            id,
+            jvm,
+            kind,
+            thread: 0,
+        }
+    }
+
+    /// Makes the records that follow those of `thread`.
+    pub fn switch_to(&mut self, trial: &TrialFile, thread: u32) {
+        if self.thread != thread {
+            self.thread = thread;
+            self.push(trial, record::SWITCH, 0, thread, &[]);
+        }
+    }
+
+    /// The event of a hit: two words.
+    #[inline]
+    pub fn hit(&mut self, trial: &TrialFile, site: u32, flags: u8, ticks: u64) {
+        if self.room < 16 && !self.make_room(trial, 2) {
+            return;
+        }
+        // SAFETY: at least 16 bytes are left at `next`, in a mapping that this stream owns.
+        unsafe {
+            self.next.write(record_word(record::HIT, flags, 2, site));
+            self.next.add(1).write(ticks);
+            self.publish(2);
+        }
+    }
+
+    /// The event of a hit that names a string and a stack (0 for none).
+    pub fn hit_with(&mut self, trial: &TrialFile, site: u32, flags: u8, string: u32, stack: u32) {
+        self.push(trial, record::HIT, flags, site, &[u64::from(string) | u64::from(stack) << 32]);
+    }
+
+    /// A record with a payload. A record that does not fit the format is cut.
+    pub(crate) fn push(&mut self, trial: &TrialFile, kind: u8, flags: u8, subject: u32, payload: &[u64]) {
+        let payload = &payload[..payload.len().min(RECORD_WORDS_MAX - 2)];
+        let words = payload.len() + 2;
+        if self.room < words * 8 && !self.make_room(trial, words) {
+            return;
+        }
+        // SAFETY: `words` words are left at `next`, in a mapping that this stream owns and `payload` is not in.
+        unsafe {
+            self.next.write(record_word(kind, flags, words as u16, subject));
+            self.next.add(1).write(clock::ticks());
+            std::ptr::copy_nonoverlapping(payload.as_ptr(), self.next.add(2), payload.len());
+            self.publish(words);
+        }
+    }
+
+    /// Makes the `words` words just written part of the stream.
+    ///
+    /// # Safety
+    /// They have been written at `next`, and `room` covers them.
+    #[inline]
+    unsafe fn publish(&mut self, words: usize) {
+        // SAFETY: by the contract the chunk extends that far, and `used` points into its header.
+        unsafe {
+            self.next = self.next.add(words);
+            self.room -= words * 8;
+            let used = &*self.used;
+            used.store(used.load(Ordering::Relaxed) + words as u64 * 8, Ordering::Release);
+        }
+        self.records += 1;
+    }
+
+    #[cold]
+    fn make_room(&mut self, trial: &TrialFile, words: usize) -> bool {
+        let wanted = (words * 8 + HEADER_BYTES) as u64;
+        let bounded = self.kind == chunk_kind::RING && !trial.lossless();
+        let size = match (self.chunks.len(), bounded) {
+            (0, _) => FIRST_CHUNK_BYTES,
+            (_, true) => CHUNK_BYTES,
+            (_, false) => (self.bytes.next_power_of_two()).clamp(CHUNK_BYTES, LARGE_CHUNK_BYTES),
+        }
+        .max(wanted);
+        self.close();
+        let full = bounded && self.bytes + size > trial.ring_bytes() && !self.chunks.is_empty();
+        if full {
+            // The oldest chunk that is large enough: a ring of one small chunk and a long record takes a new one.
+            if let Some(at) = self.chunks.iter().position(|chunk| chunk.size >= wanted) {
+                let chunk = self.chunks.remove(at).expect("the position was just found");
+                let lost = header_word(&chunk.map, offset_of!(ChunkHeader, records)).load(Ordering::Relaxed);
+                trial.add_dropped(self.jvm, lost);
+                self.open(chunk);
+                return true;
+            }
+        }
+        match trial.allocate(size) {
+            Some((map, size)) => {
+                self.bytes += size;
+                if !bounded {
+                    // What a lossless stream has filled is only read again by the tool.
+                    self.chunks.clear();
+                }
+                self.open(Chunk { map, size });
+                true
+            }
+            None => {
+                trial.add_dropped(self.jvm, 1);
+                false
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some(chunk) = self.chunks.back() {
+            header_word(&chunk.map, offset_of!(ChunkHeader, records)).store(self.records, Ordering::Relaxed);
+        }
+        self.room = 0;
+    }
+
+    fn open(&mut self, chunk: Chunk) {
+        self.sequence += 1;
+        self.records = 0;
+        // A chunk that is used again is emptied before anything else about it changes.
+        header_word(&chunk.map, offset_of!(ChunkHeader, used)).store(0, Ordering::Release);
+        let header = ChunkHeader {
+            magic: crate::layout::CHUNK_MAGIC,
+            size: chunk.size,
+            kind: self.kind,
+            jvm: self.jvm,
+            stream: self.id,
+            thread: self.thread,
+            sequence: self.sequence,
+            used: 0,
+            records: 0,
+            pad: 0,
+        };
+        // SAFETY: the mapping is at least as large as a header, aligned to a page, and owned by this stream.
+        unsafe {
+            chunk.map.as_mut_ptr().cast::<ChunkHeader>().write(header);
+            self.next = chunk.map.as_mut_ptr().add(HEADER_BYTES).cast();
+        }
+        self.used = header_word(&chunk.map, offset_of!(ChunkHeader, used));
+        self.room = chunk.size as usize - HEADER_BYTES;
+        self.chunks.push_back(chunk);
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// A word of a chunk's header.
+fn header_word(map: &MmapRaw, offset: usize) -> &AtomicU64 {
+    // SAFETY: the offset is that of a `u64` field of the header, which lies at the start of the mapping; the
+    // mapping lives as long as the borrow.
+    unsafe { AtomicU64::from_ptr(map.as_mut_ptr().add(offset).cast()) }
+}

@@ -1,0 +1,384 @@
+//! The trial's file as its writers see it: made by the tool, opened by every JVM.
+
+use std::fs::{File, OpenOptions};
+use std::mem::offset_of;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use memmap2::{MmapOptions, MmapRaw};
+use zerocopy::{FromBytes, IntoBytes};
+
+use crate::armed::{self, ArmedCandidate};
+use crate::layout::{
+    CandidateState, ChunkHeader, ClockPair, GRANULE, Header, JVMS_MAX, JvmSlot, MAGIC, TRACE_VERSION,
+    candidate_state, round_up,
+};
+use crate::{TraceError, clock};
+
+/// The most that a trial's file may grow to: beyond it events are dropped and counted.
+const ARENA_MAX_BYTES: u64 = 64 << 30;
+
+/// What the tool puts into a new trial's file.
+#[derive(Debug, Clone)]
+pub struct TrialSpec {
+    /// The number of the trial.
+    pub trial: u64,
+    /// The seed of the trial.
+    pub seed: u64,
+    /// How many candidates may be injected.
+    pub limit: u32,
+    /// Whether faults may happen from the start, or only after [`TrialFile::arm`].
+    pub armed: bool,
+    /// The digest of the instrumentation map.
+    pub map_digest: u64,
+    /// The level of each site (see [`crate::level`]).
+    pub levels: Vec<u8>,
+    /// The candidates.
+    pub candidates: Vec<ArmedCandidate>,
+    /// How many frames a recorded stack keeps.
+    pub stack_frames: u32,
+    /// How much a thread's ring keeps.
+    pub ring_bytes: u32,
+    /// Grow instead of dropping.
+    pub lossless: bool,
+}
+
+/// The file of a trial, mapped up to its arena.
+#[derive(Debug)]
+pub struct TrialFile {
+    file: File,
+    base: MmapRaw,
+    header: Header,
+    path: PathBuf,
+}
+
+/// Makes the file system give the file these bytes for real.
+fn allocate_for_real(file: &File, at: u64, len: u64) -> std::io::Result<()> {
+    let overflow = |_| std::io::Error::from(std::io::ErrorKind::InvalidInput);
+    let (at, len) = (at.try_into().map_err(overflow)?, len.try_into().map_err(overflow)?);
+    loop {
+        // SAFETY: the descriptor is open for as long as `file` is borrowed.
+        match unsafe { libc::posix_fallocate(file.as_raw_fd(), at, len) } {
+            0 => return Ok(()),
+            libc::EINTR => continue,
+            code => return Err(std::io::Error::from_raw_os_error(code)),
+        }
+    }
+}
+
+impl TrialFile {
+    /// Makes a new file; one that is there already is an error, because a run that reuses an old file silently
+    /// injects nothing.
+    pub fn create(path: &Path, spec: &TrialSpec) -> Result<TrialFile, TraceError> {
+        let io = |source| TraceError::Io { path: path.display().to_string(), source };
+        let plan = armed::encode(&spec.candidates);
+        let levels_at = round_up(size_of::<Header>() as u64, 64);
+        let plan_at = round_up(levels_at + spec.levels.len() as u64, 64);
+        let states_at = round_up(plan_at + plan.len() as u64, 64);
+        let jvms_at = states_at + (spec.candidates.len() * size_of::<CandidateState>()) as u64;
+        let arena_at = round_up(jvms_at + u64::from(JVMS_MAX) * size_of::<JvmSlot>() as u64, GRANULE);
+        let header = Header {
+            magic: MAGIC,
+            version: TRACE_VERSION,
+            site_count: spec.levels.len() as u32,
+            candidate_count: spec.candidates.len() as u32,
+            limit: spec.limit,
+            trial: spec.trial,
+            seed: spec.seed,
+            map_digest: spec.map_digest,
+            levels_at,
+            plan_at,
+            plan_len: plan.len() as u64,
+            states_at,
+            jvms_at,
+            arena_at,
+            arena_max: arena_at + ARENA_MAX_BYTES,
+            ring_bytes: spec.ring_bytes,
+            lossless: spec.lossless.into(),
+            stack_frames: spec.stack_frames,
+            reserved: 0,
+            start: clock::pair(),
+            end: ClockPair::default(),
+            wall_start_ms: std::time::SystemTime::now()
+                .duration_since(std::time::UNIX_EPOCH)
+                .map_or(0, |time| time.as_millis() as u64),
+            pad: [0; 4],
+            arena_next: arena_at,
+            pad_arena: [0; 7],
+            jvms_next: 0,
+            agents: 0,
+            armed: spec.armed.into(),
+            pad_jvms: [0; 13],
+            taken: 0,
+            pad_taken: [0; 15],
+        };
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path).map_err(io)?;
+        allocate_for_real(&file, 0, arena_at).map_err(io)?;
+        use std::os::unix::fs::FileExt;
+        for (at, bytes) in [(0, header.as_bytes()), (levels_at, &spec.levels), (plan_at, &plan)] {
+            file.write_all_at(bytes, at).map_err(io)?;
+        }
+        drop(file);
+        TrialFile::open(path)
+    }
+
+    /// Opens a trial's file to take part in the trial.
+    pub fn open(path: &Path) -> Result<TrialFile, TraceError> {
+        let io = |source| TraceError::Io { path: path.display().to_string(), source };
+        let file = OpenOptions::new().read(true).write(true).open(path).map_err(io)?;
+        let mut bytes = [0; size_of::<Header>()];
+        use std::os::unix::fs::FileExt;
+        file.read_exact_at(&mut bytes, 0).map_err(io)?;
+        let header = Header::read_from_bytes(&bytes).map_err(|_| TraceError::Malformed("no header"))?;
+        check_header(&header, file.metadata().map_err(io)?.len())?;
+        let base = MmapOptions::new().len(header.arena_at as usize).map_raw(&file).map_err(io)?;
+        Ok(TrialFile { file, base, header, path: path.to_owned() })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn word64(&self, at: u64) -> &AtomicU64 {
+        assert!(at.is_multiple_of(8) && at + 8 <= self.header.arena_at);
+        // SAFETY: the place is aligned and inside the mapping, which lives as long as the borrow.
+        unsafe { AtomicU64::from_ptr(self.base.as_mut_ptr().add(at as usize).cast()) }
+    }
+
+    fn word32(&self, at: u64) -> &AtomicU32 {
+        assert!(at.is_multiple_of(4) && at + 4 <= self.header.arena_at);
+        // SAFETY: the place is aligned and inside the mapping, which lives as long as the borrow.
+        unsafe { AtomicU32::from_ptr(self.base.as_mut_ptr().add(at as usize).cast()) }
+    }
+
+    fn copy_out(&self, at: u64, len: usize) -> Vec<u8> {
+        assert!(at + len as u64 <= self.header.arena_at);
+        let mut out = vec![0; len];
+        // SAFETY: the range is inside the mapping; it holds what the tool wrote before any JVM started.
+        unsafe { std::ptr::copy_nonoverlapping(self.base.as_ptr().add(at as usize), out.as_mut_ptr(), len) };
+        out
+    }
+
+    fn copy_in(&self, at: u64, bytes: &[u8]) {
+        assert!(at + bytes.len() as u64 <= self.header.arena_at);
+        // SAFETY: the range is inside the mapping and belongs to the caller's own slot.
+        unsafe {
+            std::ptr::copy_nonoverlapping(
+                bytes.as_ptr(),
+                self.base.as_mut_ptr().add(at as usize),
+                bytes.len(),
+            );
+        }
+    }
+
+    /// The level of each site.
+    pub fn levels(&self) -> Vec<u8> {
+        self.copy_out(self.header.levels_at, self.header.site_count as usize)
+    }
+
+    /// The candidates.
+    pub fn candidates(&self) -> Result<Vec<ArmedCandidate>, TraceError> {
+        armed::decode(&self.copy_out(self.header.plan_at, self.header.plan_len as usize))
+    }
+
+    /// The digest of the map that the sites are numbered by.
+    pub fn map_digest(&self) -> u64 {
+        self.header.map_digest
+    }
+
+    /// The number of sites.
+    pub fn site_count(&self) -> u32 {
+        self.header.site_count
+    }
+
+    /// The number of candidates.
+    pub fn candidate_count(&self) -> u32 {
+        self.header.candidate_count
+    }
+
+    /// The seed of the trial.
+    pub fn seed(&self) -> u64 {
+        self.header.seed
+    }
+
+    /// How many frames a recorded stack keeps.
+    pub fn stack_frames(&self) -> u32 {
+        self.header.stack_frames
+    }
+
+    pub(crate) fn lossless(&self) -> bool {
+        self.header.lossless != 0
+    }
+
+    pub(crate) fn ring_bytes(&self) -> u64 {
+        u64::from(self.header.ring_bytes)
+    }
+
+    /// Says that the agent started in one more JVM.
+    pub fn agent_started(&self) {
+        self.word32(offset_of!(Header, agents) as u64).fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// From now on faults may happen.
+    pub fn arm(&self) {
+        self.word32(offset_of!(Header, armed) as u64).store(1, Ordering::Release);
+    }
+
+    /// Whether faults may happen.
+    pub fn is_armed(&self) -> bool {
+        self.word32(offset_of!(Header, armed) as u64).load(Ordering::Acquire) != 0
+    }
+
+    /// Says that no JVM of the trial writes any more, and when that was.
+    pub fn end(&self) {
+        let pair = clock::pair();
+        let at = offset_of!(Header, end) as u64;
+        self.word64(at).store(pair.ticks, Ordering::Release);
+        self.word64(at + 8).store(pair.nanos, Ordering::Release);
+    }
+
+    fn state_at(&self, candidate: u32) -> u64 {
+        assert!(candidate < self.header.candidate_count);
+        self.header.states_at + u64::from(candidate) * size_of::<CandidateState>() as u64
+    }
+
+    /// Takes a candidate for the calling thread, if nobody has it.
+    pub fn claim(&self, candidate: u32) -> bool {
+        self.word32(self.state_at(candidate))
+            .compare_exchange(
+                candidate_state::OPEN,
+                candidate_state::CLAIMED,
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            )
+            .is_ok()
+    }
+
+    /// Gives a claimed candidate back.
+    pub fn unclaim(&self, candidate: u32) {
+        self.word32(self.state_at(candidate)).store(candidate_state::OPEN, Ordering::Release);
+    }
+
+    /// Whether the limit has been used up.
+    #[inline]
+    pub fn limit_reached(&self) -> bool {
+        self.word32(offset_of!(Header, taken) as u64).load(Ordering::Relaxed) >= self.header.limit
+    }
+
+    /// Takes one of the faults that the plan allows, for all JVMs; false if none is left.
+    pub fn take_limit(&self) -> bool {
+        self.word32(offset_of!(Header, taken) as u64)
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |taken| {
+                (taken < self.header.limit).then_some(taken + 1)
+            })
+            .is_ok()
+    }
+
+    /// Whether this candidate has been injected.
+    pub fn is_injected(&self, candidate: u32) -> bool {
+        self.word32(self.state_at(candidate)).load(Ordering::Acquire) == candidate_state::INJECTED
+    }
+
+    /// Says that a claimed candidate happens now, in `jvm`, at its n-th matching hit.
+    pub fn set_injected(&self, candidate: u32, jvm: u32, occurrence: u64) {
+        let at = self.state_at(candidate);
+        self.word32(at + offset_of!(CandidateState, jvm) as u64).store(jvm, Ordering::Relaxed);
+        self.word64(at + offset_of!(CandidateState, occurrence) as u64).store(occurrence, Ordering::Relaxed);
+        self.word64(at + offset_of!(CandidateState, times) as u64).store(1, Ordering::Relaxed);
+        self.word32(at).store(candidate_state::INJECTED, Ordering::Release);
+    }
+
+    /// Says that an injected candidate happens once more.
+    pub fn injected_again(&self, candidate: u32) {
+        let at = self.state_at(candidate) + offset_of!(CandidateState, times) as u64;
+        self.word64(at).fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Says that a claimed candidate cannot be done.
+    pub fn set_refused(&self, candidate: u32) {
+        self.word32(self.state_at(candidate)).store(candidate_state::REFUSED, Ordering::Release);
+    }
+
+    /// Takes the next free JVM slot, or none if the trial has more JVMs than it can hold.
+    pub(crate) fn take_slot(&self) -> Option<u32> {
+        self.word32(offset_of!(Header, jvms_next) as u64)
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |next| (next < JVMS_MAX).then_some(next + 1))
+            .ok()
+    }
+
+    fn slot_at(&self, jvm: u32) -> u64 {
+        self.header.jvms_at + u64::from(jvm) * size_of::<JvmSlot>() as u64
+    }
+
+    pub(crate) fn write_slot(&self, jvm: u32, slot: &JvmSlot) {
+        self.copy_in(self.slot_at(jvm), slot.as_bytes());
+    }
+
+    pub(crate) fn slot_word(&self, jvm: u32, offset: usize) -> &AtomicU64 {
+        self.word64(self.slot_at(jvm) + offset as u64)
+    }
+
+    pub(crate) fn set_slot_state(&self, jvm: u32, state: u32) {
+        self.word32(self.slot_at(jvm) + offset_of!(JvmSlot, state) as u64).store(state, Ordering::Release);
+    }
+
+    pub(crate) fn add_dropped(&self, jvm: u32, records: u64) {
+        self.slot_word(jvm, offset_of!(JvmSlot, dropped)).fetch_add(records, Ordering::Relaxed);
+    }
+
+    /// Room in the arena, allocated for real and mapped; none if the disk or the file's limit is full.
+    pub(crate) fn allocate(&self, size: u64) -> Option<(MmapRaw, u64)> {
+        let size = round_up(size, GRANULE);
+        let (at, size) = self.allocate_at(size)?;
+        let map = MmapOptions::new().offset(at).len(size as usize).map_raw(&self.file).ok()?;
+        Some((map, size))
+    }
+
+    fn allocate_at(&self, size: u64) -> Option<(u64, u64)> {
+        let next = self.word64(offset_of!(Header, arena_next) as u64);
+        let at = next
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |at| {
+                (at + size <= self.header.arena_max).then_some(at + size)
+            })
+            .ok()?;
+        allocate_for_real(&self.file, at, size).ok()?;
+        Some((at, size))
+    }
+
+    /// A chunk whose place the caller wants to know: the header is the caller's to write.
+    pub(crate) fn allocate_known(&self, size: u64) -> Option<(MmapRaw, u64, u64)> {
+        let (at, size) = self.allocate_at(round_up(size + size_of::<ChunkHeader>() as u64, GRANULE))?;
+        let map = MmapOptions::new().offset(at).len(size as usize).map_raw(&self.file).ok()?;
+        Some((map, at, size))
+    }
+}
+
+/// Refuses what this version does not know, and offsets that do not fit the file.
+pub(crate) fn check_header(header: &Header, file_len: u64) -> Result<(), TraceError> {
+    if header.magic != MAGIC {
+        return Err(TraceError::Malformed("the file is something else"));
+    }
+    if header.version != TRACE_VERSION {
+        return Err(TraceError::Version { found: header.version });
+    }
+    let sections = [
+        (header.levels_at, u64::from(header.site_count)),
+        (header.plan_at, header.plan_len),
+        (header.states_at, u64::from(header.candidate_count) * size_of::<CandidateState>() as u64),
+        (header.jvms_at, u64::from(JVMS_MAX) * size_of::<JvmSlot>() as u64),
+    ];
+    let mut from = size_of::<Header>() as u64;
+    for (at, len) in sections {
+        let end = at.checked_add(len).ok_or(TraceError::Malformed("an offset is out of range"))?;
+        if at < from || at % 8 != 0 || end > header.arena_at {
+            return Err(TraceError::Malformed("the sections overlap"));
+        }
+        from = end;
+    }
+    if header.arena_at > file_len || header.arena_at % GRANULE != 0 {
+        return Err(TraceError::Malformed("the file is cut short"));
+    }
+    Ok(())
+}
