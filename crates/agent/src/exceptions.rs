@@ -45,7 +45,8 @@ pub(crate) fn build(jvmti: Jvmti, jni: Jni, classes: &[String], message: &str) -
 fn build_one(jvmti: Jvmti, jni: Jni, class: &str, message: &str) -> Result<jobject, String> {
     let reflection = Reflection::new(jni).ok_or("the JVM's reflection could not be reached")?;
     let loader = site_loader(jvmti);
-    let class = reflection.load(class, loader).ok_or(match loader.is_null() {
+    let name = class;
+    let class = reflection.load(name, loader, false).ok_or(match loader.is_null() {
         true => "not found by the boot loader, which loaded the class at the site",
         false => "not found by the loader of the class at the site",
     })?;
@@ -55,6 +56,7 @@ fn build_one(jvmti: Jvmti, jni: Jni, class: &str, message: &str) -> Result<jobje
     if reflection.modifiers(class) & ACC_ABSTRACT != 0 {
         return Err("abstract, and no concrete subtype was given".into());
     }
+    reflection.load(name, loader, true).ok_or("its static initialiser fails")?;
     let throwable = reflection
         .construct(class, message, 0)
         .ok_or("no constructor could be called with default arguments")?;
@@ -115,9 +117,9 @@ impl Reflection {
         Some(Reflection { jni, class, throwable, for_name })
     }
 
-    fn load(&self, name: &str, loader: jobject) -> Option<jclass> {
-        let name = self.jni.string(name)?;
-        self.jni.call_static(self.class, self.for_name, &[object(name), jvalue { z: 1 }, object(loader)])
+    fn load(&self, name: &str, loader: jobject, initialise: bool) -> Option<jclass> {
+        let arguments = [object(self.jni.string(name)?), jvalue { z: initialise.into() }, object(loader)];
+        self.jni.call_static(self.class, self.for_name, &arguments)
     }
 
     fn modifiers(&self, class: jclass) -> i32 {

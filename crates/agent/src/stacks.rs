@@ -55,7 +55,10 @@ impl Stacks {
             method: self.method(jvmti, jni, frame.method),
             raw: RawFrame { method: frame.method as usize, location: frame.location },
         });
-        named.skip_while(|frame| is_helper(&frame.method)).collect()
+        named
+            .skip_while(|frame| is_helper(&frame.method))
+            .filter(|frame| !is_generated(&frame.method))
+            .collect()
     }
 
     fn method(&self, jvmti: Jvmti, jni: Jni, method: jmethodID) -> Arc<str> {
@@ -126,9 +129,23 @@ fn is_helper(method: &str) -> bool {
     })
 }
 
-/// `Ljava/lang/String;` as `java.lang.String`.
+/// Classes that the JVM makes up as it goes (lambdas, method handles): no stack trace shows them, and their names
+/// differ from run to run.
+fn is_generated(method: &str) -> bool {
+    method.contains("$$Lambda") || method.contains(".0x")
+}
+
+/// `Ljava/lang/String;` as `java.lang.String`. A hidden class (`La/B$$Lambda$14.0x00007f5180000a08;`) loses its address
+/// and a lambda its number, which are other ones in every run: names are compared across runs.
 pub(crate) fn class_of_signature(signature: &str) -> String {
-    signature.strip_prefix('L').and_then(|it| it.strip_suffix(';')).unwrap_or(signature).replace('/', ".")
+    let name = signature.strip_prefix('L').and_then(|it| it.strip_suffix(';')).unwrap_or(signature);
+    // Only the name of a hidden class has a dot here.
+    let name = name.split('.').next().unwrap_or(name);
+    let name = match name.rsplit_once("$$Lambda$") {
+        Some((outer, number)) if number.bytes().all(|it| it.is_ascii_digit()) => format!("{outer}$$Lambda"),
+        _ => name.to_owned(),
+    };
+    name.replace('/', ".")
 }
 
 #[cfg(test)]
@@ -141,5 +158,10 @@ mod tests {
         assert!(!is_helper("hypocenter.Rtx.hit"));
         assert!(!is_helper("java.lang.Thread.run"));
         assert_eq!(class_of_signature("La/B$C;"), "a.B$C");
+        assert!(is_generated("journal.Server$$Lambda$13.0x00007f82ac003c00.run"));
+        assert!(is_generated("java.lang.invoke.LambdaForm$MH.0x00007f82.invoke"));
+        assert!(!is_generated("journal.Server.lambda$run$0"));
+        assert_eq!(class_of_signature("La/B$$Lambda$14.0x00007f5180000a08;"), "a.B$$Lambda");
+        assert_eq!(class_of_signature("La/B$$Lambda.0x0000000067040210;"), "a.B$$Lambda");
     }
 }

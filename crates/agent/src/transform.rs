@@ -122,7 +122,7 @@ impl<'a> Transform<'a> {
                 let pc = instructions.get(usize::from(hook.instruction))?.pc;
                 // Edges name jumps by their offset in the scanned code, which is at hand no more.
                 if hook.placement == Placement::Edges && pc != u32::from(hook.pc) {
-                    self.refuse(hook.site, "jumps moved in bytes that another agent rewrote", tally);
+                    self.refuse(hook.site, "the loaded bytes are not those of the class path, and their jumps have moved", tally);
                     return None;
                 }
                 at(hook, pc, hook.edges, false)
@@ -132,7 +132,7 @@ impl<'a> Transform<'a> {
         let hooks = entry.hooks().filter_map(|hook| match self.relocate(class, &instructions, hook) {
             Some(pc) => at(hook, pc, &[], true),
             None => {
-                let why = "another agent changed the method, and the site cannot be told from others there";
+                let why = "the loaded bytes are not those of the class path, and the site cannot be told from others there";
                 self.refuse(hook.site, why, tally);
                 None
             }
@@ -184,7 +184,7 @@ impl<'a> Transform<'a> {
                             self.session.report(
                                 ReportKind::Moved,
                                 hook.site.0,
-                                "another agent changed the method",
+                                "the loaded bytes are not those of the class path; found by callee and order",
                             );
                         } else {
                             tally.placed += 1;
@@ -209,6 +209,9 @@ impl<'a> Transform<'a> {
                         hooks.iter().filter(|it| it.on_edges_at(*pc)).map(|it| it.site).collect();
                     hooks.retain(|it| !gone.contains(&it.site));
                     gone
+                }
+                Unpatched::NothingToGuard => {
+                    hooks.extract_if(.., |it| it.kind == SiteKind::Unwind).map(|it| it.site).collect()
                 }
                 _ if hooks.iter().any(|it| !decides(it)) && hooks.iter().any(decides) => {
                     hooks.extract_if(.., |it| !decides(it)).map(|it| it.site).collect()

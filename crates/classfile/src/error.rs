@@ -128,6 +128,9 @@ pub enum Unpatched {
         /// The address of the instruction, or of a named jump that does not lead to it.
         pc: u32,
     },
+    /// A constructor has no point behind which `this` is certainly initialised, so nothing in it can be guarded.
+    #[error("`this` is never certainly initialised, so no exception can be caught on its way out")]
+    NothingToGuard,
     /// The operand stack would exceed 65,535 words.
     #[error("the operand stack would be too deep")]
     StackTooDeep,

@@ -155,7 +155,8 @@ impl<'a> Patcher<'a> {
         layout.scan(&code)?;
         let guard = match patch.catch_all {
             Some(snippet) => {
-                catch::protected_from(self.class, member, &code, layout)?.map(|from| (snippet, from))
+                let from = catch::protected_from(self.class, member, &code, layout)?;
+                Some((snippet, from.ok_or(Unpatched::NothingToGuard)?))
             }
             None => None,
         };

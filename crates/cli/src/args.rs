@@ -128,7 +128,9 @@ pub struct InjectArgs {
     #[arg(long, value_name = "CLASS", group = "fault", help_heading = "Fault")]
     pub throw: Option<String>,
     /// The message of the exception
-    #[arg(long, value_name = "TEXT", requires = "throw", help_heading = "Fault")]
+    // `requires` alone does not hold beside a fault that excludes --throw.
+    #[arg(long, value_name = "TEXT", requires = "throw", help_heading = "Fault",
+        conflicts_with_all = ["sleep", "spin", "crash", "negate"])]
     pub message: Option<String>,
     /// Let the thread sleep (`500ms`, `60s`)
     #[arg(long, value_name = "TIME", value_parser = duration, group = "fault", help_heading = "Fault")]

@@ -104,8 +104,10 @@ fn read_config(path: &Path) -> Result<(Config, PathBuf), Failure> {
                 .hint("give another file with --config"));
         }
     };
-    let config = toml::from_str(&text).map_err(|error| {
-        Failure::usage(format!("{}: {}", path.display(), error.to_string().trim_end()))
+    let config = toml::from_str(&text).map_err(|error: toml::de::Error| {
+        let before = error.span().map_or(&[] as &[u8], |span| &text.as_bytes()[..span.start.min(text.len())]);
+        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
+        Failure::usage(format!("{}:{line}: {}", path.display(), error.message().replace('\n', ", ")))
             .hint("[target] has the keys classpath and packages, both lists of texts")
     })?;
     Ok((config, base))

@@ -149,7 +149,8 @@ impl Sink<'_> {
     fn emit(&mut self, lines: &[u8]) -> io::Result<()> {
         let mut kept = Vec::with_capacity(lines.len());
         for line in lines.split_inclusive(|&byte| byte == b'\n') {
-            if !(self.filter && self.from == Output::Stderr && line.starts_with(PICKED_UP)) {
+            // On stderr, and on stdout where a script has joined the two.
+            if !(self.filter && line.starts_with(PICKED_UP)) {
                 kept.extend_from_slice(line);
             }
         }

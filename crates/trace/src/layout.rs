@@ -189,7 +189,7 @@ pub(crate) fn round_up(value: u64, unit: u64) -> u64 {
 const _: () = {
     assert!(size_of::<ChunkHeader>() == 64);
     assert!(size_of::<CandidateState>() == 64);
-    assert!(size_of::<JvmSlot>() % 8 == 0);
-    assert!(std::mem::offset_of!(Header, arena_next) % 64 == 0);
-    assert!(std::mem::offset_of!(Header, taken) % 64 == 0);
+    assert!(size_of::<JvmSlot>().is_multiple_of(8));
+    assert!(std::mem::offset_of!(Header, arena_next).is_multiple_of(64));
+    assert!(std::mem::offset_of!(Header, taken).is_multiple_of(64));
 };

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use memmap2::MmapRaw;
 
 use crate::clock;
-use crate::layout::{ChunkHeader, chunk_kind, record, record_word};
+use crate::layout::{ChunkHeader, GRANULE, chunk_kind, record, record_word, round_up};
 use crate::trial::TrialFile;
 
 const HEADER_BYTES: usize = size_of::<ChunkHeader>();
@@ -34,6 +34,7 @@ pub struct Stream {
     used: *const AtomicU64,
     chunks: VecDeque<Chunk>,
     sequence: u64,
+    /// Hits in the chunk at hand: what is lost when it is used again.
     records: u64,
     bytes: u64,
     id: u32,
@@ -88,11 +89,13 @@ impl Stream {
             self.next.add(1).write(ticks);
             self.publish(2);
         }
+        self.records += 1;
     }
 
     /// The event of a hit that names a string and a stack (0 for none).
     pub fn hit_with(&mut self, trial: &TrialFile, site: u32, flags: u8, string: u32, stack: u32) {
         self.push(trial, record::HIT, flags, site, &[u64::from(string) | u64::from(stack) << 32]);
+        self.records += 1;
     }
 
     /// A record with a payload. A record that does not fit the format is cut.
@@ -124,19 +127,22 @@ impl Stream {
             let used = &*self.used;
             used.store(used.load(Ordering::Relaxed) + words as u64 * 8, Ordering::Release);
         }
-        self.records += 1;
     }
 
     #[cold]
     fn make_room(&mut self, trial: &TrialFile, words: usize) -> bool {
         let wanted = (words * 8 + HEADER_BYTES) as u64;
         let bounded = self.kind == chunk_kind::RING && !trial.lossless();
+        // A quarter of a ring at most, so that using its oldest chunk again does not throw most of it away.
+        let share = (trial.ring_bytes() / 4).clamp(GRANULE, CHUNK_BYTES);
         let size = match (self.chunks.len(), bounded) {
-            (0, _) => FIRST_CHUNK_BYTES,
-            (_, true) => CHUNK_BYTES,
+            (0, false) => FIRST_CHUNK_BYTES,
+            (0, true) => share.min(FIRST_CHUNK_BYTES),
+            (_, true) => share,
             (_, false) => (self.bytes.next_power_of_two()).clamp(CHUNK_BYTES, LARGE_CHUNK_BYTES),
         }
         .max(wanted);
+        let size = round_up(size, GRANULE);
         self.close();
         let full = bounded && self.bytes + size > trial.ring_bytes() && !self.chunks.is_empty();
         if full {

@@ -372,12 +372,12 @@ pub(crate) fn check_header(header: &Header, file_len: u64) -> Result<(), TraceEr
     let mut from = size_of::<Header>() as u64;
     for (at, len) in sections {
         let end = at.checked_add(len).ok_or(TraceError::Malformed("an offset is out of range"))?;
-        if at < from || at % 8 != 0 || end > header.arena_at {
+        if at < from || !at.is_multiple_of(8) || end > header.arena_at {
             return Err(TraceError::Malformed("the sections overlap"));
         }
         from = end;
     }
-    if header.arena_at > file_len || header.arena_at % GRANULE != 0 {
+    if header.arena_at > file_len || !header.arena_at.is_multiple_of(GRANULE) {
         return Err(TraceError::Malformed("the file is cut short"));
     }
     Ok(())

@@ -25,6 +25,8 @@ pub fn run(args: &InjectArgs) -> Result<ExitCode, Failure> {
     if found.sites.is_empty() {
         let in_jdk = find_sites(&target.with_jdk, &pattern);
         if in_jdk.sites.is_empty() {
+            // A class that cannot be read has no sites, and that is then the reason.
+            screen::problems(&found.problems);
             return Err(Failure::usage(format!("no site fits `{pattern}`: {}", found.suggestions)));
         }
         found = in_jdk;

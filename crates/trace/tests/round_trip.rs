@@ -1,0 +1,344 @@
+//! What is written into a trial's file is what is read from it, however the writer ended.
+
+use std::path::{Path, PathBuf};
+
+use hypocenter_plan::{Site, SiteKind};
+use hypocenter_trace::{
+    CandidateEnd, Event, FALL_THROUGH, InjectedRecord, Interned, Map, MapBuilder, NewSite, PatchTally,
+    Placement, ReportKind, Session, SiteId, Trace, TraceError, TrialFile, TrialSpec, clock, level,
+};
+use proptest::prelude::*;
+
+/// A file of its own for each test, gone afterwards.
+struct TempFile(PathBuf);
+
+impl TempFile {
+    fn new(name: &str) -> TempFile {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+        let _ = std::fs::remove_file(&path);
+        TempFile(path)
+    }
+}
+
+impl Drop for TempFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn spec(sites: usize, ring_kb: u32, lossless: bool) -> TrialSpec {
+    TrialSpec {
+        trial: 7,
+        seed: 42,
+        limit: 1,
+        armed: true,
+        map_digest: 99,
+        levels: vec![level::COUNT | level::EVENT; sites],
+        candidates: Vec::new(),
+        stack_frames: 8,
+        ring_bytes: ring_kb * 1024,
+        lossless,
+    }
+}
+
+#[test]
+fn everything_a_jvm_says_is_read_back() {
+    let file = TempFile::new("said");
+    TrialFile::create(&file.0, &spec(3, 64, false)).unwrap();
+    let session = Session::join(&file.0, "zk1", 123, "17.0.1").unwrap();
+    assert_eq!(session.count(SiteId(1)), 0);
+    assert_eq!(session.count(SiteId(1)), 1);
+    assert_eq!(session.count(SiteId(3)), 0, "a site that does not exist is not counted anywhere");
+    let (method, place) = (session.string("a.B.c"), session.string("B.java:3"));
+    let stack = session.stack(&[(method, place), (method, Interned(0))]);
+    assert_eq!(session.stack(&[(method, place), (method, Interned(0))]), stack, "a stack is kept once");
+    let thread = session.thread(17, "main");
+    let mut ring = session.ring();
+    ring.switch_to(session.trial(), thread.0);
+    ring.hit(session.trial(), 1, 1, 1000);
+    ring.hit_with(session.trial(), 2, 0, method.0, stack.0);
+    session.injected(&InjectedRecord {
+        candidate: 0,
+        occurrence: 5,
+        thread,
+        stack,
+        stack_hash: 77,
+        threw: session.string("java.io.IOException"),
+    });
+    session.report(ReportKind::Unhooked, 2, "too far");
+    session.patched(4, &PatchTally { placed: 3, moved: 1, refused: 2, nanos: 10, bytes: 20 });
+    session.end();
+
+    let bytes = std::fs::read(&file.0).unwrap();
+    let trace = Trace::new(&bytes).unwrap();
+    assert_eq!((trace.trial(), trace.map_digest(), trace.site_count()), (7, 99, 3));
+    let jvms = trace.jvms();
+    let [jvm] = jvms.as_slice() else { panic!("one JVM joined: {jvms:?}") };
+    assert_eq!((jvm.node.as_str(), jvm.pid, jvm.java.as_str(), jvm.ended), ("zk1", 123, "17.0.1", true));
+    assert_eq!((jvm.classes, jvm.placed, jvm.moved, jvm.refused, jvm.dropped), (1, 3, 1, 2, 0));
+    assert_eq!(trace.counts(jvm), [0, 2, 0]);
+    let said = trace.dictionary(jvm);
+    assert_eq!(said.thread_name(thread.0), "main");
+    assert_eq!(said.thread_java_id(thread.0), Some(17));
+    let frames = [("a.B.c".to_owned(), "B.java:3".to_owned()), ("a.B.c".to_owned(), String::new())];
+    assert_eq!(said.stack(stack.0), frames);
+    assert_eq!(said.patched, [4]);
+    assert_eq!(
+        (said.reports[0].kind, said.reports[0].subject, said.reports[0].text.as_str()),
+        (ReportKind::Unhooked, 2, "too far")
+    );
+    assert_eq!((said.injections[0].occurrence, said.injections[0].stack_hash), (5, 77));
+    assert_eq!(said.string(said.injections[0].threw), "java.io.IOException");
+    let events: Vec<Event> = trace.events(jvm).collect();
+    assert_eq!(events.len(), 2);
+    assert_eq!(
+        events[0],
+        Event { ticks: 1000, site: SiteId(1), thread: thread.0, flags: 1, string: 0, stack: 0 }
+    );
+    assert_eq!((events[1].site, events[1].string, events[1].stack), (SiteId(2), method.0, stack.0));
+}
+
+/// Writes `count` hits with rising times and returns what is read back.
+fn written(name: &str, count: u64, ring_kb: u32, lossless: bool) -> (Vec<u64>, u64) {
+    let file = TempFile::new(name);
+    TrialFile::create(&file.0, &spec(1, ring_kb, lossless)).unwrap();
+    let session = Session::join(&file.0, "n", 1, "").unwrap();
+    let mut ring = session.ring();
+    ring.switch_to(session.trial(), 1);
+    for time in 0..count {
+        ring.hit(session.trial(), 0, 0, time);
+    }
+    // Read while the writer is still there, as after a kill: nothing is flushed or closed first.
+    let bytes = std::fs::read(&file.0).unwrap();
+    let trace = Trace::new(&bytes).unwrap();
+    let jvm = &trace.jvms()[0];
+    (trace.events(jvm).map(|event| event.ticks).collect(), jvm.dropped)
+}
+
+#[test]
+fn a_full_ring_drops_its_oldest_events_and_counts_them() {
+    let (kept, dropped) = written("ring", 100_000, 256, false);
+    assert!(dropped > 0);
+    assert_eq!(kept.len() as u64 + dropped, 100_000);
+    let newest: Vec<u64> = (100_000 - kept.len() as u64..100_000).collect();
+    assert!(kept == newest, "what is kept is the newest, in order");
+    assert!(kept.len() * 16 > 128 << 10, "most of the ring is used: {} events", kept.len());
+}
+
+#[test]
+fn a_lossless_ring_grows_instead() {
+    let (kept, dropped) = written("lossless", 300_000, 64, true);
+    assert_eq!(dropped, 0);
+    assert!(kept == (0..300_000).collect::<Vec<u64>>());
+}
+
+#[test]
+fn a_ring_goes_from_one_thread_to_the_next() {
+    let file = TempFile::new("reuse");
+    TrialFile::create(&file.0, &spec(1, 64, false)).unwrap();
+    let session = Session::join(&file.0, "n", 1, "").unwrap();
+    for thread in 1..=1000 {
+        let mut ring = session.ring();
+        ring.switch_to(session.trial(), thread);
+        ring.hit(session.trial(), 0, 0, u64::from(thread));
+        session.return_ring(ring);
+    }
+    let bytes = std::fs::read(&file.0).unwrap();
+    assert!(bytes.len() < 1 << 20, "a thousand short threads share one ring: {} bytes", bytes.len());
+    let trace = Trace::new(&bytes).unwrap();
+    let events: Vec<(u32, u64)> = trace.events(&trace.jvms()[0]).map(|it| (it.thread, it.ticks)).collect();
+    assert!(
+        events == (1..=1000).map(|it| (it, u64::from(it))).collect::<Vec<_>>(),
+        "{} events",
+        events.len()
+    );
+}
+
+#[test]
+fn the_limit_is_taken_once_by_any_number_of_threads() {
+    let file = TempFile::new("limit");
+    TrialFile::create(&file.0, &TrialSpec { limit: 3, ..spec(1, 64, false) }).unwrap();
+    let taken: usize = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|_| {
+                let trial = TrialFile::open(&file.0).unwrap();
+                scope.spawn(move || (0..1000).filter(|_| trial.take_limit()).count())
+            })
+            .collect();
+        threads.into_iter().map(|it| it.join().unwrap()).sum()
+    });
+    assert_eq!(taken, 3);
+    assert!(TrialFile::open(&file.0).unwrap().limit_reached());
+}
+
+#[test]
+fn what_is_not_ours_is_refused() {
+    let file = TempFile::new("refused");
+    let trial = TrialFile::create(&file.0, &spec(1, 64, false)).unwrap();
+    assert!(
+        matches!(TrialFile::create(&file.0, &spec(1, 64, false)), Err(TraceError::Io { .. })),
+        "made twice"
+    );
+    drop(trial);
+    let bytes = std::fs::read(&file.0).unwrap();
+    let changed = |at: usize, to: u8| {
+        let mut bytes = bytes.clone();
+        bytes[at] = to;
+        Trace::new(&bytes).map(|_| ()).unwrap_err().to_string()
+    };
+    assert!(changed(0, b'X').contains("something else"));
+    assert!(changed(8, 9).contains("version 9"));
+    assert!(Trace::new(&bytes[..100]).is_err());
+    assert!(Trace::new(&bytes[..bytes.len() / 2]).is_err());
+    assert!(Trace::new(&[]).is_err());
+}
+
+#[test]
+fn ticks_become_milliseconds() {
+    let file = TempFile::new("clock");
+    let trial = TrialFile::create(&file.0, &spec(1, 64, false)).unwrap();
+    let (before, ticks) = (clock::nanos(), clock::ticks());
+    let until = before + 20_000_000;
+    while clock::nanos() < until {
+        std::hint::spin_loop();
+    }
+    let later = clock::ticks();
+    trial.end();
+    let bytes = std::fs::read(&file.0).unwrap();
+    let trace = Trace::new(&bytes).unwrap();
+    let span = trace.ms_since_start(later) - trace.ms_since_start(ticks);
+    assert!(span >= 19.9, "twenty milliseconds passed, the trace says {span}");
+}
+
+#[test]
+fn candidates_end_open_claimed_injected_or_refused() {
+    use hypocenter_trace::{ArmedCandidate, ArmedFault, ArmedStack};
+    let file = TempFile::new("candidates");
+    let candidate = ArmedCandidate {
+        site: SiteId(0),
+        fault: ArmedFault::Negate,
+        node: None,
+        thread: None,
+        stack: ArmedStack::Any,
+        occurrence: None,
+        probability: None,
+        always: false,
+    };
+    let trial =
+        TrialFile::create(&file.0, &TrialSpec { candidates: vec![candidate; 4], ..spec(1, 64, false) })
+            .unwrap();
+    for number in 1..4 {
+        assert!(trial.claim(number));
+        assert!(!trial.claim(number), "a candidate is claimed once");
+    }
+    trial.set_injected(2, 5, 9);
+    trial.injected_again(2);
+    trial.set_refused(3);
+    let bytes = std::fs::read(&file.0).unwrap();
+    assert_eq!(
+        Trace::new(&bytes).unwrap().candidates(),
+        [
+            CandidateEnd::Open,
+            CandidateEnd::Claimed,
+            CandidateEnd::Injected { jvm: 5, occurrence: 9, times: 2 },
+            CandidateEnd::Refused,
+        ]
+    );
+}
+
+fn sample_map() -> Vec<u8> {
+    let mut map = MapBuilder::new();
+    for class in ["z/Last", "a/First"] {
+        map.class(class.as_bytes());
+        map.method(3, b"run", b"()V", 11, 22);
+        let call = NewSite { kind: SiteKind::Call, callee: "x.Y.z()V", ordinal: 1, total: 2, line: 30 };
+        map.site(call);
+        map.hook(Placement::Before, 8, 4, &[]);
+        map.site(NewSite { kind: SiteKind::LoopEntry, callee: "", ordinal: 0, total: 1, line: 0 });
+        map.hook(Placement::Edges, 12, 6, &[FALL_THROUGH, 40]);
+    }
+    map.finish().unwrap()
+}
+
+#[test]
+fn a_map_finds_classes_by_name_and_sites_by_identity() {
+    let bytes = sample_map();
+    let map = Map::new(&bytes).unwrap();
+    assert_eq!((map.class_count(), map.site_count()), (2, 4));
+    assert!(map.class(b"m/Middle").is_none());
+    let class = map.class(b"z/Last").unwrap();
+    let method = class.methods().next().unwrap();
+    assert_eq!((method.name(), method.descriptor(), method.index()), (&b"run"[..], &b"()V"[..], 3));
+    assert_eq!((method.digest(), method.symbolic_digest()), (11, 22));
+    let hooks: Vec<_> = method.hooks().collect();
+    assert_eq!((hooks[0].site, hooks[0].pc, hooks[0].instruction), (SiteId(0), 8, 4));
+    assert_eq!((hooks[1].placement, hooks[1].edges), (Placement::Edges, &[FALL_THROUGH, 40][..]));
+    let site = Site {
+        class: "a.First".into(),
+        method: "run".into(),
+        descriptor: "()V".into(),
+        kind: SiteKind::Call,
+        callee: Some("x.Y.z()V".into()),
+        ordinal: 1,
+        line: None,
+    };
+    assert_eq!(map.find(&site), Some(SiteId(2)));
+    assert_eq!(map.site(SiteId(2)).unwrap(), Site { line: Some(30), ..site.clone() });
+    assert_eq!(map.find(&Site { ordinal: 0, ..site }), None);
+    assert_eq!(map.class_of(SiteId(2)), Some(map.class(b"a/First").unwrap().index));
+}
+
+proptest! {
+    /// Any byte of a trace may be anything: the reader answers, and ends.
+    #[test]
+    fn a_damaged_trace_is_read_without_panic(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..40)) {
+        let file = TempFile::new("damaged");
+        TrialFile::create(&file.0, &spec(4, 64, false)).unwrap();
+        let session = Session::join(&file.0, "node", 1, "25").unwrap();
+        let stack = session.stack(&[(session.string("a.b"), Interned(0))]);
+        let mut ring = session.ring();
+        ring.switch_to(session.trial(), session.thread(1, "t").0);
+        (0..100).for_each(|n| ring.hit_with(session.trial(), n % 4, 0, 0, stack.0));
+        let mut bytes = std::fs::read(&file.0).unwrap();
+        // Headers are where the damage matters most: half of the changes go there.
+        let len = bytes.len();
+        for (number, (at, value)) in changes.iter().enumerate() {
+            let at = at.index(if number % 2 == 0 { len } else { 1024 });
+            bytes[at] = *value;
+        }
+        if let Ok(trace) = Trace::new(&bytes) {
+            trace.candidates();
+            for jvm in trace.jvms() {
+                trace.counts(&jvm);
+                let said = trace.dictionary(&jvm);
+                for event in trace.events(&jvm) {
+                    said.stack(event.stack);
+                    said.thread_name(event.thread);
+                }
+            }
+        }
+    }
+
+    /// The same for a map.
+    #[test]
+    fn a_damaged_map_is_read_without_panic(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..40)) {
+        let mut words: Vec<u64> = sample_map().chunks(8).map(|chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_ne_bytes(word)
+        }).collect();
+        for (at, value) in changes {
+            let at = at.index(words.len() * 8);
+            words[at / 8] ^= u64::from(value) << (at % 8 * 8);
+        }
+        let bytes = zerocopy::IntoBytes::as_bytes(words.as_slice());
+        if let Ok(map) = Map::new(bytes) {
+            for class in (0..map.class_count()).filter_map(|index| map.class_at(index)) {
+                for hook in class.methods().take(100).flat_map(|method| method.hooks().take(100).collect::<Vec<_>>()) {
+                    map.site(hook.site);
+                    map.match_key(hook.site);
+                }
+            }
+        }
+    }
+}

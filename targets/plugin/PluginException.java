@@ -1,0 +1,5 @@
+package plugin;
+
+public class PluginException extends Exception {
+    public PluginException(String message) { super(message); }
+}
