@@ -1,9 +1,12 @@
-//! The helper class that hooked code calls: emitted here, defined in the boot loader, so every class sees it.
+//! The helper class that hooked code calls: emitted here, defined in the boot loader.
+//!
+//! It is in `java.lang` because that is the one place every class loader must ask the boot loader for: one that is strict
+//! about what it takes from its parents (OSGi's, say) would not find a package of our own.
 //!
 //! As Java it would read
 //!
 //! ```java
-//! public final class Rt {
+//! public final class $Hypocenter {
 //!     private static final byte[] LEVEL = levels();
 //!     public static void hit(int site) { if (LEVEL[site] != 0) slow(site); }
 //!     public static void caught(Throwable t, int site) { if (LEVEL[site] != 0) slowCaught(t, site); }
@@ -30,7 +33,7 @@
 //! always inlined. JVMs that do not know them ignore them.
 
 /// The helper's internal name.
-pub(crate) const CLASS: &str = "hypocenter/Rt";
+pub(crate) const CLASS: &str = "java/lang/$Hypocenter";
 pub(crate) const HIT: (&str, &str) = ("hit", "(I)V");
 pub(crate) const CAUGHT: (&str, &str) = ("caught", "(Ljava/lang/Throwable;I)V");
 pub(crate) const BOOL: (&str, &str) = ("bool", "(ZI)Z");

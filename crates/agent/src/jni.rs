@@ -43,6 +43,13 @@ impl Jni {
         (!self.cleared() && !object.is_null()).then_some(object)
     }
 
+    /// Says that so many local references are meant to live at once; `-Xcheck:jni` warns of those that nobody announced.
+    pub(crate) fn expect_locals(&self, count: usize) {
+        if call!(self, EnsureLocalCapacity, count.min(i32::MAX as usize) as i32) != 0 {
+            self.cleared();
+        }
+    }
+
     pub(crate) fn define_class(&self, name: &CStr, bytes: &[u8]) -> Option<jclass> {
         let len = bytes.len() as i32;
         self.object(call!(self, DefineClass, name.as_ptr(), null_mut(), bytes.as_ptr().cast(), len))

@@ -39,6 +39,8 @@ use crate::options::Options;
 use crate::state::State;
 use crate::transform::Transform;
 
+/// Local references that a callback may make beside those it is given.
+const SPARE_LOCALS: usize = 32;
 /// Set once hooked classes can call the helper.
 static READY: AtomicBool = AtomicBool::new(false);
 /// The environment that retransforms, while it does.
@@ -139,7 +141,9 @@ unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, env: *mut JNIEnv, _: jobject
         // SAFETY: the JVM passes this thread's environment.
         let jni = unsafe { Jni::new(env) };
         let mut early = Vec::new();
-        for class in state.jvmti.loaded_classes().unwrap_or_default() {
+        let loaded = state.jvmti.loaded_classes().unwrap_or_default();
+        jni.expect_locals(loaded.len() + SPARE_LOCALS);
+        for class in loaded {
             let signature = state.jvmti.class_signature(class).unwrap_or_default();
             let name = signature.strip_prefix('L').and_then(|it| it.strip_suffix(';')).unwrap_or("");
             if state.map.class(name.as_bytes()).is_some() && state.jvmti.is_modifiable(class) {

@@ -122,7 +122,11 @@ impl<'a> Transform<'a> {
                 let pc = instructions.get(usize::from(hook.instruction))?.pc;
                 // Edges name jumps by their offset in the scanned code, which is at hand no more.
                 if hook.placement == Placement::Edges && pc != u32::from(hook.pc) {
-                    self.refuse(hook.site, "the loaded bytes are not those of the class path, and their jumps have moved", tally);
+                    self.refuse(
+                        hook.site,
+                        "the loaded bytes are not those of the class path, and their jumps have moved",
+                        tally,
+                    );
                     return None;
                 }
                 at(hook, pc, hook.edges, false)

@@ -6,6 +6,7 @@
 //! unchecked.
 
 use std::fs::File;
+use std::io::Read;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -144,18 +145,41 @@ impl Modules {
 
     /// The bytes of a class.
     pub fn read(&self, resource: Resource) -> Result<Vec<u8>, String> {
-        if resource.compressed {
-            return Err(
-                "is compressed in the runtime image, which is not supported; give a JDK that was not \
-                        linked with --compress"
-                    .into(),
-            );
-        }
         let mut bytes = vec![0; resource.length as usize];
         self.file
             .read_exact_at(&mut bytes, resource.at)
             .map_err(|error| format!("cannot be read: {error}"))?;
-        Ok(bytes)
+        if resource.compressed { self.decompress(bytes) } else { Ok(bytes) }
+    }
+
+    /// Images of `jlink --compress`: one layer of compression around the next, each behind a header that names it.
+    fn decompress(&self, mut bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+        const LAYER_HEADER_BYTES: usize = 29;
+        const LAYER_MAGIC: u32 = 0xcafe_fafa;
+        const LAYERS_MAX: usize = 4;
+        for _ in 0..LAYERS_MAX {
+            let word = |at: usize| {
+                let word = bytes.get(at..at + 4)?.try_into().ok()?;
+                Some(number(word, self.big_endian))
+            };
+            if word(0) != Some(LAYER_MAGIC) || bytes.len() < LAYER_HEADER_BYTES {
+                return Ok(bytes);
+            }
+            let name = word(20).and_then(|offset| self.string(offset.into()).ok()).unwrap_or("");
+            if name != "zip" {
+                return Err(format!(
+                    "is compressed by `{name}` in the runtime image, which is not supported; give a JDK \
+                     that was not linked with --compress"
+                ));
+            }
+            let mut inflated = Vec::new();
+            flate2::read::ZlibDecoder::new(&bytes[LAYER_HEADER_BYTES..])
+                .take(crate::jar::ENTRY_BYTES_MAX)
+                .read_to_end(&mut inflated)
+                .map_err(|error| format!("cannot be inflated: {error}"))?;
+            bytes = inflated;
+        }
+        Err("is compressed more often than any JDK does it".into())
     }
 }
 

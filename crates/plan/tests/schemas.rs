@@ -1,0 +1,94 @@
+//! The published schemas are those of the types, and a document survives the way out and back.
+
+use std::path::Path;
+
+use hypocenter_plan::{
+    Candidate, Fault, Guard, Outcome, Plan, PlanError, Record, Repeat, Site, SiteKind, StackGuard, Watch,
+    WatchLevel,
+};
+
+/// Compares with the published file; `UPDATE_SCHEMAS=1` writes it anew.
+fn check(name: &str, schema: &schemars::Schema) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas").join(name);
+    let text = serde_json::to_string_pretty(schema).unwrap() + "\n";
+    if std::env::var_os("UPDATE_SCHEMAS").is_some() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let published = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        published == text,
+        "docs/schemas/{name} is not the schema of the type any more. If the change keeps old documents readable, run \
+         UPDATE_SCHEMAS=1 cargo test -p hypocenter-plan; if not, raise FORMAT_VERSION too"
+    );
+}
+
+#[test]
+fn the_published_schemas_are_those_of_the_types() {
+    check("plan.json", &schemars::schema_for!(Plan));
+    check("outcome.json", &schemars::schema_for!(Outcome));
+}
+
+fn sample() -> Plan {
+    let site = Site {
+        class: "org.acme.Store".into(),
+        method: "append".into(),
+        descriptor: "()V".into(),
+        kind: SiteKind::Call,
+        callee: Some("java.nio.channels.FileChannel.force(Z)V".into()),
+        ordinal: 0,
+        line: Some(12),
+    };
+    Plan {
+        candidates: vec![Candidate {
+            site,
+            fault: Fault::Exception { class: "java.io.IOException".into(), message: None },
+            when: Guard {
+                node: Some("zk1".into()),
+                occurrence: Some(3),
+                stack: Some(StackGuard::Suffix(vec!["a.B.c".into()])),
+                ..Guard::default()
+            },
+            repeat: Repeat::Once,
+        }],
+        record: Record {
+            watch: vec![Watch {
+                kinds: vec![SiteKind::Block],
+                classes: vec!["org.acme.*".into()],
+                level: WatchLevel::Event,
+            }],
+            ..Record::default()
+        },
+        ..Plan::default()
+    }
+}
+
+#[test]
+fn a_plan_survives_the_way_out_and_back() {
+    let text = serde_json::to_string(&sample()).unwrap();
+    assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), sample());
+    let least: Plan = serde_json::from_str(r#"{"version": 1}"#).unwrap();
+    assert_eq!(least, Plan::default());
+}
+
+#[test]
+fn a_plan_that_cannot_be_meant_is_refused_with_a_reason() {
+    let check = |change: &dyn Fn(&mut Plan), expected: &str| {
+        let mut plan = sample();
+        change(&mut plan);
+        let error = plan.check().unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    check(&|plan| plan.version = 2, "version 2");
+    check(&|plan| plan.candidates[0].when.state = Some("s".into()), "`state`");
+    check(&|plan| plan.candidates[0].when.enclosing_loop = Some(plan.candidates[0].site.clone()), "`loop`");
+    check(&|plan| plan.candidates[0].when.occurrence = Some(0), "the first hit is number 1");
+    check(&|plan| plan.candidates[0].when.probability = Some(1.5), "from 0 to 1");
+    check(&|plan| plan.candidates[0].when.probability = Some(f64::NAN), "from 0 to 1");
+    check(&|plan| plan.candidates[0].fault = Fault::Negate, "boolean_return");
+    assert_eq!(sample().check(), Ok(()));
+    assert!(
+        serde_json::from_str::<Plan>(r#"{"version": 1, "limt": 2}"#).is_err(),
+        "a misspelt key is no default"
+    );
+    assert_eq!(Plan { version: 9, ..sample() }.check(), Err(PlanError::Version { found: 9 }));
+}
