@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * `Threads THREADS HITS [END]`: so many threads reach one site so many times each, all at once. Then the program ends: by
- * itself, by `kill`, by `halt`, or by `kill-busy`, for which its threads go on hitting until they are gone.
+ * itself, by `kill`, by `halt`, or by `kill-busy` or `daemons`, for which its threads go on hitting until they are gone.
  */
 public class Threads {
     static void hit() {
@@ -21,7 +21,7 @@ public class Threads {
         CountDownLatch ready = new CountDownLatch(threads);
         CountDownLatch done = new CountDownLatch(threads);
         String end = args.length > 2 ? args[2] : "";
-        boolean busy = end.equals("kill-busy");
+        boolean busy = end.equals("kill-busy") || end.equals("daemons");
         Thread[] all = new Thread[threads];
         for (int t = 0; t < threads; t++) {
             all[t] = new Thread(() -> {
@@ -44,6 +44,7 @@ public class Threads {
                     Thread.yield();
                 }
             }, "hitter-" + t);
+            all[t].setDaemon(busy);
             all[t].start();
         }
         done.await();

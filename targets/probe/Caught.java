@@ -6,7 +6,7 @@ public class Caught {
         StackTraceElement[] trace = e.getStackTrace();
         String text = e.getClass().getName() + " '" + e.getMessage() + "'";
         for (StackTraceElement frame : trace) {
-            if (frame.toString().contains("hypocenter")) {
+            if (frame.toString().toLowerCase().contains("hypocenter")) {
                 text += " WITH OUR FRAME " + frame;
             }
         }

@@ -90,6 +90,14 @@ public class Shapes {
         public Derived(String message) { super(message); }
     }
 
+    /** Comes by the very site where it is to be thrown. */
+    public static class Entangled extends Exception {
+        public Entangled(String message) throws Throwable {
+            super(message);
+            Main.site();
+        }
+    }
+
     /** Cannot be initialised. */
     public static class Broken extends Exception {
         private static final int NUMBER = Integer.parseInt("none");

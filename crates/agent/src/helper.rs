@@ -45,6 +45,20 @@ pub(crate) const ENTER_CAUGHT: (&str, &str) = ("enterCaught", "(Ljava/lang/Throw
 pub(crate) const ENTER_BOOL: (&str, &str) = ("enterBool", "(ZIJ)I");
 pub(crate) const PENDING: (&str, &str) = ("pending", "()J");
 
+/// The class that binds the helper's native methods. A JVM prints a warning on stdout when the natives of a class in a
+/// named module are bound by anybody but code of the same loader, and the helper is in `java.base`. So they are bound
+/// from inside a native method of this class, which is the boot loader's too, and in no named module:
+///
+/// ```java
+/// public final class Binder {
+///     public static Object run(Object helper) { return bind(helper); }
+///     private static native Object bind(Object helper);
+/// }
+/// ```
+pub(crate) const BINDER: &str = "hypocenter/Binder";
+pub(crate) const RUN: (&str, &str) = ("run", "(Ljava/lang/Object;)Ljava/lang/Object;");
+pub(crate) const BIND: (&str, &str) = ("bind", "(Ljava/lang/Object;)Ljava/lang/Object;");
+
 /// The classes that the helper's own code runs through: a hook there that does something would call itself.
 pub(crate) const OWN_CLASSES: [&str; 6] = [
     "java/lang/Thread",
@@ -182,6 +196,7 @@ const IFLE: u8 = 0x9e;
 const GOTO: u8 = 0xa7;
 const IRETURN: u8 = 0xac;
 const LRETURN: u8 = 0xad;
+const ARETURN: u8 = 0xb0;
 const ARETURN_VOID: u8 = 0xb1;
 const GETSTATIC: u8 = 0xb2;
 const PUTSTATIC: u8 = 0xb3;
@@ -380,6 +395,28 @@ pub(crate) fn class_file(virtual_threads: bool) -> Vec<u8> {
     }
     put(&mut out, &[0]);
     out
+}
+
+/// The binder's class file.
+pub(crate) fn binder_class_file() -> Vec<u8> {
+    let mut pool = Pool::default();
+    let (this, object) = (pool.class(BINDER), pool.class("java/lang/Object"));
+    let call = op(INVOKESTATIC, pool.method(this, BIND));
+    let (run, bind) = (pool.utf8(RUN.0), pool.utf8(BIND.0));
+    let (descriptor, code_name) = (pool.utf8(RUN.1), pool.utf8("Code"));
+    let code = [&[0, 1, 0, 1, 0, 0, 0, 5, ALOAD_0][..], &call, &[ARETURN, 0, 0, 0, 0]].concat();
+    let numbers =
+        |numbers: &[u16]| numbers.iter().flat_map(|number| number.to_be_bytes()).collect::<Vec<u8>>();
+    [
+        0xcafe_babe_u32.to_be_bytes().to_vec(),
+        numbers(&[0, MAJOR, pool.count + 1]),
+        pool.bytes,
+        numbers(&[ACC_PUBLIC | ACC_FINAL | ACC_SUPER, this, object, 0, 0, 2]),
+        numbers(&[ACC_PUBLIC | ACC_STATIC, run, descriptor, 1]),
+        attribute(code_name, &code),
+        numbers(&[ACC_PRIVATE | ACC_STATIC | ACC_NATIVE, bind, descriptor, 0, 0]),
+    ]
+    .concat()
 }
 
 fn attribute(name: u16, body: &[u8]) -> Vec<u8> {

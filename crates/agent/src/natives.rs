@@ -1,6 +1,6 @@
 //! The native methods of the helper class: what happens at a hook whose level is not zero.
 
-use std::ffi::c_void;
+use std::ffi::{CString, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hypocenter_trace::{SiteId, clock, level};
@@ -8,7 +8,7 @@ use jvmti_bindings::sys::jni::{JNIEnv, JNINativeMethod, jboolean, jclass, jint, 
 
 use crate::decide::{Answer, Hit, Seen};
 use crate::helper;
-use crate::jni::Jni;
+use crate::jni::{Jni, object};
 use crate::log;
 use crate::stacks::class_of_signature;
 use crate::state::State;
@@ -127,34 +127,57 @@ extern "system" fn levels(env: *mut JNIEnv, _: jclass) -> jobject {
 pub(crate) fn install(jni: Jni) -> Result<(), &'static str> {
     /// `Thread.threadId` came with 19, and JNI tells the version from there on.
     const JNI_VERSION_19: jint = 0x0013_0000;
-    let bytes = helper::class_file(jni.version() >= JNI_VERSION_19);
-    let name = std::ffi::CString::new(helper::CLASS).map_err(|_| "the helper's name is broken")?;
-    let class = jni.define_class(&name, &bytes).ok_or("the JVM refused the helper class")?;
-    let natives: [((&str, &str), *mut c_void); 5] = [
-        (helper::LEVELS, levels as *mut c_void),
-        (helper::ENTER, enter as *mut c_void),
-        (helper::ENTER_CAUGHT, enter_caught as *mut c_void),
-        (helper::ENTER_BOOL, enter_bool as *mut c_void),
-        (helper::PENDING, pending as *mut c_void),
-    ];
-    let texts: Vec<_> = natives
-        .iter()
-        .map(|((name, descriptor), _)| (std::ffi::CString::new(*name), std::ffi::CString::new(*descriptor)))
-        .collect();
-    let mut methods = Vec::new();
-    for ((name, descriptor), (_, function)) in texts.iter().zip(&natives) {
-        let (Ok(name), Ok(descriptor)) = (name, descriptor) else { return Err("a native's name is broken") };
-        methods.push(JNINativeMethod {
-            name: name.as_ptr(),
-            signature: descriptor.as_ptr(),
-            fnPtr: *function,
-        });
-    }
-    if !jni.register_natives(class, &methods) {
+    let class = define(jni, helper::CLASS, &helper::class_file(jni.version() >= JNI_VERSION_19))?;
+    let binder = define(jni, helper::BINDER, &helper::binder_class_file())?;
+    register(jni, binder, &[(helper::BIND, bind as *mut c_void)])?;
+    let (name, descriptor) = (c"run", c"(Ljava/lang/Object;)Ljava/lang/Object;");
+    let bound = jni
+        .static_method(binder, name, descriptor)
+        .and_then(|run| jni.call_static(binder, run, &[object(class)]));
+    if bound.is_none() {
         return Err("the JVM refused the helper's native methods");
     }
     // Initialises the class now: levels never change once patched code can run.
     let initialised = jni.static_field(class, c"LEVEL", c"[B");
-    jni.delete_local(class);
+    [class, binder].into_iter().chain(bound).for_each(|it| jni.delete_local(it));
     if initialised { Ok(()) } else { Err("the helper class could not be initialised") }
+}
+
+fn define(jni: Jni, name: &str, bytes: &[u8]) -> Result<jclass, &'static str> {
+    let name = CString::new(name).map_err(|_| "a class's name is broken")?;
+    jni.define_class(&name, bytes).ok_or("the JVM refused the helper class")
+}
+
+/// Native methods, by name and descriptor.
+type Natives<'a> = &'a [((&'a str, &'a str), *mut c_void)];
+
+fn register(jni: Jni, class: jclass, natives: Natives<'_>) -> Result<(), &'static str> {
+    let text = |text: &str| CString::new(text).map_err(|_| "a native's name is broken");
+    let mut texts = Vec::new();
+    for ((name, descriptor), _) in natives {
+        texts.push((text(name)?, text(descriptor)?));
+    }
+    let method =
+        |((name, descriptor), (_, function)): (&(CString, CString), &((&str, &str), *mut c_void))| {
+            JNINativeMethod { name: name.as_ptr(), signature: descriptor.as_ptr(), fnPtr: *function }
+        };
+    let methods: Vec<JNINativeMethod> = texts.iter().zip(natives).map(method).collect();
+    let registered = jni.register_natives(class, &methods);
+    if registered { Ok(()) } else { Err("the JVM refused the helper's native methods") }
+}
+
+/// The binder's native method: binds those of the helper. Answers null if that fails.
+extern "system" fn bind(env: *mut JNIEnv, _: jclass, helper: jclass) -> jobject {
+    guarded(std::ptr::null_mut(), || {
+        // SAFETY: the JVM passed this thread's environment to this native method.
+        let jni = unsafe { Jni::new(env) };
+        let natives: Natives<'_> = &[
+            (helper::LEVELS, levels as *mut c_void),
+            (helper::ENTER, enter as *mut c_void),
+            (helper::ENTER_CAUGHT, enter_caught as *mut c_void),
+            (helper::ENTER_BOOL, enter_bool as *mut c_void),
+            (helper::PENDING, pending as *mut c_void),
+        ];
+        if register(jni, helper, natives).is_ok() { helper } else { std::ptr::null_mut() }
+    })
 }

@@ -129,8 +129,13 @@ pub struct InjectArgs {
     pub throw: Option<String>,
     /// The message of the exception
     // `requires` alone does not hold beside a fault that excludes --throw.
-    #[arg(long, value_name = "TEXT", requires = "throw", help_heading = "Fault",
-        conflicts_with_all = ["sleep", "spin", "crash", "negate"])]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        requires = "throw",
+        conflicts_with_all = ["sleep", "spin", "crash", "negate"],
+        help_heading = "Fault"
+    )]
     pub message: Option<String>,
     /// Let the thread sleep (`500ms`, `60s`)
     #[arg(long, value_name = "TIME", value_parser = duration, group = "fault", help_heading = "Fault")]

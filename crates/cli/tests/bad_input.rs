@@ -1,0 +1,337 @@
+//! Bad input: each kind ends in a message that names what is wrong, and in its documented exit code.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+use support::{Tool, classes, default_jdk, each};
+
+/// A copy of the class path with one class file changed, in the directory of a run.
+fn spoilt(tool: &Tool, class: &str, spoil: impl Fn(Vec<u8>) -> Vec<u8>) -> String {
+    let target = tool.directory().join("spoilt");
+    let package = target.join(Path::new(class).parent().unwrap());
+    fs::create_dir_all(&package).unwrap();
+    for entry in fs::read_dir(classes().join(Path::new(class).parent().unwrap())).unwrap().flatten() {
+        if entry.path().is_file() {
+            fs::copy(entry.path(), package.join(entry.file_name())).unwrap();
+        }
+    }
+    fs::write(target.join(class), spoil(fs::read(classes().join(class)).unwrap())).unwrap();
+    target.display().to_string()
+}
+
+type Spoil = fn(Vec<u8>) -> Vec<u8>;
+
+fn cut(bytes: Vec<u8>) -> Vec<u8> {
+    bytes[..bytes.len() / 3].to_vec()
+}
+
+/// Class files of a Java that is not there yet.
+fn too_new(mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes[6..8].copy_from_slice(&70u16.to_be_bytes());
+    bytes
+}
+
+#[test]
+fn a_broken_jar_is_named_and_the_rest_of_the_class_path_is_used() {
+    let jar = b"PK\x03\x04 this was a jar once".repeat(20);
+    let good = classes().display().to_string();
+    let java = default_jdk().java();
+    let tool = Tool::new("run").args("--hook entry").file("broken.jar", &jar);
+    let done =
+        tool.command(&[&java, "-cp", &format!("{good}:broken.jar"), "probe.Guards", "many", "1"]).exits(0);
+    done.says("broken.jar: the jar is not a readable jar").says("its classes are left out");
+    let tool = Tool::new("run").args("--hook entry").file("broken.jar", &jar);
+    let done = tool.command(&[&java, "-cp", "broken.jar", "probe.Guards", "many", "1"]).exits(1);
+    done.says("the class path has no class that can be read")
+        .says("broken.jar: the jar is not a readable jar");
+}
+
+#[test]
+fn a_broken_class_is_named_and_the_others_are_hooked() {
+    let rows: [(Spoil, &str); 2] =
+        [(cut, "class file is cut off at byte"), (too_new, "class file version 70")];
+    let java = default_jdk().java();
+    each(
+        &rows,
+        |(_, says)| says.to_string(),
+        |(spoil, says)| {
+            let tool = Tool::new("run").args("--hook entry --json");
+            let path = spoilt(&tool, "probe/Kinds.class", spoil);
+            let done = tool.command(&[&java, "-cp", &path, "probe.Guards", "many", "2"]).exits(0);
+            assert!(done.outcome()["jvms"][0]["hits"].as_u64().unwrap() >= 2);
+            done.says("probe.Kinds: ").says(says).says("its sites are left out");
+            // Asked for a site in that very class, the tool says why there is none.
+            let tool = Tool::new("inject").arg("Kinds.call").args("--sleep 1ms");
+            let path = spoilt(&tool, "probe/Kinds.class", spoil);
+            let done = tool.command(&[&java, "-cp", &path, "probe.Guards", "many", "2"]).exits(1);
+            done.says("no site fits `Kinds.call`").says("probe.Kinds: ").says(says);
+        },
+    );
+}
+
+#[test]
+fn without_a_jdk_the_message_says_what_to_install() {
+    let tool = Tool::new("inject").arg("Guards.hit").args("--sleep 1ms").env("PATH", "").env("JAVA_HOME", "");
+    let path = classes().display().to_string();
+    let done = tool.command(&["java", "-cp", &path, "probe.Guards", "many", "1"]).exits(1);
+    done.says("no Java installation was found").says("apt-get install openjdk-17-jdk").says("JAVA_HOME");
+}
+
+#[test]
+fn an_agent_that_did_not_start_is_told_from_a_site_that_was_not_reached() {
+    // The command drops the option that loads the agent.
+    let script = "unset JAVA_TOOL_OPTIONS; exec \"$JAVA\" -cp \"$CLASSES\" probe.Guards many 2";
+    let inject = || Tool::new("inject").arg("Guards.hit").args("--sleep 1ms --json");
+    let done = inject().script("probe", script).exits(2);
+    assert_eq!(done.program(), "main 1: fine\nmain 2: fine\n");
+    let outcome = done.outcome();
+    assert_eq!(outcome["candidates"][0]["result"]["end"], "not_reached");
+    assert!(outcome["problems"].to_string().contains("the agent did not start in any JVM"), "{outcome:#}");
+    done.says("the agent did not start in any JVM").says("hypocenter doctor");
+    let done = Tool::new("run").args("--hook entry --json").script("probe", script).exits(1);
+    done.says("the agent did not start in any JVM");
+}
+
+#[test]
+fn a_command_that_starts_no_jvm_or_none_at_all() {
+    let inject = || Tool::new("inject").arg("Guards.hit").args("--sleep 1ms");
+    let run = || Tool::new("run").args("--hook entry");
+    let with_classes = |tool: Tool| {
+        let path = classes().display().to_string();
+        tool.args(&format!("--classpath {path} --packages probe"))
+    };
+    with_classes(inject()).command(&["true"]).exits(2).says("the agent did not start in any JVM");
+    with_classes(inject()).command(&["false"]).exits(2).says("exited with status 1");
+    with_classes(run()).command(&["true"]).exits(1).says("the agent did not start in any JVM");
+    let done = with_classes(run()).command(&["no-such-program"]).exits(1);
+    done.says("cannot start `no-such-program`").says("PATH");
+    let done = run().command(&["no-such-program"]).exits(1);
+    done.says("`no-such-program` is not java, so its class path is unknown").says("--classpath");
+    // A main class that does not exist: the JVM starts, and nothing of the target is loaded in it.
+    let done = with_classes(inject()).java("probe.NoSuchClass").exits(2);
+    done.says("not reached").says("no JVM loaded a class that has hooks");
+}
+
+#[test]
+fn a_command_that_never_ends_is_ended_with_all_it_started() {
+    // A JVM behind a shell, and the shell goes on for ever.
+    let script =
+        "\"$JAVA\" -cp \"$CLASSES\" probe.Guards many 3; sleep 600 & echo $! > pids; echo $$ >> pids; wait";
+    let done = Tool::new("run").args("--hook entry --json --timeout 4s").script("probe", script).exits(3);
+    let outcome = done.outcome();
+    assert_eq!(outcome["end"], json!({"how": "timed_out"}));
+    // What was recorded before is there, if the JVM came to it within its time.
+    if let Ok(pids) = fs::read_to_string(done.directory().join("pids")) {
+        assert_eq!(outcome["jvms"].as_array().unwrap().len(), 1, "{outcome:#}");
+        for pid in pids.split_whitespace() {
+            assert!(!support::is_running(pid), "process {pid} is left");
+        }
+    }
+    let done = Tool::new("inject")
+        .arg("Kinds.call")
+        .args("--sleep 600s --json --timeout 4s")
+        .java("probe.Kinds call 1");
+    // The fault was injected, or the time was up before.
+    assert!([0, 3].contains(&done.code), "{}", done.stderr);
+    assert_eq!(done.outcome()["end"], json!({"how": "timed_out"}));
+}
+
+#[test]
+fn a_site_that_does_not_exist_brings_suggestions() {
+    let rows: &[(&str, &[&str])] = &[
+        ("Guards.hti", &["`Guards` has no method `hti`", "probe.Guards.hit"]),
+        ("Gards.hit", &["no class `Gards` is on the class path", "probe.Guards"]),
+        (
+            "Guards.hit -> Guards.nothin",
+            &["does not call `Guards.nothin`", "probe.Guards.hit -> probe.Guards.nothing"],
+        ),
+        ("Guards.hit loop 0", &["has no site of kind loop_iteration"]),
+        ("Guards.hit:9999", &["no site of kind entry has this line or number", "probe.Guards.hit"]),
+        ("Guards.hit return", &["has no site of kind boolean_return"]),
+        ("Guards", &["names no class; write `Class.method`"]),
+        ("Guards.hit ->", &["the callee is missing"]),
+        ("Guards.hit sometimes", &["`sometimes` is not known behind the method"]),
+        ("", &["the method is missing"]),
+    ];
+    each(
+        rows,
+        |(site, _)| site.to_string(),
+        |(site, says)| {
+            let done = Tool::new("inject").arg(site).args("--sleep 1ms").java("probe.Guards many 1").exits(1);
+            assert_eq!(done.stdout, "");
+            assert!(!done.directory().join("hypocenter-out").exists(), "nothing is written");
+            says.iter().fold(done, |done, text| done.says(text));
+        },
+    );
+}
+
+#[test]
+fn a_wrong_command_line_ends_with_a_hint() {
+    // The verb and its flags, and what is said.
+    let rows: &[(&str, &str, &str)] = &[
+        ("run", "--packages org.none", "nothing to hook: no class of org.none"),
+        ("run", "--hook bloc", "--hook bloc: no such kind of hook"),
+        ("run", "--config none.toml", "none.toml: No such file"),
+        ("run", "--plan none.json", "plan none.json: No such file"),
+        ("run", "--plan none.json --record off", "cannot be used with"),
+        ("inject", "Guards.hit", "required arguments were not provided"),
+        ("inject", "Guards.hit --crash --negate", "cannot be used with"),
+        ("inject", "Guards.hit --sleep 5", "the unit is missing"),
+        ("inject", "Guards.hit --sleep 1ms --at 0", "occurrence 0: the first hit is number 1"),
+        ("inject", "Guards.hit --sleep 1ms --probability 2", "probability 2: give a number from 0 to 1"),
+        ("inject", "Guards.hit --negate", "`Guards.hit` has no site of kind boolean_return"),
+        ("inject", "Guards.hit --sleep 1ms --message x", "cannot be used with"),
+        ("inject", "Guards.hit --message x", "--throw"),
+    ];
+    each(
+        rows,
+        |(verb, flags, _)| format!("{verb} {flags}"),
+        |(verb, flags, says)| {
+            Tool::new(verb).args(flags).java("probe.Guards many 1").exits(1).says(says);
+        },
+    );
+}
+
+#[test]
+fn a_plan_that_cannot_be_carried_out_is_refused() {
+    let site =
+        json!({"class": "probe.Guards", "method": "hit", "descriptor": "()V", "kind": "entry", "ordinal": 0});
+    let fault = json!({"kind": "delay", "delay_ms": 1});
+    let with =
+        |when: Value| json!({"version": 1, "candidates": [{"site": site, "fault": fault, "when": when}]});
+    let other_site = |change: &dyn Fn(&mut Value)| {
+        let mut plan = with(json!({}));
+        change(&mut plan["candidates"][0]["site"]);
+        plan
+    };
+    let rows = [
+        (json!({"version": 2}), "the plan has format version 2, this tool reads version 1"),
+        (json!({"version": 1, "candidate": []}), "unknown field `candidate`"),
+        (json!({}), "missing field `version`"),
+        (with(json!({"state": "s"})), "the guard `state` is not supported"),
+        (with(json!({"loop": site})), "the guard `loop` is not supported"),
+        (with(json!({"since": {"site": site, "at_least_ms": 5}})), "the guard `since` is not supported"),
+        (with(json!({"when": 3})), "unknown field `when`"),
+        (with(json!({"occurrence": 0})), "occurrence 0"),
+        (other_site(&|site| site["method"] = json!("hti")), "candidate 0"),
+        (other_site(&|site| site["class"] = json!("probe.Gards")), "candidate 0"),
+        (other_site(&|site| site["ordinal"] = json!(7)), "candidate 0"),
+        (
+            json!({"version": 1, "candidates": [{"site": site, "fault": {"kind": "negate"}}]}),
+            "only boolean_return has a value to negate",
+        ),
+    ];
+    each(
+        &rows,
+        |(plan, _)| plan.to_string(),
+        |(plan, says)| {
+            Tool::new("run").plan(plan).java("probe.Guards many 1").exits(1).says(says);
+        },
+    );
+    let tool = Tool::new("run").file("plan.json", "{\"version\": 1,\n \"limit\": }").args("--plan plan.json");
+    let done = tool.java("probe.Guards many 1").exits(1);
+    done.says("plan plan.json: ").says("line 2").says("hypocenter schema plan");
+}
+
+#[test]
+fn a_broken_configuration_is_named_with_its_line() {
+    let rows = [
+        ("[target]\nclasspath = [\"a\"\n", "hypocenter.toml:"),
+        ("[target]\nclasspth = [\"a\"]\n", "unknown field `classpth`"),
+        ("[target]\npackages = 3\n", "hypocenter.toml:2"),
+    ];
+    each(
+        &rows,
+        |(text, _)| text.to_string(),
+        |(text, says)| {
+            let tool = Tool::new("run").file("hypocenter.toml", text);
+            let done = tool.java("probe.Guards many 1").exits(1).says(says).says("hypocenter.toml:");
+            assert!(!done.stderr.contains('\u{fffd}'), "the message is readable: {}", done.stderr);
+            done.says("[target] has the keys classpath and packages");
+        },
+    );
+}
+
+#[test]
+fn results_that_cannot_be_written_are_an_error_before_the_command_runs() {
+    let tool = Tool::new("run").args("--hook entry --out taken").file("taken", "a file");
+    let done = tool.java("probe.Guards many 1").exits(1).says("cannot make taken").says("--out");
+    assert!(!done.stderr.contains("main 1: fine"));
+}
+
+#[test]
+fn two_at_once_in_one_directory_do_not_meet() {
+    let both = Tool::new("run");
+    let out = both.directory().join("shared").display().to_string();
+    let runs: Vec<usize> = (0..4).collect();
+    each(
+        &runs,
+        |run| format!("run {run}"),
+        |run| {
+            let tool = Tool::new("run").args(&format!("--hook entry --json --out {out}"));
+            let done = tool.java(&format!("probe.Guards many {}", run + 1)).exits(0);
+            // Each has the hits of its own program: hit, nothing and attempt each time, and main.
+            let outcome = done.outcome();
+            assert_eq!(outcome["jvms"].as_array().unwrap().len(), 1);
+            assert_eq!(outcome["jvms"][0]["hits"], 3 * (run + 1) + 1, "{outcome:#}");
+        },
+    );
+    let mut kept: Vec<String> =
+        fs::read_dir(&out).unwrap().flatten().map(|it| it.file_name().into_string().unwrap()).collect();
+    kept.sort();
+    assert_eq!(kept, ["latest", "run-0001", "run-0002", "run-0003", "run-0004"]);
+    for run in &kept {
+        assert!(Path::new(&out).join(run).join("trials/000/outcome.json").is_file(), "{run}");
+    }
+}
+
+#[test]
+fn a_full_disk_is_named_and_what_was_recorded_stays() {
+    let can = Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "none", "/mnt"]).output();
+    if !can.is_ok_and(|output| output.status.success()) {
+        eprintln!("left out: this machine does not let a user mount a small disk (unshare -rm)");
+        return;
+    }
+    let tool = env!("CARGO_BIN_EXE_hypocenter");
+    let (java, path) = (default_jdk().java(), classes().display().to_string());
+    let on_a_disk_of = |size: &str, hits: u32| {
+        let script = format!(
+            "mount -t tmpfs -o size={size} none small && \
+             {tool} run --hook entry --packages hits.Threads --record events --lossless --json --out small --timeout 120s \
+                 -- {java} -XX:+UseSerialGC -cp {path} hits.Threads 2 {hits}"
+        );
+        let directory = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        fs::create_dir(directory.path().join("small")).unwrap();
+        let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
+        let mut command = Command::new("unshare");
+        command.args(["-rm", "sh", "-c", &script]).current_dir(directory.path()).env("XDG_CACHE_HOME", cache);
+        command.env_remove("JAVA_TOOL_OPTIONS").output().unwrap()
+    };
+    // No room for the files of the trial: an error, and the command does not run.
+    for size in ["4k", "16k", "64k"] {
+        let output = on_a_disk_of(size, 10);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{size}: {stderr}");
+        assert!(
+            stderr.contains("small/run-0001") && stderr.contains("No space left on device"),
+            "{size}: {stderr}"
+        );
+        assert!(!stderr.contains("exceptions 0"), "{size}: {stderr}");
+    }
+    // No more room while it runs: the program does not notice, and what is lost is counted.
+    let output = on_a_disk_of("512k", 30_000);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("exceptions 0"), "{stderr}");
+    let outcome: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let jvm = &outcome["jvms"][0];
+    let number = |name: &str| jvm[name].as_u64().unwrap();
+    assert_eq!(number("hits"), 2 * (2 * 30_000 + 1) + 1, "{outcome:#}");
+    assert!(number("dropped") > 0 && number("events") > 0, "{outcome:#}");
+    assert_eq!(number("events") + number("dropped"), number("hits"), "{outcome:#}");
+    assert!(outcome["problems"].to_string().contains("dropped"), "{outcome:#}");
+}

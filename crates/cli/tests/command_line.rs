@@ -1,0 +1,111 @@
+//! What a user sees: whose output goes where, how the agent gets into a JVM that a script starts, and the documents.
+
+mod support;
+
+use std::fs;
+
+use serde_json::Value;
+use support::{Done, Tool, classes, default_jdk};
+
+const SCRIPT: &str = "echo on stdout; echo on stderr >&2; \"$JAVA\" -cp \"$CLASSES\" probe.Guards many 2";
+
+fn logs(done: &Done) -> (String, String) {
+    let read = |name: &str| fs::read_to_string(done.trial().join("logs").join(name)).expect("logs are kept");
+    (read("stdout.log"), read("stderr.log"))
+}
+
+#[test]
+fn stdout_is_the_commands_own() {
+    let done = Tool::new("run").args("--hook entry").script("probe", SCRIPT).exits(0);
+    let stdout = "on stdout\nmain 1: fine\nmain 2: fine\n";
+    assert_eq!(done.stdout, stdout);
+    assert_eq!(logs(&done), (stdout.to_owned(), "on stderr\n".to_owned()));
+    assert!(!done.stderr.contains("Picked up"), "{}", done.stderr);
+    done.says("on stderr\n").says("reached").says("kept in");
+}
+
+#[test]
+fn with_json_stdout_is_one_document() {
+    let done = Tool::new("run").args("--hook entry --json").script("probe", SCRIPT).exits(0);
+    let outcome: Value = done.outcome();
+    assert_eq!(outcome["version"], 1);
+    assert!(done.stderr.contains("main 2: fine\n") && done.stderr.contains("on stdout\n"), "{}", done.stderr);
+    assert!(!done.stderr.contains("Picked up"), "{}", done.stderr);
+    assert_eq!(logs(&done).1, "on stderr\n");
+    // The same is kept.
+    let kept: Value =
+        serde_json::from_str(&fs::read_to_string(done.trial().join("outcome.json")).unwrap()).unwrap();
+    assert_eq!(kept, outcome);
+}
+
+#[test]
+fn an_inherited_java_tool_options_still_takes_effect() {
+    let print = "\"$JAVA\" -XshowSettings:properties -cp \"$CLASSES\" probe.Guards many 1 2>&1 | grep 'given.by\\|Picked'";
+    let inherited = "-Dgiven.by=user \"-Dgiven.by.too=a b\"";
+    let tool = Tool::new("run").args("--hook entry --json").env("JAVA_TOOL_OPTIONS", inherited);
+    let done = tool.script("probe", print).exits(0);
+    let lines: Vec<String> = logs(&done).0.lines().map(|it| it.trim().to_owned()).collect();
+    assert_eq!(lines, ["given.by = user", "given.by.too = a b"]);
+    assert_eq!(done.outcome()["jvms"].as_array().unwrap().len(), 1);
+    // Also where the agent goes onto the command itself.
+    let (java, path) = (default_jdk().java(), classes().display().to_string());
+    let tool = Tool::new("run").args("--hook entry --json").env("JAVA_TOOL_OPTIONS", inherited);
+    let done = tool
+        .command(&[&java, "-XshowSettings:properties", "-cp", &path, "probe.Guards", "many", "1"])
+        .exits(0);
+    assert!(logs(&done).1.contains("given.by = user"), "{}", logs(&done).1);
+    assert_eq!(done.outcome()["jvms"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_directory_with_a_space_is_no_obstacle() {
+    let tool = Tool::new("inject")
+        .arg("Guards.hit")
+        .args("--throw java.io.IOException --json")
+        .arg("--out")
+        .arg("my results");
+    let done = tool.script("probe", "\"$JAVA\" -cp \"$CLASSES\" probe.Guards many 1").exits(0);
+    assert_eq!(done.outcome()["candidates"][0]["result"]["end"], "injected");
+}
+
+#[test]
+fn jvms_that_are_not_the_target_are_left_alone() {
+    // Two JVMs, of which one loads nothing of the target.
+    let script = "\"$JAVA\" -version 2>/dev/null; \"$JAVA\" -cp \"$CLASSES\" probe.Guards many 2";
+    let done =
+        Tool::new("inject").arg("Guards.hit").args("--crash --at 2 --json").script("probe", script).exits(0);
+    let outcome = done.outcome();
+    assert_eq!(outcome["jvms"].as_array().unwrap().len(), 1, "{outcome:#}");
+    assert_eq!(outcome["end"]["status"], 137);
+    assert_eq!(outcome["problems"], serde_json::json!([]));
+}
+
+#[test]
+fn the_exit_code_of_a_run_tells_how_the_command_ended() {
+    // A command that fails without a fault: the run fails already.
+    let failing = "\"$JAVA\" -cp \"$CLASSES\" probe.Guards many 1; exit 5";
+    Tool::new("run").args("--hook entry").script("probe", failing).exits(4).says("exited with status 5");
+    // Under a fault that was injected, it is what was asked for.
+    Tool::new("inject").arg("Guards.hit").args("--sleep 1ms").script("probe", failing).exits(0);
+}
+
+#[test]
+fn doctor_tries_the_agent_in_every_jdk() {
+    let done = Tool::new("doctor").arg("--json").end().exits(0);
+    let checks: Value = done.outcome();
+    let good = |what: &str| {
+        let fits = |it: &&Value| it["what"].as_str().unwrap().starts_with(what);
+        checks.as_array().unwrap().iter().filter(fits).filter(|it| it["good"] == true).count()
+    };
+    assert!(good("agent in Java") >= support::jdks().len(), "{checks:#}");
+    assert_eq!(good("Java compiler"), 1, "{checks:#}");
+}
+
+#[test]
+fn schemas_are_printed_and_fit_what_is_written() {
+    for (document, property) in [("plan", "candidates"), ("outcome", "jvms")] {
+        let done = Tool::new("schema").arg(document).end().exits(0);
+        assert!(done.outcome()["properties"][property].is_object());
+        assert_eq!(done.stderr, "");
+    }
+}

@@ -1,0 +1,385 @@
+//! What the tests share: the JDKs of this machine, the compiled targets, and the tool as a user runs it.
+
+// Each test binary uses its own part of this.
+#![allow(dead_code)]
+
+use std::collections::hash_map::DefaultHasher;
+use std::fs;
+use std::hash::{Hash, Hasher};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A JDK or JRE of this machine.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Jdk {
+    pub home: PathBuf,
+    pub feature: u32,
+}
+
+/// The oldest JDK that compiles the targets.
+const COMPILER_FEATURE_MIN: u32 = 17;
+/// What the targets are compiled for, and so the oldest JVM that runs them.
+const TARGET_RELEASE: u32 = 11;
+/// The targets of these tests, as directories of `targets/`; each is a package.
+const TARGETS: [&str; 4] = ["probe", "shapes", "plugin", "hits"];
+/// No run of these tests takes this long; one that hangs ends here, and fails by its exit code.
+const TIMEOUT: &str = "120s";
+
+impl Jdk {
+    fn at(home: &Path) -> Option<Jdk> {
+        let home = home.canonicalize().ok().filter(|it| it.join("bin/java").is_file())?;
+        let release = fs::read_to_string(home.join("release")).ok()?;
+        let version = release.lines().find_map(|line| line.strip_prefix("JAVA_VERSION="))?.trim_matches('"');
+        let feature = version.split(['.', '-', '+']).next()?.parse().ok()?;
+        Some(Jdk { home, feature })
+    }
+
+    pub fn java(&self) -> String {
+        self.home.join("bin/java").display().to_string()
+    }
+}
+
+/// Every JDK that can be found and runs the targets, the default first.
+pub fn jdks() -> &'static [Jdk] {
+    static ALL: OnceLock<Vec<Jdk>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let mut homes: Vec<PathBuf> = std::env::var_os("JAVA_HOME").map(PathBuf::from).into_iter().collect();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let on_path = std::env::split_paths(&path).filter_map(|it| it.join("java").canonicalize().ok());
+        homes.extend(on_path.filter_map(|java| Some(java.parent()?.parent()?.to_owned())));
+        for place in ["/usr/lib/jvm", "/usr/java", "/opt"] {
+            homes.extend(fs::read_dir(place).into_iter().flatten().flatten().map(|it| it.path()));
+        }
+        let mut found: Vec<Jdk> = Vec::new();
+        for jdk in homes.iter().filter_map(|home| Jdk::at(home)) {
+            if jdk.feature >= TARGET_RELEASE && !found.contains(&jdk) {
+                found.push(jdk);
+            }
+        }
+        assert!(
+            found.iter().any(compiles),
+            "these tests need a JDK, {COMPILER_FEATURE_MIN} or newer, and found none by JAVA_HOME, on the PATH or in \
+             /usr/lib/jvm: install openjdk-17-jdk (Debian, Ubuntu) or java-17-openjdk-devel (Fedora)"
+        );
+        found
+    })
+}
+
+fn compiles(jdk: &Jdk) -> bool {
+    jdk.feature >= COMPILER_FEATURE_MIN && jdk.home.join("bin/javac").is_file()
+}
+
+/// The JDK that a user gets without asking for another.
+pub fn default_jdk() -> &'static Jdk {
+    &jdks()[0]
+}
+
+fn targets() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../targets")
+}
+
+fn java_files(directory: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).expect("the targets are in the checkout").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            java_files(&path, into);
+        } else if path.extension().is_some_and(|it| it == "java") {
+            into.push(path);
+        }
+    }
+}
+
+/// The class path of the targets, compiled when their sources have changed.
+pub fn classes() -> &'static Path {
+    static CLASSES: OnceLock<PathBuf> = OnceLock::new();
+    CLASSES.get_or_init(|| {
+        let mut sources = Vec::new();
+        TARGETS.iter().for_each(|name| java_files(&targets().join(name), &mut sources));
+        sources.sort();
+        let mut hasher = DefaultHasher::new();
+        sources.iter().for_each(|path| fs::read(path).expect("a source can be read").hash(&mut hasher));
+        let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let ready = base.join(format!("targets-{:016x}", hasher.finish()));
+        if ready.is_dir() {
+            return ready;
+        }
+        let jdk = jdks().iter().find(|it| compiles(it)).expect("asserted by jdks()");
+        // Compiled beside its place and renamed, so that another test binary sees all of it or nothing.
+        let part = TempDir::new_in(base).expect("cargo's directory can be written");
+        let output = Command::new(jdk.home.join("bin/javac"))
+            .args(["-g", "-nowarn", "--release", &TARGET_RELEASE.to_string(), "-d"])
+            .arg(part.path())
+            .args(&sources)
+            .output()
+            .expect("javac can be run");
+        assert!(output.status.success(), "javac: {}", String::from_utf8_lossy(&output.stderr));
+        if fs::rename(part.path(), &ready).is_err() {
+            assert!(ready.is_dir(), "{} could not be made", ready.display());
+        }
+        ready
+    })
+}
+
+/// The line of a source of the targets that ends in `// site: NAME`.
+pub fn line_of(source: &str, site: &str) -> usize {
+    let text = fs::read_to_string(targets().join(source)).expect("a source can be read");
+    let mark = format!("// site: {site}");
+    1 + text.lines().position(|line| line.ends_with(&mark)).unwrap_or_else(|| panic!("{source}: no `{mark}`"))
+}
+
+/// Puts the line of each `{site}` into a text.
+pub fn with_lines(source: &str, text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (site, after) = after.split_once('}').expect("a brace is closed");
+        out += before;
+        out += &line_of(source, site).to_string();
+        rest = after;
+    }
+    out + rest
+}
+
+/// The tool, about to be run in a fresh directory.
+pub struct Tool {
+    command: Command,
+    directory: TempDir,
+    java: String,
+}
+
+impl Tool {
+    /// A verb on the default JDK.
+    pub fn new(verb: &str) -> Tool {
+        Tool::on(default_jdk(), verb)
+    }
+
+    /// A verb on some JDK.
+    pub fn on(jdk: &Jdk, verb: &str) -> Tool {
+        let directory =
+            TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("cargo's directory can be written");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hypocenter"));
+        command.arg(verb).current_dir(directory.path()).stdin(Stdio::null());
+        for name in ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH", "HYPOCENTER_NODE"]
+        {
+            command.env_remove(name);
+        }
+        command.env("JAVA_HOME", &jdk.home);
+        command.env("XDG_CACHE_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"));
+        Tool { command, directory, java: jdk.java() }
+    }
+
+    /// Where it will run.
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub fn arg(mut self, arg: impl AsRef<std::ffi::OsStr>) -> Tool {
+        self.command.arg(arg);
+        self
+    }
+
+    /// Several arguments, written with spaces between.
+    pub fn args(mut self, args: &str) -> Tool {
+        self.command.args(args.split_whitespace());
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Tool {
+        self.command.env(name, value);
+        self
+    }
+
+    /// A file in the directory where it will run.
+    pub fn file(self, name: &str, content: impl AsRef<[u8]>) -> Tool {
+        fs::write(self.directory.path().join(name), content).expect("a temporary file can be written");
+        self
+    }
+
+    /// A plan, to be carried out.
+    pub fn plan(self, plan: &Value) -> Tool {
+        self.file("plan.json", plan.to_string()).args("--plan plan.json")
+    }
+
+    /// Runs it for a class of the targets, written with its arguments: `probe.Kinds call 3`.
+    pub fn java(self, program: &str) -> Done {
+        self.java_with("-XX:+UseSerialGC", program)
+    }
+
+    /// As [`Tool::java`], with options for the JVM.
+    pub fn java_with(self, options: &str, program: &str) -> Done {
+        let classes = classes().display().to_string();
+        let java = self.java.clone();
+        let words = [java.as_str()].into_iter().chain(options.split_whitespace());
+        let words = words.chain(["-cp", &classes]).chain(program.split_whitespace());
+        self.command(&words.collect::<Vec<_>>())
+    }
+
+    /// Runs it for a shell script, which has `$JAVA` and `$CLASSES`.
+    pub fn script(self, packages: &str, script: &str) -> Done {
+        let classes = classes().display().to_string();
+        let java = self.java.clone();
+        self.env("JAVA", java)
+            .env("CLASSES", &classes)
+            .args(&format!("--classpath {classes} --packages {packages}"))
+            .command(&["sh", "-c", script])
+    }
+
+    /// Runs it for a command.
+    pub fn command(self, words: &[&str]) -> Done {
+        self.for_command(words).end()
+    }
+
+    /// Puts the command behind its arguments.
+    pub fn for_command(mut self, words: &[&str]) -> Tool {
+        if !self.command.get_args().any(|it| it == "--timeout") {
+            self.command.args(["--timeout", TIMEOUT]);
+        }
+        self.command.arg("--").args(words);
+        self
+    }
+
+    /// Runs it as it is.
+    pub fn end(self) -> Done {
+        self.start().end()
+    }
+
+    /// Starts it.
+    pub fn start(mut self) -> Running {
+        let child = self.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        Running { child: child.expect("the tool can be run"), directory: self.directory }
+    }
+}
+
+/// The tool while it runs.
+pub struct Running {
+    child: Child,
+    directory: TempDir,
+}
+
+impl Running {
+    /// Waits until the command has made a file in the directory where it runs.
+    pub fn wait_for(&mut self, file: &str) {
+        while !self.directory.path().join(file).exists() {
+            let ended = self.child.try_wait().expect("the tool can be waited for");
+            assert!(ended.is_none(), "the tool has ended and there is no `{file}`: {ended:?}");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, name: &str) {
+        let status = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status();
+        assert!(status.expect("kill can be run").success());
+    }
+
+    /// Waits for its end.
+    pub fn end(self) -> Done {
+        let output = self.child.wait_with_output().expect("the tool can be waited for");
+        Done {
+            code: output.status.code().expect("the tool is not ended by a signal"),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            directory: self.directory,
+        }
+    }
+}
+
+/// What came of a run of the tool.
+#[derive(Debug)]
+pub struct Done {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+    directory: TempDir,
+}
+
+impl Done {
+    /// Asserts the exit code.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Done {
+        assert_eq!(self.code, code, "the exit code\nstdout: {}\nstderr: {}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Asserts that the tool says something to people.
+    #[track_caller]
+    pub fn says(self, text: &str) -> Done {
+        assert!(self.stderr.contains(text), "`{text}` is not said\nstderr: {}", self.stderr);
+        self
+    }
+
+    /// The outcome: all that is on stdout.
+    #[track_caller]
+    pub fn outcome(&self) -> Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}\nstdout: {}\nstderr: {}", self.stdout, self.stderr))
+    }
+
+    /// The directory that it ran in.
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// The directory of its trial.
+    pub fn trial(&self) -> PathBuf {
+        self.directory().join("hypocenter-out/latest/trials/000")
+    }
+
+    /// What the program wrote on its stdout.
+    #[track_caller]
+    pub fn program(&self) -> String {
+        fs::read_to_string(self.trial().join("logs/stdout.log"))
+            .unwrap_or_else(|error| panic!("the program's output: {error}\nstderr: {}", self.stderr))
+    }
+}
+
+/// The number behind a word of a text: 7 of `wall_ms 7`.
+#[track_caller]
+pub fn number_after(text: &str, word: &str) -> u64 {
+    let mut words = text.split_whitespace().skip_while(|it| *it != word);
+    let number = words.nth(1).unwrap_or_else(|| panic!("no `{word}` in `{text}`"));
+    number.parse().unwrap_or_else(|_| panic!("`{word} {number}` in `{text}`"))
+}
+
+/// Whether a process does something; one that has ended and that nobody has asked for yet does not.
+pub fn is_running(pid: &str) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    status.lines().any(|line| line.starts_with("State:") && !line.contains('Z') && !line.contains('X'))
+}
+
+/// How often a test of chance or of races is repeated: a few times, or as often as `HYPOCENTER_REPEAT` says.
+pub fn repeats(few: usize) -> usize {
+    std::env::var("HYPOCENTER_REPEAT").ok().and_then(|text| text.parse().ok()).unwrap_or(few)
+}
+
+/// Checks every row of a table, two at a time, and fails with the names of all that failed.
+pub fn each<R: Sync>(rows: &[R], name: impl Fn(&R) -> String + Sync, check: impl Fn(&R) + Sync) {
+    let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| check(row))) {
+                        let text = panic.downcast_ref::<String>().cloned();
+                        let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+                        let text = format!("== {}\n{}", name(row), text.unwrap_or_default());
+                        failed.lock().expect("no row panics with the lock").push(text);
+                    }
+                }
+            });
+        }
+    });
+    let failed = failed.into_inner().expect("no row panics with the lock");
+    assert!(failed.is_empty(), "{} of {} rows:\n{}", failed.len(), rows.len(), failed.join("\n"));
+}
+
+/// Every row on every JDK.
+pub fn on_every_jdk<R>(rows: &[R]) -> Vec<(&'static Jdk, &R)> {
+    jdks().iter().flat_map(|jdk| rows.iter().map(move |row| (jdk, row))).collect()
+}
