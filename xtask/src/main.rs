@@ -1,2 +1,80 @@
-//! Project tasks.
-fn main() {}
+//! Tasks of the project: `cargo xtask demo`, `cargo xtask eval NAME`.
+//!
+//! An evaluation runs Hypocenter on a real system and judges what came out of it: one file each below `eval/`. What
+//! they share is a module each: the JDKs ([`jdk`]), jars ([`maven`]), the compiler ([`javac`]), a network of its own
+//! ([`network`]), processes ([`process`]) and the tool itself ([`tool`]). What is fetched, compiled and written goes
+//! to `eval/work/`, but for the bundled targets, which go to `target/`.
+
+mod demo;
+mod eval;
+mod failure;
+mod javac;
+mod jdk;
+mod maven;
+mod network;
+mod process;
+mod table;
+mod tool;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Tasks of the Hypocenter project
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", max_term_width = 100)]
+struct Args {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    Demo(demo::DemoArgs),
+    /// Run Hypocenter on a real system, and judge what comes out
+    #[command(subcommand)]
+    Eval(eval::Eval),
+}
+
+/// What a task came to, when it could be carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Pass,
+    Fail,
+}
+
+impl Verdict {
+    fn of(good: bool) -> Verdict {
+        if good { Verdict::Pass } else { Verdict::Fail }
+    }
+}
+
+/// The root of the repository.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the repository")
+}
+
+fn main() -> ExitCode {
+    let result = match Args::parse().task {
+        Task::Demo(args) => demo::run(&args),
+        Task::Eval(eval) => eval.run(),
+    };
+    match result {
+        Ok(Verdict::Pass) => ExitCode::SUCCESS,
+        Ok(Verdict::Fail) => ExitCode::FAILURE,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        super::Args::command().debug_assert();
+    }
+}

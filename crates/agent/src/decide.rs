@@ -141,7 +141,7 @@ impl Hit<'_> {
         match &candidate.stack {
             ArmedStack::Any => true,
             ArmedStack::Suffix(patterns) => {
-                let frames = self.state.stacks.capture(self.state.jvmti, self.jni);
+                let frames = self.state.stacks.capture_nearest(self.state.jvmti, self.jni, patterns.len());
                 frames.len() >= patterns.len()
                     && patterns
                         .iter()

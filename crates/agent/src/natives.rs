@@ -55,7 +55,8 @@ fn handle(env: *mut JNIEnv, site: jint, who: jlong, seen: Seen, thrown: Option<j
                 thread.ring(session).hit(session.trial(), site.0, flags, clock::ticks());
             } else {
                 let stack = if level & level::STACK != 0 {
-                    let frames = state.stacks.capture(state.jvmti, jni);
+                    let count = session.trial().stack_frames() as usize;
+                    let frames = state.stacks.capture_nearest(state.jvmti, jni, count);
                     state.stacks.intern(state.jvmti, jni, session, &frames).0
                 } else {
                     0
@@ -148,20 +149,23 @@ fn define(jni: Jni, name: &str, bytes: &[u8]) -> Result<jclass, &'static str> {
     jni.define_class(&name, bytes).ok_or("the JVM refused the helper class")
 }
 
-/// Native methods, by name and descriptor.
-type Natives<'a> = &'a [((&'a str, &'a str), *mut c_void)];
+/// A native method: its name, its descriptor, its code.
+type Native<'a> = ((&'a str, &'a str), *mut c_void);
 
-fn register(jni: Jni, class: jclass, natives: Natives<'_>) -> Result<(), &'static str> {
+fn register(jni: Jni, class: jclass, natives: &[Native<'_>]) -> Result<(), &'static str> {
     let text = |text: &str| CString::new(text).map_err(|_| "a native's name is broken");
     let mut texts = Vec::new();
     for ((name, descriptor), _) in natives {
         texts.push((text(name)?, text(descriptor)?));
     }
-    let method =
-        |((name, descriptor), (_, function)): (&(CString, CString), &((&str, &str), *mut c_void))| {
-            JNINativeMethod { name: name.as_ptr(), signature: descriptor.as_ptr(), fnPtr: *function }
-        };
-    let methods: Vec<JNINativeMethod> = texts.iter().zip(natives).map(method).collect();
+    let mut methods = Vec::new();
+    for ((name, signature), (_, function)) in texts.iter().zip(natives) {
+        methods.push(JNINativeMethod {
+            name: name.as_ptr(),
+            signature: signature.as_ptr(),
+            fnPtr: *function,
+        });
+    }
     let registered = jni.register_natives(class, &methods);
     if registered { Ok(()) } else { Err("the JVM refused the helper's native methods") }
 }
@@ -171,13 +175,13 @@ extern "system" fn bind(env: *mut JNIEnv, _: jclass, helper: jclass) -> jobject 
     guarded(std::ptr::null_mut(), || {
         // SAFETY: the JVM passed this thread's environment to this native method.
         let jni = unsafe { Jni::new(env) };
-        let natives: Natives<'_> = &[
+        let natives: [Native<'_>; 5] = [
             (helper::LEVELS, levels as *mut c_void),
             (helper::ENTER, enter as *mut c_void),
             (helper::ENTER_CAUGHT, enter_caught as *mut c_void),
             (helper::ENTER_BOOL, enter_bool as *mut c_void),
             (helper::PENDING, pending as *mut c_void),
         ];
-        if register(jni, helper, natives).is_ok() { helper } else { std::ptr::null_mut() }
+        if register(jni, helper, &natives).is_ok() { helper } else { std::ptr::null_mut() }
     })
 }

@@ -45,10 +45,16 @@ impl Stacks {
         self.known.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
-    /// The current thread's frames, innermost first, without the helper's.
+    /// The current thread's whole stack, innermost frame first, without the helper's.
     pub(crate) fn capture(&self, jvmti: Jvmti, jni: Jni) -> Vec<NamedFrame> {
+        self.capture_nearest(jvmti, jni, FRAMES_MAX)
+    }
+
+    /// About the nearest `count` frames, with some to spare for those that are left out.
+    pub(crate) fn capture_nearest(&self, jvmti: Jvmti, jni: Jni, count: usize) -> Vec<NamedFrame> {
+        const SPARE: usize = 16;
         let mut frames: Vec<jvmtiFrameInfo> = Vec::new();
-        if jvmti.stack(&mut frames, FRAMES_MAX).is_err() {
+        if jvmti.stack(&mut frames, count.saturating_add(SPARE).min(FRAMES_MAX)).is_err() {
             return Vec::new();
         }
         let named = frames.iter().map(|frame| NamedFrame {

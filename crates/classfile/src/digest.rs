@@ -8,6 +8,10 @@ const DEPTH_MAX: u32 = 16;
 /// How much work one method's digest may be, a unit for each constant and for every 32 bytes of text: dynamic
 /// constants that share arguments would otherwise multiply.
 const WORK_MAX: usize = 1 << 22;
+/// How much of that constants inside of constants may be, for a method and for each byte of its code. A class can have
+/// a method for every thirty bytes, so what a short one may cost is what a class file's byte may cost.
+const NESTED_WORK_MAX: usize = 1 << 12;
+const NESTED_WORK_PER_BYTE: usize = 64;
 
 /// A 64-bit hash that is the same on every machine and in every version of this crate.
 struct Hash(u64);
@@ -60,7 +64,16 @@ pub fn code_digest_symbolic(class: &ClassFile<'_>, code: &Code<'_>) -> Result<u6
         Some(&n) if n != u32::MAX => Ok(u64::from(n)),
         _ => Err(Error::BadTarget { what, pc, offset: code.offset }),
     };
-    let mut symbols = Symbols { class, hash: Hash::new(), bootstraps: None, work: 0 };
+    let nested_work_max = NESTED_WORK_MAX + code.bytes.len() * NESTED_WORK_PER_BYTE;
+    let mut symbols = Symbols {
+        class,
+        hash: Hash::new(),
+        bootstraps: None,
+        work: 0,
+        is_nested: false,
+        nested_work: 0,
+        nested_work_max,
+    };
     for instruction in code.instructions() {
         let instruction = instruction?;
         symbols.instruction(&instruction)?;
@@ -85,6 +98,10 @@ struct Symbols<'c, 'a> {
     hash: Hash,
     bootstraps: Option<Vec<BootstrapMethod>>,
     work: usize,
+    /// Whether the constant at hand is inside of another.
+    is_nested: bool,
+    nested_work: usize,
+    nested_work_max: usize,
 }
 
 impl Symbols<'_, '_> {
@@ -129,8 +146,9 @@ impl Symbols<'_, '_> {
 
     fn constant(&mut self, index: u16, depth: u32) -> Result<(), Error> {
         let pool = &self.class.pool;
-        self.work += 1;
-        if depth > DEPTH_MAX || self.work > WORK_MAX {
+        self.is_nested = depth > 0;
+        self.spend(1);
+        if depth > DEPTH_MAX || self.work > WORK_MAX || self.nested_work > self.nested_work_max {
             return Err(Error::TooDeep { what: "constant", offset: pool.end() });
         }
         match pool.get(index)? {
@@ -166,8 +184,15 @@ impl Symbols<'_, '_> {
         Ok(())
     }
 
+    fn spend(&mut self, work: usize) {
+        self.work += work;
+        if self.is_nested {
+            self.nested_work += work;
+        }
+    }
+
     fn tagged(&mut self, tag: u64, bytes: &[u8]) {
-        self.work += bytes.len() / 32;
+        self.spend(bytes.len() / 32);
         self.hash.word(tag);
         self.hash.bytes(bytes);
     }

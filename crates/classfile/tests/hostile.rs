@@ -2,9 +2,12 @@
 
 mod support;
 
-use hypocenter_classfile::{ClassFile, Error, Insertion, MethodPatch, Patcher, Place, code_digest_symbolic};
+use hypocenter_classfile::{
+    ClassFile, Error, Insertion, MethodPatch, Patcher, Place, code_digest_symbolic, op,
+};
 use proptest::prelude::*;
 use std::sync::OnceLock;
+use support::assembler::u16s;
 use support::jvm;
 use support::plan::{self, Hooks, IDLE, Tally};
 
@@ -71,6 +74,47 @@ fn every_prefix_of_a_class_is_an_error() {
         broken[at] = value;
         assert_eq!(ClassFile::parse(&broken).err(), Some(expect));
     }
+}
+
+/// A class of `methods` methods that each load one dynamic constant, the arguments of which are dynamic constants, and
+/// so on, `levels` deep and `fan` wide.
+fn nested_constants(methods: u16, levels: u16, fan: u16) -> Vec<u8> {
+    const FIRST: u16 = 10;
+    let leaf = FIRST + levels;
+    let text = |text: &str| [&[1, 0, text.len() as u8], text.as_bytes()].concat();
+    let entry = |tag: u8, operands: &[u16]| [vec![tag], u16s(operands)].concat();
+    let mut out = [&[0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 61][..], &u16s(&[leaf + 1])].concat();
+    out.extend([text("A"), entry(7, &[1]), text("I"), entry(12, &[1, 3]), entry(10, &[2, 4])].concat());
+    out.extend([vec![15, 6, 0, 5], text("Code"), text("BootstrapMethods"), text("()V")].concat());
+    (0..levels).for_each(|level| out.extend(entry(17, &[level, 4])));
+    out.extend([3, 0, 0, 0, 7]);
+    out.extend(u16s(&[0x21, 2, 0, 0, 0, methods]));
+    for _ in 0..methods {
+        out.extend(u16s(&[9, 1, 9, 1, 7, 0, 17, 1, 0, 0, 5]));
+        out.extend([op::LDC_W, 0, FIRST as u8, op::POP, op::RETURN, 0, 0, 0, 0]);
+    }
+    out.extend(u16s(&[1, 8, 0, 2 + levels * (4 + 2 * fan), levels]));
+    for level in 1..=levels {
+        out.extend(u16s(&[6, fan]));
+        (0..fan).for_each(|_| out.extend(u16s(&[FIRST + level])));
+    }
+    out
+}
+
+#[test]
+fn constants_that_share_arguments_do_not_multiply_in_every_method() {
+    let digests = |bytes: &[u8]| -> Vec<bool> {
+        let class = ClassFile::parse(bytes).unwrap();
+        let codes = class.methods().iter().map(|method| method.code().unwrap().unwrap());
+        codes.map(|code| code_digest_symbolic(&class, &code).is_ok()).collect()
+    };
+    // As many arguments as a call can have, and dynamic constants in dynamic constants as compilers write them.
+    assert_eq!(digests(&nested_constants(1, 1, 250)), [true]);
+    assert_eq!(digests(&nested_constants(1, 3, 15)), [true]);
+    // 65,536 constants behind one instruction are few enough once, and too many in a class that does it all the time:
+    // 6 KB of 200 methods with the whole of `WORK_MAX` each took more than a minute.
+    assert_eq!(digests(&nested_constants(1, 15, 2)), [false]);
+    assert_eq!(digests(&nested_constants(200, 15, 8)), [false; 200]);
 }
 
 proptest! {

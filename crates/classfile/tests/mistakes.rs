@@ -60,7 +60,11 @@ fn a_mistake_in_the_patcher_fails_the_link_test() {
         let copy = copied_workspace(name);
         let path = copy.join("crates/classfile").join(file);
         let source = fs::read_to_string(&path).unwrap();
-        assert_eq!(source.matches(right).count(), 1, "{name}: the line to get wrong is written otherwise now");
+        assert_eq!(
+            source.matches(right).count(),
+            1,
+            "{name}: the line to get wrong is written otherwise now"
+        );
         fs::write(&path, source.replace(right, wrong)).unwrap();
         let (passed, text) = link_test(&copy);
         assert!(!passed, "{name}: nobody noticed\n{text}");

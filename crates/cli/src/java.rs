@@ -34,7 +34,11 @@ pub fn on_path(program: &str) -> Option<PathBuf> {
 pub fn home_for(program: Option<&str>) -> Option<PathBuf> {
     let of = |java: PathBuf| java.parent().and_then(Path::parent).map(Path::to_owned);
     match program {
-        Some(program) if Path::new(program).file_name().is_some_and(|it| it == "java") => {
+        // A script named java lies elsewhere than the JDK that it starts.
+        Some(program)
+            if Path::new(program).file_name().is_some_and(|it| it == "java")
+                && on_path(program).and_then(of).is_some_and(|home| has_classes(&home)) =>
+        {
             on_path(program).and_then(of)
         }
         _ => std::env::var_os("JAVA_HOME")
@@ -42,6 +46,11 @@ pub fn home_for(program: Option<&str>) -> Option<PathBuf> {
             .filter(|home| home.join("bin/java").is_file())
             .or_else(|| on_path("java").and_then(of)),
     }
+}
+
+/// Whether a directory is a Java home: it has the JDK's own classes.
+fn has_classes(home: &Path) -> bool {
+    ["lib/modules", "jre/lib/rt.jar", "lib/rt.jar"].iter().any(|it| home.join(it).is_file())
 }
 
 /// Every installation that can be found, the default first.

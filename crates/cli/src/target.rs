@@ -12,9 +12,16 @@ use crate::java;
 
 /// The part of `hypocenter.toml` that this version reads.
 #[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Config {
     #[serde(default)]
     target: TargetConfig,
+    /// Of other verbs; not looked at here.
+    #[serde(default, rename = "workload")]
+    _workload: Option<toml::Value>,
+    /// As above.
+    #[serde(default, rename = "failure")]
+    _failure: Option<toml::Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -1,12 +1,12 @@
 //! Reads what a trial left behind into an outcome.
 
-use std::time::Duration;
-
 use hypocenter_plan::{
-    Candidate, CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Frame, HookTally, Injection,
-    JvmOutcome, Outcome, Plan, Problem,
+    Candidate, CandidateOutcome, CandidateResult, FORMAT_VERSION, Frame, HookTally, Injection, JvmOutcome,
+    Outcome, Plan, Problem,
 };
 use hypocenter_trace::{CandidateEnd, Dictionary, Jvm, Map, ReportKind, Trace, TracedInjection};
+
+use crate::process::Ended;
 
 /// How many reports of one kind are listed before the rest is only counted.
 const PROBLEMS_LISTED_MAX: usize = 200;
@@ -17,14 +17,7 @@ struct Seen {
     counts: Vec<u64>,
 }
 
-pub(crate) fn read(
-    plan: &Plan,
-    map: &Map<'_>,
-    trace: &Trace<'_>,
-    end: End,
-    wall: Duration,
-    agent_log: &str,
-) -> Outcome {
+pub(crate) fn read(plan: &Plan, map: &Map<'_>, trace: &Trace<'_>, ended: Ended, agent_log: &str) -> Outcome {
     let seen: Vec<Seen> = trace
         .jvms()
         .into_iter()
@@ -45,11 +38,11 @@ pub(crate) fn read(
         .collect();
     Outcome {
         version: FORMAT_VERSION,
-        end,
-        wall_ms: wall.as_millis() as u64,
+        end: ended.end,
+        wall_ms: ended.wall.as_millis() as u64,
         candidates,
         jvms: seen.iter().map(|it| reader.jvm(it)).collect(),
-        problems: reader.problems(agent_log),
+        problems: ended.problems.into_iter().chain(reader.problems(agent_log)).collect(),
     }
 }
 
@@ -73,7 +66,7 @@ impl Reader<'_> {
             },
             hits: it.counts.iter().sum(),
             events: self.trace.events(&it.jvm).count() as u64,
-            dropped: it.jvm.dropped,
+            dropped: it.jvm.dropped + it.jvm.no_room,
         }
     }
 
@@ -231,14 +224,22 @@ impl Reader<'_> {
                 what: format!("{rest} more such reports, kept in the trace"),
             });
         }
-        for it in self.seen.iter().filter(|it| it.jvm.dropped > 0) {
-            problems.push(Problem {
-                place: format!("{} (pid {})", it.jvm.node, it.jvm.pid),
-                what: format!(
-                    "{} records were dropped: rings were full; record fewer sites, or losslessly",
+        for it in self.seen {
+            let place = || format!("{} (pid {})", it.jvm.node, it.jvm.pid);
+            if it.jvm.dropped > 0 {
+                let what = format!(
+                    "{} events were dropped: rings were full; record fewer sites, or losslessly",
                     it.jvm.dropped
-                ),
-            });
+                );
+                problems.push(Problem { place: place(), what });
+            }
+            if it.jvm.no_room > 0 {
+                let what = format!(
+                    "{} records were dropped: the disk of the trial's directory was full; free some space",
+                    it.jvm.no_room
+                );
+                problems.push(Problem { place: place(), what });
+            }
         }
         problems
     }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use hypocenter_plan::End;
+use hypocenter_plan::{End, Problem};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
@@ -63,8 +63,16 @@ pub(crate) struct Job<'a> {
     pub stderr: File,
 }
 
+/// How a command ended.
+pub(crate) struct Ended {
+    pub end: End,
+    pub wall: Duration,
+    /// What of its output could not be kept.
+    pub problems: Vec<Problem>,
+}
+
 /// Runs a command to its end, or ends it.
-pub(crate) fn run(job: Job<'_>, observer: &dyn Observer) -> Result<(End, Duration), LabError> {
+pub(crate) fn run(job: Job<'_>, observer: &dyn Observer) -> Result<Ended, LabError> {
     let program = job.command.first().cloned().unwrap_or_default();
     let mut command = Command::new(&program);
     command.args(job.command.iter().skip(1)).envs(job.variables.iter().map(|(name, value)| (name, value)));
@@ -88,10 +96,10 @@ pub(crate) fn run(job: Job<'_>, observer: &dyn Observer) -> Result<(End, Duratio
         ] {
             let done = done.clone();
             scope.spawn(move || {
-                let sink = Sink { file, from, filter, observer };
-                let result = pipe.map_or(Ok(()), |pipe| forward(pipe.into(), sink, over));
+                let sink = Sink { file, trouble: None, from, filter, observer };
+                let result = pipe.map_or(Ok(None), |pipe| forward(pipe.into(), sink, over));
                 // The receiver outlives the threads; if not, nobody waits for the result.
-                let _ = done.send(result);
+                let _ = done.send((from, result));
             });
         }
         drop(done);
@@ -107,11 +115,17 @@ pub(crate) fn run(job: Job<'_>, observer: &dyn Observer) -> Result<(End, Duratio
                     // What is left of the group holds the pipes and must not outlive the trial.
                     let _ = kill_process_group(group, Signal::KILL);
                     over.store(true, Ordering::Release);
-                    while let Ok(result) = readers.recv() {
-                        result.map_err(output_error)?;
+                    let mut problems = Vec::new();
+                    while let Ok((from, result)) = readers.recv() {
+                        if let Some(error) = result.map_err(output_error)? {
+                            problems.push(Problem {
+                                place: format!("log of {from:?}"),
+                                what: format!("incomplete: {error}; free some space on its disk"),
+                            });
+                        }
                     }
                     let status = result.map_err(output_error)?;
-                    return Ok((end.unwrap_or_else(|| end_of(status)), ended));
+                    return Ok(Ended { end: end.unwrap_or_else(|| end_of(status)), wall: ended, problems });
                 }
                 Err(_) => {
                     let late = job.timeout.is_some_and(|limit| started.elapsed() >= limit);
@@ -140,13 +154,15 @@ fn end_of(status: ExitStatus) -> End {
 
 struct Sink<'a> {
     file: File,
+    /// Why the file is not written any more: a full disk ends the log and not the trial.
+    trouble: Option<io::Error>,
     from: Output,
     filter: bool,
     observer: &'a dyn Observer,
 }
 
 impl Sink<'_> {
-    fn emit(&mut self, lines: &[u8]) -> io::Result<()> {
+    fn emit(&mut self, lines: &[u8]) {
         let mut kept = Vec::with_capacity(lines.len());
         for line in lines.split_inclusive(|&byte| byte == b'\n') {
             // On stderr, and on stdout where a script has joined the two.
@@ -154,14 +170,15 @@ impl Sink<'_> {
                 kept.extend_from_slice(line);
             }
         }
-        self.file.write_all(&kept)?;
+        if self.trouble.is_none() {
+            self.trouble = self.file.write_all(&kept).err();
+        }
         self.observer.output(self.from, &kept);
-        Ok(())
     }
 }
 
-/// Copies a pipe line by line, until it is closed, or silent after the command's end.
-fn forward(mut pipe: File, mut sink: Sink<'_>, over: &AtomicBool) -> io::Result<()> {
+/// Copies a pipe line by line, until it is closed, or silent after the command's end. Says why the copy is not whole.
+fn forward(mut pipe: File, mut sink: Sink<'_>, over: &AtomicBool) -> io::Result<Option<io::Error>> {
     let mut buffer = vec![0; 64 << 10];
     let mut pending: Vec<u8> = Vec::new();
     let wait = Timespec { tv_sec: 0, tv_nsec: DRAIN_TIME.as_nanos() as i64 };
@@ -184,8 +201,9 @@ fn forward(mut pipe: File, mut sink: Sink<'_>, over: &AtomicBool) -> io::Result<
             None if pending.len() > LINE_BYTES_MAX => pending.len(),
             None => continue,
         };
-        sink.emit(&pending[..whole])?;
+        sink.emit(&pending[..whole]);
         pending.drain(..whole);
     }
-    sink.emit(&pending)
+    sink.emit(&pending);
+    Ok(sink.trouble)
 }

@@ -137,11 +137,11 @@ impl Trial<'_> {
             stdout: log("stdout.log")?,
             stderr: log("stderr.log")?,
         };
-        let (end, wall) = process::run(job, observer)?;
+        let ended = process::run(job, observer)?;
         trial.end();
         let agent_log = fs::read_to_string(files.agent_log()).unwrap_or_default();
         let evidence = Evidence::open(&files)?;
-        let outcome = outcome::read(self.plan, &map, &evidence.trace()?, end, wall, &agent_log);
+        let outcome = outcome::read(self.plan, &map, &evidence.trace()?, ended, &agent_log);
         let json = serde_json::to_string_pretty(&outcome).expect("an outcome is always JSON");
         fs::write(&files.outcome, json + "\n").map_err(file_error(&files.outcome))?;
         Ok(outcome)

@@ -1,5 +1,7 @@
 //! The plan as the agent reads it: candidates with their sites resolved to ids and their names to offsets.
 
+use std::cell::Cell;
+
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::{SiteId, TraceError};
@@ -172,12 +174,17 @@ fn items<T: FromBytes>(bytes: &[u8], count: usize) -> Option<(Vec<T>, &[u8])> {
 
 pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<ArmedCandidate>, TraceError> {
     const SHORT: TraceError = TraceError::Malformed("the mapped plan is cut short");
+    const SHARED: TraceError = TraceError::Malformed("candidates of the mapped plan share their texts");
     let (counts, rest) = <[u64; 2]>::read_from_prefix(bytes).map_err(|_| SHORT)?;
     let count = |n: u64| usize::try_from(n).map_err(|_| SHORT);
     let (entries, rest) = items::<Entry>(rest, count(counts[0])?).ok_or(SHORT)?;
     let (texts, blob) = items::<Text>(rest, count(counts[1])?).ok_or(SHORT)?;
+    // Every candidate has its own texts, so all of them together are no more than there is. Without this bound a
+    // broken plan whose candidates share long texts would multiply them.
+    let left = Cell::new(texts.len() + blob.len());
     let text = |at: usize| -> Result<String, TraceError> {
         let text = texts.get(at).ok_or(SHORT)?;
+        left.set(left.get().checked_sub(1 + text.len as usize).ok_or(SHARED)?);
         let start = text.at as usize;
         let bytes = blob.get(start..start.saturating_add(text.len as usize)).ok_or(SHORT)?;
         Ok(String::from_utf8_lossy(bytes).into_owned())
@@ -264,5 +271,28 @@ mod tests {
             ArmedCandidate { fault: ArmedFault::Crash { status: 137 }, ..base },
         ];
         assert_eq!(decode(&encode(&plan)).unwrap(), plan);
+    }
+
+    #[test]
+    fn candidates_that_share_texts_do_not_multiply_them() {
+        let classes = vec!["x".repeat(50); 100];
+        let candidate = ArmedCandidate {
+            site: SiteId(0),
+            fault: ArmedFault::Exception { classes, message: String::new() },
+            node: None,
+            thread: None,
+            stack: ArmedStack::Any,
+            occurrence: None,
+            probability: None,
+            always: false,
+        };
+        let mut bytes = encode(&vec![candidate; 100]);
+        // From 500 KB of texts, each now as long as all of them, come 5 GB.
+        let (texts, len) = (16 + 100 * size_of::<Entry>(), (100 * 100 * 50u32).to_le_bytes());
+        for text in bytes[texts..].chunks_exact_mut(size_of::<Text>()).take(100 * 103) {
+            text[..4].fill(0);
+            text[4..].copy_from_slice(&len);
+        }
+        assert!(decode(&bytes).unwrap_err().to_string().contains("share their texts"));
     }
 }

@@ -117,11 +117,13 @@ pub(crate) struct JvmSlot {
     pub transform_ns: u64,
     pub transform_bytes: u64,
     pub dropped: u64,
+    /// Records dropped because the disk or the file's limit was full.
+    pub no_room: u64,
     pub node_len: u32,
     pub java_len: u32,
     pub node: [u8; NODE_MAX],
     pub java: [u8; NODE_MAX],
-    pub pad: [u64; 4],
+    pub pad: [u64; 3],
 }
 
 pub(crate) mod jvm_state {

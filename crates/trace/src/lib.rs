@@ -32,7 +32,9 @@ pub use trial::{TrialFile, TrialSpec};
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// It cannot be read or written.
-    #[error("trial file {path}: {source}")]
+    #[error(
+        "trial file {path}: {source}; a trial needs a directory that can be written, with room on its disk"
+    )]
     Io {
         /// Which file.
         path: String,

@@ -117,7 +117,9 @@ struct SiteEntry {
 #[derive(Debug, thiserror::Error)]
 pub enum MapError {
     /// The file cannot be read or written.
-    #[error("instrumentation map {path}: {source}")]
+    #[error(
+        "instrumentation map {path}: {source}; a trial needs a directory that can be written, with room on its disk"
+    )]
     Io {
         /// Which file.
         path: String,

@@ -13,6 +13,11 @@ use crate::session::ReportKind;
 use crate::trial::check_header;
 use crate::{SiteId, TraceError};
 
+/// How much of a string and of a stack is read: no agent writes more. Bytes that look like a long stack of long
+/// strings would otherwise be multiplied by each other.
+const STRING_BYTES_MAX: usize = 4096;
+const STACK_FRAMES_MAX: usize = 512;
+
 /// A trial's file.
 #[derive(Debug)]
 pub struct Trace<'a> {
@@ -46,8 +51,10 @@ pub struct Jvm {
     pub transform_ns: u64,
     /// Bytes of the classes patched.
     pub transform_bytes: u64,
-    /// Records dropped.
+    /// Events dropped because a ring was full.
     pub dropped: u64,
+    /// Records dropped because the disk was full.
+    pub no_room: u64,
     counters_at: u64,
 }
 
@@ -257,6 +264,7 @@ impl<'a> Trace<'a> {
                 transform_ns: slot.transform_ns,
                 transform_bytes: slot.transform_bytes,
                 dropped: slot.dropped,
+                no_room: slot.no_room,
                 counters_at: slot.counters_at,
             })
         };
@@ -343,11 +351,13 @@ impl<'a> Trace<'a> {
                     record::STRING => {
                         let len = usize::try_from(it.word(0)).unwrap_or(usize::MAX);
                         let text = it.payload.get(8..).unwrap_or(&[]);
-                        let text = String::from_utf8_lossy(&text[..len.min(text.len())]).into_owned();
+                        let len = len.min(text.len()).min(STRING_BYTES_MAX);
+                        let text = String::from_utf8_lossy(&text[..len]).into_owned();
                         dictionary.strings.insert(it.subject, text);
                     }
                     record::STACK => {
-                        let words = (0..it.payload.len() / 8).map(|index| it.word(index)).collect();
+                        let frames = (it.payload.len() / 8).min(STACK_FRAMES_MAX);
+                        let words = (0..frames).map(|index| it.word(index)).collect();
                         dictionary.stacks.insert(it.subject, words);
                     }
                     record::THREAD => {
@@ -414,5 +424,42 @@ impl<'a> Trace<'a> {
         let span_ticks = end.ticks.saturating_sub(start.ticks).max(1) as f64;
         let span_ns = end.nanos.saturating_sub(start.nanos) as f64;
         ticks.saturating_sub(start.ticks) as f64 * (span_ns / span_ticks) / 1e6
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Session, Stream, TrialFile, TrialSpec};
+
+    #[test]
+    fn a_long_stack_of_long_strings_is_not_multiplied() {
+        let path = std::env::temp_dir().join(format!("hypocenter-long-stack-{}", std::process::id()));
+        let spec = TrialSpec {
+            trial: 1,
+            seed: 1,
+            limit: 1,
+            armed: true,
+            map_digest: 1,
+            levels: vec![0; 8],
+            candidates: Vec::new(),
+            stack_frames: 8,
+            ring_bytes: 1 << 16,
+            lossless: false,
+        };
+        let trial = TrialFile::create(&path, &spec).unwrap();
+        let session = Session::join(&path, "node", 1, "17").unwrap();
+        // 65,000 frames of 400 KB would be 52 GB.
+        let mut stream = Stream::new(session.jvm(), 0, chunk_kind::DICTIONARY);
+        let mut text = vec![u64::from_le_bytes([b'x'; 8]); 50_001];
+        text[0] = 400_000;
+        stream.push(&trial, record::STRING, 0, 1, &text);
+        stream.push(&trial, record::STACK, 0, 1, &[1 | 1 << 32; 65_000]);
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let trace = Trace::new(&bytes).unwrap();
+        let dictionary = trace.dictionary(&trace.jvms()[0]);
+        assert_eq!(dictionary.string(1), "x".repeat(STRING_BYTES_MAX));
+        assert_eq!(dictionary.stack(1).len(), STACK_FRAMES_MAX);
     }
 }

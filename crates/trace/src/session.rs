@@ -129,11 +129,12 @@ impl Session {
                 transform_ns: 0,
                 transform_bytes: 0,
                 dropped: 0,
+                no_room: 0,
                 node_len,
                 java_len,
                 node,
                 java,
-                pad: [0; 4],
+                pad: [0; 3],
             },
         );
         trial.set_slot_state(jvm, jvm_state::LIVE);

@@ -18,6 +18,8 @@ const HEADER_BYTES: usize = size_of::<ChunkHeader>();
 const FIRST_CHUNK_BYTES: u64 = 16 << 10;
 const CHUNK_BYTES: u64 = 64 << 10;
 const LARGE_CHUNK_BYTES: u64 = 1 << 20;
+/// How many records go by before a full disk is asked again: asking is a system call.
+const STARVED_RECORDS: u32 = 1 << 12;
 /// The longest record: what a `u16` of words can say.
 pub(crate) const RECORD_WORDS_MAX: usize = u16::MAX as usize;
 
@@ -37,6 +39,8 @@ pub struct Stream {
     /// Hits in the chunk at hand: what is lost when it is used again.
     records: u64,
     bytes: u64,
+    /// Records to drop before the disk is asked for room again.
+    starved: u32,
     id: u32,
     jvm: u32,
     kind: u32,
@@ -62,6 +66,7 @@ impl Stream {
             sequence: 0,
             records: 0,
             bytes: 0,
+            starved: 0,
             id,
             jvm,
             kind,
@@ -94,16 +99,23 @@ impl Stream {
 
     /// The event of a hit that names a string and a stack (0 for none).
     pub fn hit_with(&mut self, trial: &TrialFile, site: u32, flags: u8, string: u32, stack: u32) {
-        self.push(trial, record::HIT, flags, site, &[u64::from(string) | u64::from(stack) << 32]);
-        self.records += 1;
+        let payload = [u64::from(string) | u64::from(stack) << 32];
+        self.records += u64::from(self.push(trial, record::HIT, flags, site, &payload));
     }
 
-    /// A record with a payload. A record that does not fit the format is cut.
-    pub(crate) fn push(&mut self, trial: &TrialFile, kind: u8, flags: u8, subject: u32, payload: &[u64]) {
+    /// A record with a payload; false if it was dropped. A record that does not fit the format is cut.
+    pub(crate) fn push(
+        &mut self,
+        trial: &TrialFile,
+        kind: u8,
+        flags: u8,
+        subject: u32,
+        payload: &[u64],
+    ) -> bool {
         let payload = &payload[..payload.len().min(RECORD_WORDS_MAX - 2)];
         let words = payload.len() + 2;
         if self.room < words * 8 && !self.make_room(trial, words) {
-            return;
+            return false;
         }
         // SAFETY: `words` words are left at `next`, in a mapping that this stream owns and `payload` is not in.
         unsafe {
@@ -112,6 +124,7 @@ impl Stream {
             std::ptr::copy_nonoverlapping(payload.as_ptr(), self.next.add(2), payload.len());
             self.publish(words);
         }
+        true
     }
 
     /// Makes the `words` words just written part of the stream.
@@ -131,6 +144,11 @@ impl Stream {
 
     #[cold]
     fn make_room(&mut self, trial: &TrialFile, words: usize) -> bool {
+        if self.starved > 0 {
+            self.starved -= 1;
+            trial.add_no_room(self.jvm, 1);
+            return false;
+        }
         let wanted = (words * 8 + HEADER_BYTES) as u64;
         let bounded = self.kind == chunk_kind::RING && !trial.lossless();
         // A quarter of a ring at most, so that using its oldest chunk again does not throw most of it away.
@@ -166,7 +184,8 @@ impl Stream {
                 true
             }
             None => {
-                trial.add_dropped(self.jvm, 1);
+                self.starved = STARVED_RECORDS;
+                trial.add_no_room(self.jvm, 1);
                 false
             }
         }

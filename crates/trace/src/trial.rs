@@ -328,6 +328,10 @@ impl TrialFile {
         self.slot_word(jvm, offset_of!(JvmSlot, dropped)).fetch_add(records, Ordering::Relaxed);
     }
 
+    pub(crate) fn add_no_room(&self, jvm: u32, records: u64) {
+        self.slot_word(jvm, offset_of!(JvmSlot, no_room)).fetch_add(records, Ordering::Relaxed);
+    }
+
     /// Room in the arena, allocated for real and mapped; none if the disk or the file's limit is full.
     pub(crate) fn allocate(&self, size: u64) -> Option<(MmapRaw, u64)> {
         let size = round_up(size, GRANULE);

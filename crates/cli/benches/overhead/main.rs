@@ -1,0 +1,59 @@
+//! What the hooks cost: rows 1, 2, 3 and 5 of the table of goals, each beside the bare run and beside Byteman.
+//!
+//! `cargo bench -p hypocenter` ends within about ten minutes. It asserts nothing about time: it prints both sides,
+//! their difference or ratio with an interval, and whether the interval lies on the right side of the goal. Times are
+//! CPU times, because others use the machine. From the environment:
+//!
+//! - `BENCH_ROWS=1,2,3,5` which rows;
+//! - `BENCH_PAIRS=15` how many pairs of clusters in row 3, and `BENCH_CREATES=2000` the client's work in each;
+//! - `BENCH_SECONDS=400` after which row 3 starts no further round;
+//! - `BENCH_FORKS=5` how many JVMs for each goal of rows 1 and 2.
+
+mod byteman;
+mod classes;
+mod cluster;
+mod hits;
+#[allow(dead_code)]
+#[path = "../../src/java.rs"]
+mod java;
+mod load;
+mod process;
+mod sample;
+mod table;
+
+use std::str::FromStr;
+use std::time::Instant;
+
+use crate::process::Bench;
+use crate::table::Table;
+
+fn main() {
+    // `cargo test --benches` only wants to know that it starts.
+    if std::env::args().any(|arg| arg == "--test") {
+        return;
+    }
+    let started = Instant::now();
+    let rows: String = setting("BENCH_ROWS", "1,2,3,5".to_owned());
+    let wanted = |row: &str| rows.split(',').any(|it| it.trim() == row);
+    let bench = Bench::new();
+    let mut table = Table::default();
+    if wanted("1") || wanted("2") {
+        hits::measure(&bench, wanted("1"), wanted("2"), &mut table);
+    }
+    if wanted("3") {
+        cluster::measure(&bench, &mut table);
+    }
+    if wanted("5") {
+        load::measure(&bench, &mut table);
+    }
+    println!("\n{table}");
+    println!("{:.0} s; {}", started.elapsed().as_secs_f64(), bench.machine());
+}
+
+/// A setting from the environment; one that cannot be read is an error of the caller's.
+fn setting<T: FromStr>(name: &str, default: T) -> T {
+    match std::env::var(name) {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name}={text} cannot be read")),
+        Err(_) => default,
+    }
+}

@@ -1,0 +1,44 @@
+//! `cargo xtask eval NAME`: one file an evaluation.
+
+mod cluster;
+mod corpus;
+mod exact;
+mod force;
+mod jacoco;
+mod unit_tests;
+mod zookeeper;
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+use crate::failure::Result;
+use crate::{Verdict, root};
+
+#[derive(Debug, Subcommand)]
+pub enum Eval {
+    Cluster(cluster::ClusterArgs),
+    Force(force::ForceArgs),
+    Jacoco(jacoco::JacocoArgs),
+    UnitTests(unit_tests::UnitTestsArgs),
+    Corpus(corpus::CorpusArgs),
+    Exact(exact::ExactArgs),
+}
+
+impl Eval {
+    pub fn run(&self) -> Result<Verdict> {
+        match self {
+            Eval::Cluster(args) => cluster::run(args),
+            Eval::Force(args) => force::run(args),
+            Eval::Jacoco(args) => jacoco::run(args),
+            Eval::UnitTests(args) => unit_tests::run(args),
+            Eval::Corpus(args) => corpus::run(args),
+            Eval::Exact(args) => exact::run(args),
+        }
+    }
+}
+
+/// Where an evaluation keeps what it wrote.
+fn out(name: &str) -> PathBuf {
+    root().join("eval/work/out").join(name)
+}

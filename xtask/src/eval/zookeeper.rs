@@ -1,0 +1,122 @@
+//! A ZooKeeper cluster under Hypocenter: three servers and a client, started by `eval/zookeeper-common/cluster.sh`.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::ValueEnum;
+
+use crate::failure::Result;
+use crate::jdk::{self, Jdk};
+use crate::process::{self, fresh_directory};
+use crate::tool::{Done, Invocation, Tool, words};
+use crate::{javac, maven, root};
+
+/// `cluster.sh` has limits of its own, which together are shorter.
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// The versions that there is a `pom.xml` for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Version {
+    #[value(name = "3.6.2")]
+    V3_6_2,
+    #[value(name = "3.5.2-alpha")]
+    V3_5_2Alpha,
+}
+
+impl Version {
+    pub fn number(self) -> &'static str {
+        match self {
+            Version::V3_6_2 => "3.6.2",
+            Version::V3_5_2Alpha => "3.5.2-alpha",
+        }
+    }
+}
+
+/// A ZooKeeper that can be run.
+pub struct ZooKeeper {
+    lib: PathBuf,
+    classes: PathBuf,
+}
+
+/// One run of a cluster.
+pub struct ClusterRun<'a> {
+    pub jdk: &'a Jdk,
+    pub verb: &'a str,
+    pub args: &'a [&'a str],
+    /// Flags for every JVM, behind those of the agent.
+    pub jvm_flags: &'a str,
+    /// The value that `JAVA_TOOL_OPTIONS` has before the tool adds its agent.
+    pub java_tool_options: Option<&'a str>,
+    /// Emptied first.
+    pub directory: &'a Path,
+}
+
+/// What a cluster said of itself.
+pub struct Cluster {
+    pub done: Done,
+    pub leader: String,
+    /// `200/200`.
+    pub creates: String,
+    pub verify_errors: String,
+    /// The directory of the servers' and the client's logs.
+    pub logs: PathBuf,
+}
+
+impl ZooKeeper {
+    /// Fetches and compiles what is not there.
+    pub fn ready(version: Version) -> Result<ZooKeeper> {
+        let lib = maven::fetch(&format!("zookeeper-{}", version.number()), "lib", None)?;
+        let classes = lib.with_file_name("classes");
+        let source = root().join("eval/zookeeper-common/src/hypocenter/eval/ZkClient.java");
+        javac::compile(&jdk::compiler()?, &[source], &format!("{}/*", lib.display()), &classes)?;
+        Ok(ZooKeeper { lib, classes })
+    }
+
+    /// Runs a cluster from nothing to its end.
+    pub fn run(&self, tool: &Tool, run: ClusterRun<'_>) -> Result<Cluster> {
+        fresh_directory(run.directory)?;
+        let logs = run.directory.join("cluster");
+        let mut args = words(run.args);
+        args.extend(words(["--packages", "org.apache.zookeeper,org.apache.jute", "--classpath"]));
+        args.push(format!("{}:{}/*", self.classes.display(), self.lib.display()).into());
+        let mut variables: Vec<(&str, OsString)> = vec![
+            ("ZK_LIB", self.lib.clone().into()),
+            ("ZK_CLASSES", self.classes.clone().into()),
+            ("WORK", logs.clone().into()),
+            ("JAVA", run.jdk.java().into()),
+            // The JDK whose classes the tool looks at, since the command does not show one.
+            ("JAVA_HOME", run.jdk.home.clone().into()),
+            ("EXTRA_JVM", run.jvm_flags.into()),
+        ];
+        variables.extend(run.java_tool_options.map(|it| ("JAVA_TOOL_OPTIONS", it.into())));
+        let done = tool.run(Invocation {
+            verb: run.verb,
+            args,
+            command: words([root().join("eval/zookeeper-common/cluster.sh")]),
+            variables,
+            directory: run.directory,
+            current_directory: run.directory,
+            limit: LIMIT,
+        })?;
+        let said = process::lossy(&done.stdout());
+        let after = |key: &str| {
+            said.lines().find_map(|line| line.strip_prefix(key)).unwrap_or("none").trim().to_owned()
+        };
+        Ok(Cluster {
+            leader: after("leader "),
+            creates: after("creates "),
+            verify_errors: after("verify errors "),
+            logs,
+            done,
+        })
+    }
+}
+
+impl Cluster {
+    /// Whether every znode was created and no class was broken.
+    pub fn is_whole(&self) -> bool {
+        let all = self.creates.split_once('/').is_some_and(|(done, all)| done == all && done != "0");
+        all && self.verify_errors == "0"
+    }
+}
