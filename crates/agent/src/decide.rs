@@ -27,6 +27,9 @@ pub(crate) struct Arsenal {
     armed: Vec<Armed>,
     /// For each site, where its candidates start.
     starts: Vec<u32>,
+    /// For each site, the one hit that matters, where its only candidate waits for a hit of the site itself; else
+    /// [`Arsenal::ASK`].
+    due: Vec<u64>,
     seed: u64,
 }
 
@@ -73,7 +76,27 @@ impl Arsenal {
             }
             starts.push(at as u32);
         }
-        Ok(Arsenal { armed, starts, seed: trial.seed() })
+        let due = starts
+            .windows(2)
+            .map(|range| match &armed[range[0] as usize..range[1] as usize] {
+                [] => u64::MAX,
+                [only] if !only.filtered && !only.candidate.always => {
+                    only.candidate.occurrence.unwrap_or(Arsenal::ASK)
+                }
+                _ => Arsenal::ASK,
+            })
+            .collect();
+        Ok(Arsenal { armed, starts, due, seed: trial.seed() })
+    }
+
+    const ASK: u64 = 0;
+
+    /// Whether a hit that had `before` hits before it may be one that a candidate waits for: the answer for almost
+    /// every hit is no, and this is all it costs.
+    #[inline(always)]
+    pub(crate) fn may_be_due(&self, site: SiteId, before: u64) -> bool {
+        let due = self.due.get(site.0 as usize).copied().unwrap_or(Arsenal::ASK);
+        due == Arsenal::ASK || due == before + 1
     }
 
     fn at(&self, site: SiteId) -> &[Armed] {
@@ -83,7 +106,6 @@ impl Arsenal {
     }
 
     /// Decides on a hit of `site` that had `before` hits in this JVM before it.
-    #[inline]
     pub(crate) fn decide(&self, hit: &mut Hit<'_>, site: SiteId, before: u64) -> Answer {
         for armed in self.at(site) {
             let occurrence = if armed.filtered {

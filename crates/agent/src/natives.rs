@@ -1,9 +1,10 @@
 //! The native methods of the helper class: what happens at a hook whose level is not zero.
 
+use std::cell::RefCell;
 use std::ffi::{CString, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use hypocenter_trace::{SiteId, clock, level};
+use hypocenter_trace::{Session, SiteId, clock, level};
 use jvmti_bindings::sys::jni::{JNIEnv, JNINativeMethod, jboolean, jclass, jint, jlong, jobject};
 
 use crate::decide::{Answer, Hit, Seen};
@@ -12,7 +13,7 @@ use crate::jni::{Jni, object};
 use crate::log;
 use crate::stacks::class_of_signature;
 use crate::state::State;
-use crate::threads::CURRENT;
+use crate::threads::{CURRENT, ThreadState};
 
 /// Runs the body of a native method; a panic ends here.
 fn guarded<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
@@ -30,51 +31,84 @@ fn guarded<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
     }
 }
 
-#[inline]
+/// What a hook asks of the agent.
+struct Call {
+    env: *mut JNIEnv,
+    site: SiteId,
+    who: jlong,
+    seen: Seen,
+    thrown: Option<jobject>,
+}
+
+#[inline(always)]
 fn handle(env: *mut JNIEnv, site: jint, who: jlong, seen: Seen, thrown: Option<jobject>) -> Answer {
     let Some(state) = State::get() else { return Answer::GoOn };
     let Some(session) = state.session() else { return Answer::GoOn };
-    let site = SiteId(site as u32);
-    let level = state.levels.get(site.0 as usize).copied().unwrap_or(0);
-    let before = if level & level::COUNT != 0 { session.count(site) } else { 0 };
+    let call = Call { env, site: SiteId(site as u32), who, seen, thrown };
+    let mut level = state.levels.get(call.site.0 as usize).copied().unwrap_or(0);
+    let before = if level & level::COUNT != 0 { session.count(call.site) } else { 0 };
+    if level & level::DECIDE != 0 && !state.arsenal.may_be_due(call.site, before) {
+        level &= !level::DECIDE;
+    }
     if level & !level::COUNT == 0 {
         return Answer::GoOn;
     }
-    let work = |thread: &std::cell::RefCell<crate::threads::ThreadState>| {
+    let work = |thread: &RefCell<ThreadState>| {
         let Ok(mut thread) = thread.try_borrow_mut() else { return Answer::GoOn };
-        let thread = &mut *thread;
         // SAFETY: the JVM passed this thread's environment to the native method that called.
-        let jni = unsafe { Jni::new(env) };
-        if level & level::EVENT != 0 {
-            thread.identify(state, session, jni, who);
-            let flags = match seen {
-                Seen::Boolean(value) => value.into(),
-                Seen::Nothing => 0,
-            };
-            if level & level::STACK == 0 && thrown.is_none() {
-                thread.ring(session).hit(session.trial(), site.0, flags, clock::ticks());
-            } else {
-                let stack = if level & level::STACK != 0 {
-                    let count = session.trial().stack_frames() as usize;
-                    let frames = state.stacks.capture_nearest(state.jvmti, jni, count);
-                    state.stacks.intern(state.jvmti, jni, session, &frames).0
-                } else {
-                    0
-                };
-                let string = thrown
-                    .and_then(|it| jni.class_of(it))
-                    .and_then(|class| state.jvmti.class_signature(class).ok())
-                    .map_or(0, |signature| session.string(&class_of_signature(&signature)).0);
-                thread.ring(session).hit_with(session.trial(), site.0, flags, string, stack);
-            }
-        }
-        if level & level::DECIDE == 0 {
+        let jni = unsafe { Jni::new(call.env) };
+        if level == level::COUNT | level::EVENT && call.thrown.is_none() {
+            thread.identify(state, session, jni, call.who);
+            thread.ring(session).hit(session.trial(), call.site.0, call.flags(), clock::ticks());
             return Answer::GoOn;
         }
-        let mut hit = Hit { state, session, jni, thread, who, seen };
-        state.arsenal.decide(&mut hit, site, before)
+        rare(state, session, jni, &mut thread, &call, level, before)
     };
     CURRENT.try_with(work).unwrap_or(Answer::GoOn)
+}
+
+/// Everything but counts and plain events.
+#[cold]
+fn rare(
+    state: &'static State,
+    session: &Session,
+    jni: Jni,
+    thread: &mut ThreadState,
+    call: &Call,
+    level: u8,
+    before: u64,
+) -> Answer {
+    if level & level::EVENT != 0 {
+        thread.identify(state, session, jni, call.who);
+        let stack = if level & level::STACK != 0 {
+            let count = session.trial().stack_frames() as usize;
+            let frames = state.stacks.capture_nearest(state.jvmti, jni, count);
+            state.stacks.intern(state.jvmti, jni, session, &frames).0
+        } else {
+            0
+        };
+        let string = call
+            .thrown
+            .and_then(|it| jni.class_of(it))
+            .and_then(|class| state.jvmti.class_signature(class).ok())
+            .map_or(0, |signature| session.string(&class_of_signature(&signature)).0);
+        thread.ring(session).hit_with(session.trial(), call.site.0, call.flags(), string, stack);
+    }
+    if level & level::DECIDE == 0 {
+        return Answer::GoOn;
+    }
+    let mut hit = Hit { state, session, jni, thread, who: call.who, seen: call.seen };
+    state.arsenal.decide(&mut hit, call.site, before)
+}
+
+impl Call {
+    /// What an event says of the value that the hook saw.
+    fn flags(&self) -> u8 {
+        match self.seen {
+            Seen::Boolean(value) => value.into(),
+            Seen::Nothing => 0,
+        }
+    }
 }
 
 /// What the helper's native methods answer: bit 1 asks for a pause.

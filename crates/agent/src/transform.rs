@@ -6,7 +6,7 @@
 //! moved; the others are refused. A hook is never put at a place that is merely likely.
 
 use hypocenter_classfile::{
-    ClassFile, Code, Insertion, Instruction, Member, MethodPatch, Patcher, Place, Snippet, Unpatched,
+    ClassFile, Code, Insertion, Instruction, Mark, Member, MethodPatch, Patcher, Place, Snippet, Unpatched,
     callee_text, code_digest_symbolic, op,
 };
 use hypocenter_plan::SiteKind;
@@ -47,11 +47,11 @@ impl<'a> Transform<'a> {
                 return None;
             }
         };
-        let mut patcher = Patcher::new(&class);
+        let mut patch = ClassPatch { patcher: Patcher::new(&class), helpers: [None; HELPERS.len()] };
         for method in entry.methods() {
-            self.method(&class, &mut patcher, method, tally);
+            self.method(&class, &mut patch, method, tally);
         }
-        (tally.placed + tally.moved > 0).then(|| patcher.finish())
+        (tally.placed + tally.moved > 0).then(|| patch.patcher.finish())
     }
 
     fn refuse(&self, site: SiteId, why: &str, tally: &mut PatchTally) {
@@ -66,7 +66,7 @@ impl<'a> Transform<'a> {
     fn method(
         &self,
         class: &ClassFile<'_>,
-        patcher: &mut Patcher<'_>,
+        patch: &mut ClassPatch<'_>,
         entry: MapMethod<'a>,
         tally: &mut PatchTally,
     ) {
@@ -94,7 +94,7 @@ impl<'a> Transform<'a> {
                 placed.push(hook);
             }
         }
-        self.patch(patcher, index, &code, placed, tally);
+        self.patch(patch, index, &code, placed, tally);
     }
 
     /// Where the hooks go in the code at hand.
@@ -169,7 +169,7 @@ impl<'a> Transform<'a> {
     /// Patches one method; what does not fit is given up step by step and reported, the sites of candidates last.
     fn patch(
         &self,
-        patcher: &mut Patcher<'_>,
+        patch: &mut ClassPatch<'_>,
         index: usize,
         code: &Code<'_>,
         mut hooks: Vec<Placed<'a>>,
@@ -179,8 +179,8 @@ impl<'a> Transform<'a> {
             self.levels.get(hook.site.0 as usize).is_some_and(|&level| level & level::DECIDE != 0)
         };
         while !hooks.is_empty() {
-            let mark = patcher.mark();
-            let why = match self.insert(patcher, index, &hooks) {
+            let mark = patch.patcher.mark();
+            let why = match self.insert(patch, index, &hooks) {
                 Ok(()) => {
                     for hook in &hooks {
                         if hook.moved {
@@ -205,7 +205,7 @@ impl<'a> Transform<'a> {
                 }
                 Err(why) => why,
             };
-            patcher.rollback(mark);
+            patch.rollback(mark);
             let text = why.to_string();
             let given_up: Vec<SiteId> = match &why {
                 Unpatched::EdgeNotSeparable { pc } if hooks.iter().any(|it| it.on_edges_at(*pc)) => {
@@ -226,12 +226,18 @@ impl<'a> Transform<'a> {
         }
     }
 
-    fn insert(&self, patcher: &mut Patcher<'_>, index: usize, hooks: &[Placed<'_>]) -> Result<(), Unpatched> {
+    fn insert(
+        &self,
+        patch: &mut ClassPatch<'_>,
+        index: usize,
+        hooks: &[Placed<'_>],
+    ) -> Result<(), Unpatched> {
         let mut bytes: Vec<u8> = Vec::with_capacity(hooks.len() * 8);
         let mut ends: Vec<usize> = Vec::with_capacity(hooks.len());
         let mut jumps: Vec<u32> = Vec::new();
         for hook in hooks {
-            snippet(patcher, hook, &mut bytes)?;
+            let idle = self.levels.get(hook.site.0 as usize).is_none_or(|&level| level == 0);
+            patch.snippet(hook, idle, &mut bytes)?;
             ends.push(bytes.len());
             jumps.extend(hook.edges.iter().filter(|&&edge| edge != FALL_THROUGH));
         }
@@ -259,7 +265,7 @@ impl<'a> Transform<'a> {
             };
             insertions.push(Insertion { at: hook.pc, place, snippet });
         }
-        patcher.method(index, &MethodPatch { insertions: &insertions, catch_all: catch_all.as_ref() })
+        patch.patcher.method(index, &MethodPatch { insertions: &insertions, catch_all: catch_all.as_ref() })
     }
 }
 
@@ -269,30 +275,64 @@ impl Placed<'_> {
     }
 }
 
-/// The hook's code: the site's number, and a call of the helper.
-fn snippet(patcher: &mut Patcher<'_>, hook: &Placed<'_>, out: &mut Vec<u8>) -> Result<(), Unpatched> {
-    let (name, descriptor) = match hook.kind {
-        SiteKind::Handler | SiteKind::Unwind => {
-            out.push(op::DUP);
-            helper::CAUGHT
-        }
-        SiteKind::BooleanReturn => helper::BOOL,
-        _ => helper::HIT,
-    };
-    match i16::try_from(hook.site.0) {
-        Ok(small) => {
-            out.push(op::SIPUSH);
-            out.extend_from_slice(&small.to_be_bytes());
-        }
-        Err(_) => {
-            out.push(op::LDC_W);
-            out.extend_from_slice(&patcher.integer(hook.site.0 as i32)?.to_be_bytes());
-        }
+/// The helper's methods that hooks call.
+const HELPERS: [(&str, &str); 4] = [helper::IDLE, helper::HIT, helper::CAUGHT, helper::BOOL];
+
+/// A class being patched.
+struct ClassPatch<'a> {
+    patcher: Patcher<'a>,
+    /// The constants of [`HELPERS`] that the class has already.
+    helpers: [Option<u16>; HELPERS.len()],
+}
+
+impl ClassPatch<'_> {
+    /// Takes back constants that were added for a method that is given up.
+    fn rollback(&mut self, mark: Mark) {
+        self.patcher.rollback(mark);
+        self.helpers = [None; HELPERS.len()];
     }
-    out.push(op::INVOKESTATIC);
-    let helper = patcher.method_ref(helper::CLASS.as_bytes(), name.as_bytes(), descriptor.as_bytes())?;
-    out.extend_from_slice(&helper.to_be_bytes());
-    Ok(())
+
+    /// The hook's code: the site's number, and a call of the helper; the call alone if it does nothing in this trial.
+    fn snippet(&mut self, hook: &Placed<'_>, idle: bool, out: &mut Vec<u8>) -> Result<(), Unpatched> {
+        let helper = match hook.kind {
+            _ if idle => 0,
+            SiteKind::Handler | SiteKind::Unwind => 2,
+            SiteKind::BooleanReturn => 3,
+            _ => 1,
+        };
+        if helper == 2 {
+            out.push(op::DUP);
+        }
+        if helper > 0 {
+            self.push_number(hook.site.0, out)?;
+        }
+        let constant = match self.helpers[helper] {
+            Some(constant) => constant,
+            None => {
+                let (name, descriptor) = HELPERS[helper];
+                let owner = helper::CLASS.as_bytes();
+                let constant = self.patcher.method_ref(owner, name.as_bytes(), descriptor.as_bytes())?;
+                *self.helpers[helper].insert(constant)
+            }
+        };
+        out.push(op::INVOKESTATIC);
+        out.extend_from_slice(&constant.to_be_bytes());
+        Ok(())
+    }
+
+    fn push_number(&mut self, site: u32, out: &mut Vec<u8>) -> Result<(), Unpatched> {
+        match i16::try_from(site) {
+            Ok(small) => {
+                out.push(op::SIPUSH);
+                out.extend_from_slice(&small.to_be_bytes());
+            }
+            Err(_) => {
+                out.push(op::LDC_W);
+                out.extend_from_slice(&self.patcher.integer(site as i32)?.to_be_bytes());
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What the hook's code needs on the stack above what is there.

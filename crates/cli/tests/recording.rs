@@ -80,7 +80,7 @@ fn check(&(jdk, row): &(&Jdk, &Row)) {
     assert_eq!(number("hits"), hits, "{outcome:#}");
     assert_eq!(number("events") + number("dropped"), hits, "{outcome:#}");
     assert_eq!(number("dropped") > 0, row.drops, "{outcome:#}");
-    let said = outcome["problems"].to_string().contains("records were dropped");
+    let said = outcome["problems"].to_string().contains("events were dropped");
     assert_eq!(said, row.drops, "{outcome:#}");
     let counted = counted(&done);
     assert_eq!((counted["hit"], counted["nothing"]), (row.threads * row.hits, row.threads * row.hits));
