@@ -160,7 +160,7 @@ impl Linker<'_> {
     }
 
     fn hooked(&self, jdk: &Jdk, corpus: &Corpus, directory: &Path) -> Result<(Links, Done)> {
-        let mut args = words(["--hook", "all", "--record", "off", "--top", "0", "--packages", "*"]);
+        let mut args = words(["--hook", "all", "--record", "count", "--top", "0", "--packages", "*"]);
         args.extend(words(["--classpath", &corpus.class_path]));
         let done = self.tool.run(Invocation {
             verb: "run",
