@@ -39,8 +39,12 @@ impl Point<'_> {
     /// Puts the snippets in an order in which their sets of ways in, as far as they are in `mask`, are nested.
     fn chain(&self, snippets: usize, mask: &[u64]) -> Option<Vec<usize>> {
         let masked = |n: usize| self.row(n).iter().zip(mask).map(|(row, mask)| row & mask);
-        let mut chain: Vec<usize> = (0..snippets).filter(|n| masked(*n).any(|word| word != 0)).collect();
-        chain.sort_by_key(|n| masked(*n).map(u64::count_ones).sum::<u32>());
+        let count = |n: usize| self.row(n).iter().map(|word| word.count_ones()).sum::<u32>();
+        // What every way has to run stays before the instruction, behind every landing: a copy before a `goto` would be
+        // outside of the exception ranges and the line that it belongs to.
+        let stays = |n: usize| masked(n).any(|word| word != 0) || count(n) as usize == self.ways.len();
+        let mut chain: Vec<usize> = (0..snippets).filter(|n| stays(*n)).collect();
+        chain.sort_by_key(|n| (masked(*n).map(u64::count_ones).sum::<u32>(), count(*n)));
         let nested =
             chain.windows(2).all(|pair| masked(pair[0]).zip(masked(pair[1])).all(|(a, b)| a & !b == 0));
         let falls = match (self.way(FALL), chain.first()) {

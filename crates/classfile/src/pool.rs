@@ -165,8 +165,11 @@ impl<'a> ConstantPool<'a> {
             };
             reader.take(len)?;
         }
-        // A long in the last slot claims one index more than the pool has.
-        offsets.truncate(usize::from(count).max(1));
+        // A long in the last slot claims one index more than the pool has. A JVM refuses it too, and constants could not
+        // be added behind it.
+        if offsets.len() > usize::from(count).max(1) {
+            return Err(Error::NoConstant { index: count, offset: reader.offset() });
+        }
         Ok(ConstantPool { bytes: file, offsets: offsets.into(), end: reader.offset() })
     }
 

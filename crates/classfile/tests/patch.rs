@@ -281,3 +281,39 @@ fn digests_see_the_program_and_not_the_numbers_of_its_constants() {
         assert_ne!(digests(other).1, base.1);
     }
 }
+
+#[test]
+fn a_goto_gets_no_copy_of_what_every_way_runs() {
+    let code = vec![op::IFEQ, 0, 6, op::GOTO, 0, 6, op::GOTO, 0, 3, op::RETURN, op::POP, op::RETURN];
+    let mut class = Class::new(49);
+    class.method("f", "()V", &Body { stack: 1, code, handlers: vec![[9, 10, 10, 0]], ..Body::default() });
+    let bytes = class.finish("A");
+    let class = ClassFile::parse(&bytes).unwrap();
+    let push = |n: u8| [op::BIPUSH, n, op::POP];
+    let (a, b, c) = (push(1), push(2), push(3));
+    let at = |place, bytes| Insertion { at: 9, place, snippet: Snippet { bytes, stack: 1 } };
+    let insertions = [
+        at(Place::Before, &a),
+        at(Place::Edges { fall: false, from: &[3] }, &b),
+        at(Place::Edges { fall: false, from: &[6] }, &c),
+    ];
+    let mut patcher = Patcher::new(&class);
+    patcher.method(0, &MethodPatch { insertions: &insertions, catch_all: None }).unwrap();
+    let out = patcher.finish();
+    let code = ClassFile::parse(&out).unwrap().methods()[0].code().unwrap().unwrap();
+    let range = code.handlers().next().unwrap();
+    let inside = &code.bytes[usize::from(range.start)..usize::from(range.end)];
+    assert_eq!(inside, [op::BIPUSH, 1, op::POP, op::RETURN], "{:02x?}", code.bytes);
+}
+
+#[test]
+fn a_pool_that_ends_in_half_a_long_is_refused() {
+    // The count has room for the first index of the long and not for its second; constants that a patch adds would
+    // get other numbers than the patcher gave them.
+    let mut bytes = vec![0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 49, 0, 2, 5];
+    bytes.extend([0; 32]);
+    assert!(matches!(ClassFile::parse(&bytes), Err(Error::NoConstant { index: 2, .. })));
+    bytes[9] = 3;
+    let error = ClassFile::parse(&bytes).map(|_| ()).unwrap_err();
+    assert!(!matches!(error, Error::NoConstant { index: 2, .. }), "the pool itself is fine now: {error}");
+}

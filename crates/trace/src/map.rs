@@ -408,8 +408,15 @@ impl<'a> Map<'a> {
     /// The id of a site, found by its identity.
     pub fn find(&self, wanted: &Site) -> Option<SiteId> {
         let class = self.class(wanted.class.replace('.', "/").as_bytes())?;
-        class.methods().flat_map(|method| method.hooks()).map(|hook| hook.site).find(|&id| {
-            self.kind(id) == Some(wanted.kind) && self.site(id).is_some_and(|site| site.same_point(wanted))
+        let is = |bytes: &[u8], text: &str| String::from_utf8_lossy(bytes) == text;
+        let methods = class.methods().filter(|method| {
+            is(method.name(), &wanted.method) && is(method.descriptor(), &wanted.descriptor)
+        });
+        methods.flat_map(|method| method.hooks()).map(|hook| hook.site).find(|&id| {
+            let alike = self.sites.get(id.0 as usize).is_some_and(|site| {
+                site.kind == wanted.kind as u8 && u32::from(site.ordinal) == wanted.ordinal
+            });
+            alike && self.site(id).is_some_and(|site| site.same_point(wanted))
         })
     }
 

@@ -1,0 +1,145 @@
+//! Writes seeds for the `trace` target: `seed <folder> [trial file or map ...]`.
+//!
+//! Small trials and a map are made by the writers themselves; real files that are given are packed as well.
+
+use std::fs;
+use std::path::Path;
+
+use hypocenter_fuzz::sparse;
+use hypocenter_trace::{
+    ArmedCandidate, ArmedFault, ArmedStack, FALL_THROUGH, InjectedRecord, MapBuilder, NewSite, PatchTally,
+    Placement, ReportKind, Session, SiteId, TrialFile, TrialSpec, level,
+};
+
+fn main() {
+    let mut arguments = std::env::args_os().skip(1);
+    let folder = arguments.next().expect("seed <folder> [trial file or map ...]");
+    let folder = Path::new(&folder);
+    for jvms in 0..3 {
+        let path = folder.join("trial");
+        let _ = fs::remove_file(&path);
+        trial(&path, jvms);
+        put(folder, &format!("trial-{jvms}"), &fs::read(&path).expect("the trial was written"));
+        fs::remove_file(&path).expect("the trial is there");
+    }
+    put(folder, "map", &map());
+    for (n, file) in arguments.enumerate() {
+        put(folder, &format!("real-{n}"), &fs::read(&file).expect("a readable file"));
+    }
+}
+
+/// A seed for each target kind that the file can be.
+fn put(folder: &Path, name: &str, file: &[u8]) {
+    let write = |suffix: &str, kind: u8, body: &[u8]| {
+        let seed = [&[kind], body].concat();
+        fs::write(folder.join(format!("{name}-{suffix}")), seed).expect("the folder can be written");
+    };
+    if file.starts_with(b"HYPOMAP") {
+        write("map", 1, file);
+    } else {
+        let packed = sparse::pack(file);
+        write("trace", 0, &packed);
+        write("plan", 3, &packed);
+    }
+}
+
+fn candidate(site: u32, fault: ArmedFault, stack: ArmedStack) -> ArmedCandidate {
+    ArmedCandidate {
+        site: SiteId(site),
+        fault,
+        node: Some("n1".into()),
+        thread: site.is_multiple_of(2).then(|| "main*".into()),
+        stack,
+        occurrence: Some(u64::from(site)),
+        probability: None,
+        always: site == 1,
+    }
+}
+
+fn candidates() -> Vec<ArmedCandidate> {
+    let classes = vec!["java.io.IOException".into(), "a.B".into()];
+    let frames = vec!["a.B.c".into(), "*".into()];
+    vec![
+        candidate(0, ArmedFault::Exception { classes, message: "disk".into() }, ArmedStack::Suffix(frames)),
+        candidate(1, ArmedFault::Sleep { nanos: 5 }, ArmedStack::Any),
+        candidate(2, ArmedFault::Spin { nanos: 5 }, ArmedStack::Hash(7)),
+        candidate(3, ArmedFault::Crash { status: 137 }, ArmedStack::Any),
+        candidate(4, ArmedFault::Negate, ArmedStack::Any),
+    ]
+}
+
+fn trial(path: &Path, jvms: u32) {
+    let spec = TrialSpec {
+        trial: 1,
+        seed: 2,
+        limit: 2,
+        armed: true,
+        map_digest: 3,
+        levels: vec![level::COUNT | level::EVENT; 8],
+        candidates: if jvms == 0 { Vec::new() } else { candidates() },
+        stack_frames: 8,
+        ring_bytes: 64 << 10,
+        lossless: jvms == 2,
+    };
+    let file = TrialFile::create(path, &spec).expect("a new trial");
+    for n in 0..jvms {
+        let session = Session::join(path, &format!("node{n}"), 100 + n, "17.0.1").expect("room for a JVM");
+        write_events(&session);
+        if n == 0 {
+            session.end();
+        }
+    }
+    if jvms > 0 {
+        assert!(file.claim(0) && file.claim(1) && file.claim(2) && file.take_limit());
+        file.set_injected(0, 0, 1);
+        file.set_refused(1);
+        file.end();
+    }
+}
+
+fn write_events(session: &Session) {
+    let trial = session.trial();
+    trial.agent_started();
+    let (method, place) = (session.string("a.B.c"), session.string("B.java:12"));
+    let stack = session.stack(&[(method, place), (place, method)]);
+    let threads = [session.thread(1, "main"), session.thread(17, "worker-\u{e9}")];
+    for thread in threads {
+        let mut ring = session.ring();
+        ring.switch_to(trial, thread.0);
+        for site in 0..6 {
+            session.count(SiteId(site));
+            ring.hit(trial, site, 1, hypocenter_trace::clock::ticks());
+        }
+        ring.hit_with(trial, 7, 0, method.0, stack.0);
+        session.return_ring(ring);
+    }
+    session.count_candidate(0);
+    session.injected(&InjectedRecord {
+        candidate: 0,
+        occurrence: 1,
+        thread: threads[0],
+        stack,
+        stack_hash: 9,
+        threw: session.string("java.io.IOException"),
+    });
+    for kind in [ReportKind::Moved, ReportKind::Unhooked, ReportKind::Refused, ReportKind::Trouble] {
+        session.report(kind, 1, "why it is so");
+    }
+    session.patched(0, &PatchTally { placed: 3, moved: 1, refused: 1, nanos: 10, bytes: 500 });
+}
+
+fn map() -> Vec<u8> {
+    let mut map = MapBuilder::new();
+    for class in ["b/Second", "a/First"] {
+        map.class(class.as_bytes());
+        for index in 0..2 {
+            map.method(index, b"run", b"()V", 11, 12);
+            for (ordinal, kind) in hypocenter_plan::SiteKind::ALL.into_iter().enumerate() {
+                map.site(NewSite { kind, callee: "c.D.e(I)V", ordinal: ordinal as u16, total: 12, line: 5 });
+                map.hook(Placement::Before, ordinal as u16, 1, &[]);
+            }
+            map.hook(Placement::Edges, 9, 4, &[3, FALL_THROUGH]);
+        }
+    }
+    map.finish().expect("a small map")
+}

@@ -1,0 +1,11 @@
+//! What the fuzz targets do with their bytes, apart from the fuzzer, so that a test can run an input again.
+//!
+//! [`walk`] asks the class file reader everything, [`patching`] checks a patched class against its original, and
+//! [`files`] reads the files that tool and agent share; [`sparse`] is how a file that is mostly zeros is kept small.
+
+pub mod files;
+pub mod hooks;
+pub mod output;
+pub mod patching;
+pub mod sparse;
+pub mod walk;

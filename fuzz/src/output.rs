@@ -1,0 +1,247 @@
+//! A patched method, taken apart again into original instructions and the hooks before each.
+
+use std::collections::HashMap;
+
+use hypocenter_classfile::{Code, Constant, ConstantPool, Handler, Instruction, op};
+
+use crate::hooks::{Helpers, Hook, Spot};
+
+/// The source of a way in that is no jump.
+const FALL: u32 = u32::MAX;
+
+/// The hooks directly before an original instruction, or at the end of the code.
+#[derive(Debug, Default)]
+struct Zone {
+    /// New address and number of each.
+    hooks: Vec<(u32, i32)>,
+    /// The new address of the instruction, or the end.
+    place: u32,
+}
+
+/// A patched method against its original.
+pub struct Output<'o, 'a> {
+    pub hooks: &'o [Hook],
+    pub helpers: Helpers,
+    pub old: &'o [Instruction<'a>],
+    pub new: &'o [Instruction<'a>],
+    pub old_code: &'o Code<'a>,
+    pub new_code: &'o Code<'a>,
+    pub pool: &'o ConstantPool<'a>,
+}
+
+impl<'a> Output<'_, 'a> {
+    /// Checks that the original instructions are there in order, and that every way into each of them runs the
+    /// hooks that it should and no others.
+    pub fn check(&self, catch_all: bool) {
+        let effective = self.hooks.iter().filter(|hook| self.is_effective(hook)).count();
+        assert!(self.new.len() >= self.old.len() + effective * 2, "hooks are missing");
+        let zones = self.zones(catch_all);
+        let mut falls = true;
+        let mut before: Option<&Instruction<'_>> = None;
+        for (it, zone) in self.old.iter().zip(&zones) {
+            self.check_fall(it.pc, before, falls, zone);
+            falls = it.falls_through();
+            before = Some(it);
+        }
+        self.check_jumps(&zones);
+        self.check_handlers(&zones);
+    }
+
+    fn hook(&self, number: i32) -> &Hook {
+        let found = self.hooks.binary_search_by_key(&number, |hook| hook.number);
+        &self.hooks[found.unwrap_or_else(|_| panic!("a hook that was never inserted: {number}"))]
+    }
+
+    /// Whether any way of the code runs the hook.
+    fn is_effective(&self, hook: &Hook) -> bool {
+        let index = self.old.binary_search_by_key(&hook.at, |it| it.pc);
+        match &hook.spot {
+            Spot::Before | Spot::Entry => true,
+            Spot::After => index.is_ok_and(|n| self.old[n].falls_through()),
+            Spot::Edges { fall, from } => {
+                let reached = index.is_ok_and(|n| n == 0 || self.old[n - 1].falls_through());
+                *fall && reached || !from.is_empty()
+            }
+        }
+    }
+
+    /// One zone an original instruction, and one for the end.
+    fn zones(&self, catch_all: bool) -> Vec<Zone> {
+        let mut zones = Vec::with_capacity(self.old.len() + 1);
+        let mut zone = Zone::default();
+        let mut rest = self.new;
+        while zones.len() < self.old.len() {
+            if let Some((number, after)) = self.take_hook(rest) {
+                zone.hooks.push((rest[0].pc, number));
+                rest = after;
+                continue;
+            }
+            let (first, after) = rest.split_first().expect("original instructions are missing");
+            let old = &self.old[zones.len()];
+            assert_eq!(first.opcode, old.opcode, "another instruction than the original at pc {}", old.pc);
+            if first.targets().next().is_none() {
+                assert_eq!(first.bytes, old.bytes, "operands changed at pc {}", old.pc);
+            }
+            zone.place = first.pc;
+            zones.push(std::mem::take(&mut zone));
+            rest = after;
+        }
+        while let Some((number, after)) = self.take_hook(rest) {
+            zone.hooks.push((rest[0].pc, number));
+            rest = after;
+        }
+        zone.place = rest.first().map_or(self.new_code.bytes.len() as u32, |it| it.pc);
+        zones.push(zone);
+        self.check_tail(rest, catch_all);
+        zones
+    }
+
+    fn take_hook<'n>(&self, new: &'n [Instruction<'a>]) -> Option<(i32, &'n [Instruction<'a>])> {
+        let [push, call, rest @ ..] = new else { return None };
+        if call.opcode != op::INVOKESTATIC || call.pool_index() != Some(self.helpers.hit) {
+            return None;
+        }
+        let number = match push.opcode {
+            op::SIPUSH => i32::from(i16::from_be_bytes([push.bytes[1], push.bytes[2]])),
+            op::LDC_W => match self.pool.get(push.pool_index()?) {
+                Ok(Constant::Integer(value)) => value,
+                other => panic!("the number of a hook is {other:?}"),
+            },
+            other => panic!("a call of the helper behind opcode {other}"),
+        };
+        Some((number, rest))
+    }
+
+    /// The handler over everything, which may be left out of a constructor.
+    fn check_tail(&self, rest: &[Instruction<'_>], catch_all: bool) {
+        let opcodes: Vec<u8> = rest.iter().map(|it| it.opcode).collect();
+        if rest.is_empty() {
+            assert_eq!(self.new_code.handlers().count(), self.old_code.handlers().count());
+            return;
+        }
+        assert!(catch_all, "instructions behind the end: {opcodes:?}");
+        assert_eq!(opcodes, [op::DUP, op::SIPUSH, op::INVOKESTATIC, op::ATHROW]);
+        assert_eq!(rest[2].pool_index(), Some(self.helpers.caught));
+        let last = self.new_code.handlers().last().expect("catch_all has a handler");
+        assert_eq!(u32::from(last.handler), rest[0].pc);
+        assert_eq!(last.catch_type, 0);
+        assert_eq!(last.end, last.handler);
+    }
+
+    /// The numbers of the hooks that one way into `target` should run, in no order.
+    fn expected(&self, target: u32, source: u32) -> Vec<i32> {
+        let runs = |hook: &&Hook| {
+            hook.at == target
+                && match &hook.spot {
+                    Spot::Before => true,
+                    Spot::Edges { fall, from } => {
+                        if source == FALL {
+                            *fall
+                        } else {
+                            from.contains(&source)
+                        }
+                    }
+                    Spot::After | Spot::Entry => false,
+                }
+        };
+        self.hooks.iter().filter(runs).map(|hook| hook.number).collect()
+    }
+
+    /// Copies that a `goto` runs before it leaves stand before it, but belong to its target.
+    fn is_leaving(&self, number: i32, at: u32) -> bool {
+        let hook = self.hook(number);
+        let leaving = hook.at != at && matches!(hook.spot, Spot::Edges { .. } | Spot::Before);
+        // An exception that a copy of another hook threw would not be caught as if the instruction had thrown it.
+        let only_edges = matches!(hook.spot, Spot::Edges { .. });
+        assert!(
+            !leaving || only_edges,
+            "a copy of a hook that belongs to the exception ranges of pc {}",
+            hook.at
+        );
+        leaving
+    }
+
+    fn check_fall(&self, pc: u32, before: Option<&Instruction<'_>>, falls: bool, zone: &Zone) {
+        if !falls {
+            return;
+        }
+        let mut expected = self.expected(pc, FALL);
+        for hook in self.hooks {
+            let runs = match hook.spot {
+                Spot::Entry => before.is_none(),
+                Spot::After => before.is_some_and(|it| it.pc == hook.at),
+                _ => false,
+            };
+            if runs {
+                expected.push(hook.number);
+            }
+        }
+        // What a `goto` to itself copies cannot be told from what it runs on its way in.
+        if self.loops_on_itself(pc) {
+            return;
+        }
+        let found = zone.hooks.iter().map(|hook| hook.1).filter(|number| !self.is_leaving(*number, pc));
+        assert_same(found.collect(), expected, pc, FALL);
+    }
+
+    fn loops_on_itself(&self, pc: u32) -> bool {
+        let it = self.old.binary_search_by_key(&pc, |it| it.pc).map(|n| &self.old[n]);
+        it.is_ok_and(|it| matches!(it.opcode, op::GOTO | op::GOTO_W) && it.targets().any(|t| t == pc))
+    }
+
+    fn check_way(&self, zones: &[Zone], source: u32, target: u32, landing: u32, copies: Vec<i32>) {
+        let n = self.old.binary_search_by_key(&target, |it| it.pc).expect("a jump to an instruction");
+        let zone = &zones[n];
+        let lands = landing == zone.place || zone.hooks.iter().any(|hook| hook.0 == landing);
+        assert!(lands, "the way from {source} to {target} lands elsewhere: {landing}");
+        let behind = zone.hooks.iter().filter(|hook| hook.0 >= landing).map(|hook| hook.1);
+        let leaving = |number: &i32| self.is_leaving(*number, target);
+        let skipped = zone.hooks.iter().filter(|hook| hook.0 < landing).map(|hook| hook.1);
+        if !self.loops_on_itself(target) {
+            assert!(!skipped.into_iter().any(|number| leaving(&number)), "lands behind the way out");
+            let found = behind.filter(|number| !leaving(number)).chain(copies).collect();
+            assert_same(found, self.expected(target, source), target, source);
+        }
+    }
+
+    fn check_jumps(&self, zones: &[Zone]) {
+        let at: HashMap<u32, &Instruction<'_>> = self.new.iter().map(|it| (it.pc, it)).collect();
+        for (old, zone) in self.old.iter().zip(zones) {
+            let new = at[&zone.place];
+            assert_eq!(old.targets().count(), new.targets().count());
+            for (target, landing) in old.targets().zip(new.targets()) {
+                let copies = zone.hooks.iter().map(|hook| hook.1);
+                let copies = copies.filter(|number| self.is_leaving(*number, old.pc)).collect();
+                self.check_way(zones, old.pc, target, landing, copies);
+            }
+        }
+    }
+
+    /// Where exception ranges start and end: behind what belongs to the instruction before.
+    fn boundary(&self, zones: &[Zone], pc: u16) -> u32 {
+        let n = self.old.partition_point(|it| it.pc < u32::from(pc));
+        let zone = &zones[n];
+        let ahead = |hook: &&(u32, i32)| matches!(self.hook(hook.1).spot, Spot::After | Spot::Entry);
+        // The end of the code lies behind all that is there.
+        let first = if n == self.old.len() { None } else { zone.hooks.iter().find(|hook| !ahead(hook)) };
+        first.map_or(zone.place, |hook| hook.0)
+    }
+
+    fn check_handlers(&self, zones: &[Zone]) {
+        let pairs = self.old_code.handlers().zip(self.new_code.handlers());
+        for (old, new) in pairs {
+            let Handler { start, end, handler, catch_type } = new;
+            assert_eq!(catch_type, old.catch_type);
+            assert_eq!(u32::from(start), self.boundary(zones, old.start), "the start of a range");
+            assert_eq!(u32::from(end), self.boundary(zones, old.end), "the end of a range");
+            // A handler is entered by no jump: it runs what stands before the instruction whatever the way in.
+            self.check_way(zones, FALL - 1, u32::from(old.handler), u32::from(handler), Vec::new());
+        }
+    }
+}
+
+fn assert_same(mut found: Vec<i32>, mut expected: Vec<i32>, target: u32, source: u32) {
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected, "hooks on the way from {source} to {target}");
+}
