@@ -1,5 +1,7 @@
 //! Whether a hit is the one that a candidate waits for, and what happens then.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use hypocenter_plan::glob_matches;
 use hypocenter_trace::{
     ArmedCandidate, ArmedFault, ArmedStack, InjectedRecord, Interned, ReportKind, Session, SiteId,
@@ -20,6 +22,8 @@ struct Armed {
     filtered: bool,
     /// Of `u64::MAX + 1`; none if every hit is taken.
     chance: Option<u64>,
+    /// Whether it was said that the fault could not be carried out: once is enough for one that repeats.
+    complained: AtomicBool,
 }
 
 /// The candidates that can happen in this JVM, by site.
@@ -64,6 +68,7 @@ impl Arsenal {
                 number: number as u32,
                 filtered: candidate.thread.is_some() || candidate.stack != ArmedStack::Any,
                 chance: candidate.probability.map(|p| (p.clamp(0.0, 1.0) * u64::MAX as f64) as u64),
+                complained: AtomicBool::new(false),
                 candidate,
             })
             .collect();
@@ -184,9 +189,12 @@ impl Hit<'_> {
             return match self.prepare(&armed.candidate) {
                 Ok(prepared) => {
                     trial.injected_again(armed.number);
-                    self.carry_out(&armed.candidate, prepared)
+                    self.carry_out(armed, prepared)
                 }
-                Err(_) => Answer::GoOn,
+                Err(why) => {
+                    self.complain(armed, &why);
+                    Answer::GoOn
+                }
             };
         }
         if trial.limit_reached() || !trial.is_armed() || !trial.claim(armed.number) {
@@ -219,7 +227,15 @@ impl Hit<'_> {
             threw,
         });
         trial.set_injected(armed.number, self.session.jvm(), occurrence);
-        self.carry_out(&armed.candidate, prepared)
+        self.carry_out(armed, prepared)
+    }
+
+    /// Says that a fault which counts as injected did not happen this time.
+    fn complain(&self, armed: &Armed, why: &str) {
+        if !armed.complained.swap(true, Ordering::Relaxed) {
+            let text = format!("the fault was due and did not happen: {why}");
+            self.session.report(ReportKind::Trouble, armed.candidate.site.0, &text);
+        }
     }
 
     fn prepare(&self, candidate: &ArmedCandidate) -> Result<Prepared, String> {
@@ -234,10 +250,13 @@ impl Hit<'_> {
         }
     }
 
-    fn carry_out(&mut self, candidate: &ArmedCandidate, prepared: Prepared) -> Answer {
-        match (&candidate.fault, prepared) {
+    fn carry_out(&mut self, armed: &Armed, prepared: Prepared) -> Answer {
+        match (&armed.candidate.fault, prepared) {
             (_, Prepared::Throwable(built)) => {
-                self.jni.throw(built.throwable);
+                if !self.jni.throw(built.throwable) {
+                    self.complain(armed, "the JVM refused to throw the exception");
+                    return Answer::GoOn;
+                }
                 Answer::Thrown
             }
             (ArmedFault::Sleep { nanos }, _) => {
