@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
 use hypocenter_lab::{Observer, Output};
-use hypocenter_plan::{CandidateOutcome, CandidateResult, End, Outcome, Problem};
+use hypocenter_plan::{CandidateOutcome, CandidateResult, Outcome, Problem};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -88,12 +88,7 @@ pub fn problems(problems: &[Problem]) {
 
 /// How the command ended.
 pub fn end(outcome: &Outcome) {
-    let how = match outcome.end {
-        End::Exited { status } => format!("exited with status {status}"),
-        End::Signalled { signal } => format!("was ended by signal {signal}"),
-        End::TimedOut => "was ended: its time was up, or you asked".to_owned(),
-    };
-    line("command", &format!("{how} after {:.1} s", outcome.wall_ms as f64 / 1e3));
+    line("command", &format!("{} after {:.1} s", outcome.end, outcome.wall_ms as f64 / 1e3));
 }
 
 /// The JVMs and their hooks.

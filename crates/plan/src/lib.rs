@@ -1,5 +1,6 @@
 //! The words of Hypocenter as data: what may be done ([`Fault`]) where ([`Site`]), under which conditions
-//! ([`Guard`]), how often and what to record ([`Plan`]), and what came of it ([`Outcome`]).
+//! ([`Guard`]), how often and what to record ([`Plan`]), what is run ([`Workload`]), what says that the failure
+//! happened ([`Oracle`]), and what came of it ([`Outcome`]).
 //!
 //! These types are the stable surface: they are written as JSON into every trial's directory, their schemas are
 //! published (`hypocenter schema`), and a reader refuses a version that it does not know. This crate does no
@@ -8,20 +9,27 @@
 mod exit;
 mod fault;
 mod glob;
+mod oracle;
 mod outcome;
 mod plan;
 mod site;
+mod span;
+mod workload;
 
 pub use exit::ExitCode;
 pub use fault::{Fault, Pause};
 pub use glob::glob_matches;
+pub use oracle::{ExitWanted, LogText, OneOrMany, Oracle, OracleForm, StatusForm};
 pub use outcome::{
-    CandidateOutcome, CandidateResult, End, Frame, HookTally, Injection, JvmOutcome, Outcome, Problem,
+    CandidateOutcome, CandidateResult, End, Frame, HookTally, Injection, JvmOutcome, OracleOutcome, Outcome,
+    Problem, ProcessOutcome, Role,
 };
 pub use plan::{
     Arm, Candidate, Guard, Plan, PlanError, Record, Repeat, Since, StackGuard, Watch, WatchLevel,
 };
 pub use site::{Site, SiteKind};
+pub use span::Span;
+pub use workload::{Client, CommandLine, Condition, MdcEntry, Network, Node, Restart, Workload};
 
 /// The version of the JSON documents defined here. It is raised when a field changes its meaning or goes away;
 /// new optional fields do not raise it.

@@ -12,10 +12,16 @@ use crate::{Fault, Site};
 pub struct Outcome {
     /// The version of this format.
     pub version: u32,
-    /// How the workload's command ended.
+    /// How the workload ended: its command, or its clients taken together.
     pub end: End,
     /// How long the workload ran.
     pub wall_ms: u64,
+    /// What the oracle said, if the trial had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<OracleOutcome>,
+    /// The processes that the lab started, in the order of their start; a restarted node is there twice.
+    #[serde(default)]
+    pub processes: Vec<ProcessOutcome>,
     /// One for each candidate of the plan, in its order.
     pub candidates: Vec<CandidateOutcome>,
     /// The JVMs that took part, in the order of their start.
@@ -40,6 +46,91 @@ pub enum End {
     },
     /// The lab ended it because its time was up.
     TimedOut,
+    /// A node never got ready, so nothing was tried.
+    NotReady,
+    /// The lab ended it because the user asked.
+    Interrupted,
+}
+
+impl End {
+    /// Whether it ended by itself and well.
+    pub fn is_well(&self) -> bool {
+        matches!(self, End::Exited { status: 0 })
+    }
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            End::Exited { status } => write!(f, "exited with status {status}"),
+            End::Signalled { signal } => write!(f, "was ended by signal {signal}"),
+            End::TimedOut => write!(f, "was ended: its time was up"),
+            End::NotReady => write!(f, "did not get ready"),
+            End::Interrupted => write!(f, "was ended: you asked"),
+        }
+    }
+}
+
+/// What the oracle said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OracleOutcome {
+    /// Whether the failure happened.
+    pub happened: bool,
+    /// What was seen, or what was missing.
+    pub why: String,
+}
+
+/// What a process of the lab was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The workload's one command.
+    Command,
+    /// A node of the cluster.
+    Node,
+    /// A client of the cluster.
+    Client,
+}
+
+/// A process that the lab started.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProcessOutcome {
+    /// The node or client that it was.
+    pub name: String,
+    /// What it was for.
+    pub role: Role,
+    /// The how-manieth process of that name, from 1.
+    pub incarnation: u32,
+    /// When it was started, since the start of the trial.
+    pub started_ms: u64,
+    /// When it was ready, for a node that was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ready_ms: Option<u64>,
+    /// When it ended; absent if it was there to the end of the trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_ms: Option<u64>,
+    /// How it ended; absent if it was there to the end of the trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<End>,
+    /// The last step that a client said it made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<u64>,
+    /// How many steps a client was to make.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
+    /// What the system itself said of the node at the end, where that was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alive: Option<bool>,
+    /// Its output, as files in the trial's directory: stdout, then stderr.
+    pub logs: Vec<String>,
+}
+
+impl ProcessOutcome {
+    /// Whether a client did all it was to do.
+    pub fn is_well(&self) -> bool {
+        self.end.is_some_and(|end| end.is_well())
+            && self.steps.is_none_or(|steps| self.progress == Some(steps))
+    }
 }
 
 /// What became of a candidate.

@@ -1,0 +1,308 @@
+//! What a trial runs: one command, or a cluster of processes with the clients that use it.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Span;
+
+/// A workload: a command, or nodes and clients. In every command `{dir}` stands for a fresh directory of the trial,
+/// which is also in the environment as `HYPOCENTER_DIR`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// Its name.
+    pub name: String,
+    /// The command, with quotes as on a shell; the trial ends when it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<CommandLine>,
+    /// The most that a trial may take; it is ended then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Span>,
+    /// Variables of the environment for all its processes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// Where its processes run; by default the directory of the configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// Which network its processes see in a sandbox.
+    #[serde(default)]
+    pub network: Network,
+    /// The nodes: processes that the trial starts before its clients, or threads of one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub node: Vec<Node>,
+    /// The clients, phase by phase.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub client: Vec<Client>,
+}
+
+/// Which network the processes of a trial see.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Network {
+    /// A loopback of its own, so trials with the same ports run side by side.
+    #[default]
+    Private,
+    /// The machine's.
+    Host,
+}
+
+/// A node: a process, or a part of one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Its command; a node without one lives inside another process and is known by `threads` or `mdc`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<CommandLine>,
+    /// When it is ready; at once if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ready: Option<Condition>,
+    /// What the system itself says of this node, asked at the end of a trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alive: Option<Condition>,
+    /// Whether it is started again when it ends before the trial does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restart: Option<Restart>,
+    /// Variables of the environment, beside those of the workload.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// Where it runs, if elsewhere than the workload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// The names of its threads, for a node inside a process; `*` stands for any text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<String>,
+    /// The entry of the logging framework's diagnostic context that its threads have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mdc: Option<MdcEntry>,
+}
+
+/// An entry of a logging framework's mapped diagnostic context.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MdcEntry {
+    /// The key.
+    pub key: String,
+    /// Its value on the threads that are meant.
+    pub value: String,
+}
+
+/// When something can be said to hold of a node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Condition {
+    /// A line of its output has this text, or fits this regular expression.
+    Log(String),
+    /// This port of the loopback takes connections.
+    Port(u16),
+    /// This file is there.
+    File(String),
+    /// This command ends with status 0.
+    Command(CommandLine),
+}
+
+/// How a node is started again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Restart {
+    /// How often at most.
+    #[serde(default = "once")]
+    pub times: u32,
+    /// How long after its end.
+    #[serde(default = "no_time")]
+    pub delay: Span,
+}
+
+fn once() -> u32 {
+    1
+}
+
+fn no_time() -> Span {
+    Span(std::time::Duration::ZERO)
+}
+
+/// A process that uses the cluster.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Client {
+    /// Its name.
+    pub name: String,
+    /// The node that it talks to, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// A phase starts when every client of the phase before has ended well.
+    #[serde(default = "once")]
+    pub phase: u32,
+    /// Its command.
+    pub command: CommandLine,
+    /// How many steps it makes: it prints `progress 1`, `progress 2` and so on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
+    /// Variables of the environment, beside those of the workload.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// Whether the agent is in it too, so that faults may happen there.
+    #[serde(default)]
+    pub agent: bool,
+}
+
+/// A command as it is written in a configuration: words with quotes, as on a shell. One that needs a shell (pipes,
+/// variables, redirections) gets one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct CommandLine(pub String);
+
+/// What only a shell understands, outside of single quotes.
+const SHELL_ONLY: &[char] = &['|', '&', ';', '<', '>', '$', '`', '\n'];
+
+impl CommandLine {
+    /// Its words, with `{dir}` replaced; an error if a quote is left open or there are none.
+    pub fn words(&self, directory: &str) -> Result<Vec<String>, String> {
+        let text = &self.0;
+        let words = shlex::split(text).ok_or_else(|| format!("`{text}`: a quote is not closed"))?;
+        if words.is_empty() {
+            return Err("the command is empty".to_owned());
+        }
+        let put = |word: &str| word.replace("{dir}", directory);
+        if needs_shell(text) {
+            // The directory is quoted, because the shell reads the text again.
+            let quoted = shlex::try_quote(directory).map_err(|error| format!("`{directory}`: {error}"))?;
+            return Ok(vec!["sh".into(), "-c".into(), text.replace("{dir}", &quoted)]);
+        }
+        Ok(words.iter().map(|word| put(word)).collect())
+    }
+
+    /// A command whose words are known.
+    pub fn of_words(words: &[String]) -> CommandLine {
+        // Only a NUL byte cannot be quoted, and no argument of a process has one.
+        CommandLine(shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default())
+    }
+}
+
+fn needs_shell(text: &str) -> bool {
+    let (mut single, mut double, mut escaped) = (false, false, false);
+    for it in text.chars() {
+        match it {
+            _ if escaped => escaped = false,
+            '\\' if !single => escaped = true,
+            '\'' if !double => single = !single,
+            '"' if !single => double = !double,
+            '$' | '`' if !single => return true,
+            it if !single && !double && SHELL_ONLY.contains(&it) => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+impl Workload {
+    /// Checks everything that can be checked without running it.
+    pub fn check(&self) -> Result<(), String> {
+        let place = |what: String| Err(format!("workload `{}`: {what}", self.name));
+        let processes = self.node.iter().filter(|it| it.command.is_some()).count();
+        if self.command.is_none() && self.client.is_empty() {
+            return place("nothing ends it: give it a `command`, or `[[workload.client]]` entries".into());
+        }
+        if self.command.is_some() && !self.client.is_empty() {
+            return place("it has a `command` and clients; make the command one of the clients".into());
+        }
+        let mut names: Vec<&str> = Vec::new();
+        let all = self.node.iter().map(|it| &it.name).chain(self.client.iter().map(|it| &it.name));
+        for name in all {
+            let fine = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
+            if name.is_empty() || !name.chars().all(fine) || name.starts_with('.') {
+                return place(format!("`{name}`: a name is made of letters, digits, `-`, `_` and `.`"));
+            }
+            if names.contains(&name.as_str()) {
+                return place(format!("two of its nodes and clients are called `{name}`"));
+            }
+            names.push(name);
+        }
+        for node in &self.node {
+            let inside = !node.threads.is_empty() || node.mdc.is_some();
+            if node.command.is_none() && !inside {
+                return place(format!(
+                    "node `{}` has no `command`; a node inside another process needs `threads` or `mdc`",
+                    node.name
+                ));
+            }
+            if node.command.is_none() && self.command.is_none() && processes == 0 {
+                return place(format!("node `{}` lives in another process, and there is none", node.name));
+            }
+        }
+        for client in &self.client {
+            if let Some(node) = &client.node
+                && !self.node.iter().any(|it| &it.name == node)
+            {
+                return place(format!(
+                    "client `{}` names the node `{node}`, which is not there",
+                    client.name
+                ));
+            }
+        }
+        let commands = self.command.iter().chain(self.node.iter().filter_map(|it| it.command.as_ref()));
+        for command in commands.chain(self.client.iter().map(|it| &it.command)) {
+            if let Err(why) = command.words("") {
+                return place(why);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_split_as_on_a_shell_and_get_one_where_they_need_it() {
+        let check = |text: &str, words: &[&str]| {
+            assert_eq!(CommandLine(text.into()).words("/t/1").unwrap(), words, "{text}");
+        };
+        check("java -cp 'a:lib/*' Main", &["java", "-cp", "a:lib/*", "Main"]);
+        check("java -Dd={dir}/x Main", &["java", "-Dd=/t/1/x", "Main"]);
+        check("a 'b|c' \"d;e\"", &["a", "b|c", "d;e"]);
+        check("a | b {dir}", &["sh", "-c", "a | b /t/1"]);
+        check("a \"$X\"", &["sh", "-c", "a \"$X\""]);
+        check("a '$X'", &["a", "$X"]);
+        assert!(CommandLine("a 'b".into()).words("").is_err());
+        assert!(CommandLine("  ".into()).words("").is_err());
+        let words = ["java".to_owned(), "it's".to_owned(), "a b".to_owned()];
+        assert_eq!(CommandLine::of_words(&words).words("").unwrap(), words);
+    }
+
+    #[test]
+    fn a_workload_that_cannot_be_meant_is_refused_with_a_reason() {
+        let command = || Some(CommandLine("java Main".into()));
+        let node = |name: &str| Node { name: name.into(), command: command(), ..Node::default() };
+        let client = |name: &str| Client {
+            name: name.into(),
+            phase: 1,
+            command: CommandLine("java Client".into()),
+            ..Client::default()
+        };
+        let check = |workload: Workload, expected: &str| {
+            let why = workload.check().unwrap_err();
+            assert!(why.contains(expected), "{why}");
+        };
+        let base = || Workload { name: "w".into(), ..Workload::default() };
+        check(base(), "nothing ends it");
+        check(Workload { node: vec![node("a")], ..base() }, "nothing ends it");
+        check(Workload { command: command(), client: vec![client("c")], ..base() }, "one of the clients");
+        check(
+            Workload { node: vec![node("a"), node("a")], client: vec![client("c")], ..base() },
+            "called `a`",
+        );
+        check(Workload { node: vec![node("../a")], client: vec![client("c")], ..base() }, "made of letters");
+        let inside = Node { name: "a".into(), ..Node::default() };
+        check(Workload { command: command(), node: vec![inside], ..base() }, "`threads` or `mdc`");
+        let lost = Client { node: Some("b".into()), ..client("c") };
+        check(Workload { node: vec![node("a")], client: vec![lost], ..base() }, "not there");
+        let open = CommandLine("java 'x".into());
+        check(Workload { command: Some(open), ..base() }, "not closed");
+        assert_eq!(Workload { node: vec![node("a")], client: vec![client("c")], ..base() }.check(), Ok(()));
+    }
+}
