@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
+use hypocenter_plan::{Oracle, Span};
 
 /// Finds the fault under a failure of a distributed system that runs on the JVM.
 ///
@@ -21,6 +22,8 @@ pub enum Verb {
     Doctor(DoctorArgs),
     Run(RunArgs),
     Inject(InjectArgs),
+    Replay(ReplayArgs),
+    Trial(TrialArgs),
     Schema(SchemaArgs),
 }
 
@@ -48,18 +51,61 @@ pub struct TargetArgs {
     /// The name of the node that the command is; a process may say it by HYPOCENTER_NODE
     #[arg(long, value_name = "NAME", default_value = "main", help_heading = "Target")]
     pub node_name: String,
-    /// End the command after this time (`90s`, `5m`)
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Target")]
+    /// What says that the failure happened, as in hypocenter.toml (`'{ log = "Severe error" }'`); by default that of
+    /// the workload's [failure]
+    #[arg(long, value_name = "TOML", value_parser = oracle, help_heading = "Target")]
+    pub oracle: Option<Oracle>,
+    #[command(flatten)]
+    pub lab: LabArgs,
+    /// The command that runs the target, instead of a workload of hypocenter.toml
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+/// How trials are run and where their results go.
+#[derive(Debug, Clone, clap::Args)]
+pub struct LabArgs {
+    /// End a trial after this time (`90s`, `5m`)
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Trials")]
     pub timeout: Option<Duration>,
+    /// Give every trial a network, a /tmp and processes of its own: `auto` where the kernel allows it
+    #[arg(long, value_enum, default_value = "auto", help_heading = "Trials")]
+    pub sandbox: SandboxChoice,
+    /// Which network trials see in a sandbox: one of their own, or the machine's; by default what the workload says
+    #[arg(long, value_enum, help_heading = "Trials")]
+    pub network: Option<NetworkChoice>,
+    /// How many trials run at once
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Trials")]
+    pub jobs: u16,
     /// Where results are kept
     #[arg(long, value_name = "DIR", default_value = "hypocenter-out", help_heading = "Output")]
     pub out: PathBuf,
-    /// Print the outcome as one JSON document on stdout, everything else on stderr
+    /// The directory of this campaign below --out; by default a new one
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    pub campaign: Option<String>,
+    /// Print one JSON document on stdout, everything else on stderr
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// The command that runs the target
-    #[arg(last = true, required = true, value_name = "COMMAND")]
-    pub command: Vec<String>,
+}
+
+/// Whether trials are put into sandboxes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SandboxChoice {
+    /// Where the kernel allows it
+    Auto,
+    /// Or it is an error
+    On,
+    /// Never: trials share the machine's ports and its /tmp
+    Off,
+}
+
+/// Which network trials see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum NetworkChoice {
+    /// A loopback of their own
+    Private,
+    /// The machine's
+    Host,
 }
 
 /// What is written down at each hook.
@@ -75,14 +121,29 @@ pub enum RecordLevel {
     Stacks,
 }
 
-/// Run a command with hooks in it and no fault, and say what was hit
+/// Run a workload with hooks in it and no fault, once or many times, and say what was hit
 ///
 /// Examples:
-///   hypocenter run --hook all -- java -cp classes Main
+///   hypocenter run quorum                                        a workload of hypocenter.toml
+///   hypocenter run quorum --repeat 50 --jobs 2                   does it pass 50 times?
+///   hypocenter run --resume                                      go on where the last campaign was cut short
+///   hypocenter run --hook all -- java -cp classes Main           a command
 ///   hypocenter run --hook call,handler --record events --packages org.acme -- mvn test
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct RunArgs {
+    /// A workload of hypocenter.toml; may be left out where there is only one, or a command behind `--`
+    #[arg(value_name = "WORKLOAD")]
+    pub workload: Option<String>,
+    /// How many trials
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub repeat: u64,
+    /// Go on with a campaign that was cut short: the latest, or this one
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = ["workload", "repeat", "plan", "command", "campaign"])]
+    pub resume: Option<String>,
+    /// The seed of the campaign: all chance in its trials follows from it
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
     /// Which hooks, separated by commas: call, call_return, entry, exit, unwind, block, loop_entry, loop_iteration,
     /// loop_exit, handler, boolean_return, log; `all` stands for call, block and boolean_return, `every` for all kinds
     #[arg(long, value_name = "KINDS", default_value = "all", value_delimiter = ',')]
@@ -118,6 +179,7 @@ pub struct RunArgs {
 /// Example:
 ///   hypocenter inject 'Store.append -> FileOutputStream.write' --throw java.io.IOException --at 3 \
 ///       -- java -cp classes Main
+///   hypocenter inject 'FileTxnLog.commit -> FileChannel.force' --crash --node zk1 --workload cluster
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, group = ArgGroup::new("fault").required(true))]
 pub struct InjectArgs {
@@ -170,8 +232,52 @@ pub struct InjectArgs {
     /// The seed of that chance
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "When")]
     pub seed: u64,
+    /// Only once the workload's nodes are ready
+    #[arg(long, help_heading = "When")]
+    pub when_ready: bool,
+    /// A workload of hypocenter.toml, instead of a command behind `--`
+    #[arg(long, value_name = "NAME", help_heading = "Target")]
+    pub workload: Option<String>,
+    /// How many trials, each with the fault
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Trials")]
+    pub repeat: u64,
     #[command(flatten)]
     pub target: TargetArgs,
+}
+
+/// Run a trial of an earlier campaign again, under the same plan, and say whether the same happened
+///
+/// Examples:
+///   hypocenter replay                       the first trial of the latest campaign
+///   hypocenter replay inject-0003
+///   hypocenter replay run-0007/41 --times 5
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct ReplayArgs {
+    /// The campaign, and behind a slash the number of the trial
+    #[arg(value_name = "CAMPAIGN[/N]", default_value = "latest")]
+    pub trial: String,
+    /// How often
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub times: u64,
+    #[command(flatten)]
+    pub lab: LabArgs,
+}
+
+/// Carry out one trial of a campaign, for a scheduler that runs them elsewhere
+///
+/// The outcome goes to trials/N/outcome.json of the campaign; whoever goes on with it (`run --resume`) finds it there.
+///
+/// Example:
+///   hypocenter trial --campaign run-0007 --index 41
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct TrialArgs {
+    /// The number of the trial
+    #[arg(long, value_name = "N")]
+    pub index: u64,
+    #[command(flatten)]
+    pub lab: LabArgs,
 }
 
 /// Print the JSON schema of a document: plan or outcome
@@ -193,33 +299,24 @@ pub enum Document {
 
 /// A time with its unit.
 fn duration(text: &str) -> Result<Duration, String> {
-    let at = text.find(|it: char| !it.is_ascii_digit() && it != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(at);
-    let number: f64 =
-        number.parse().map_err(|_| "give a number and a unit, such as 500ms or 60s".to_owned())?;
-    let seconds = match unit {
-        "ms" => number / 1e3,
-        "s" => number,
-        "m" | "min" => number * 60.0,
-        "h" => number * 3600.0,
-        "" => return Err("the unit is missing: ms, s, m or h".to_owned()),
-        other => return Err(format!("unknown unit `{other}`: use ms, s, m or h")),
-    };
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+    text.parse::<Span>().map(|span| span.0)
+}
+
+/// An oracle, as the value of a key in hypocenter.toml.
+fn oracle(text: &str) -> Result<Oracle, String> {
+    #[derive(serde::Deserialize)]
+    struct Document {
+        oracle: Oracle,
+    }
+    let document: Document =
+        toml::from_str(&format!("oracle = {text}")).map_err(|error| error.message().to_owned())?;
+    hypocenter_lab::oracle::check(&document.oracle).map_err(|error| error.to_string())?;
+    Ok(document.oracle)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn durations_have_a_unit() {
-        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
-        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
-        assert!(duration("5").is_err());
-        assert!(duration("five").is_err());
-        assert!(duration("1d").is_err());
-    }
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -6,8 +6,12 @@
 mod agent_library;
 mod args;
 mod commands;
+mod config;
 mod failure;
+mod interrupt;
 mod java;
+mod local;
+mod request;
 mod screen;
 mod store;
 mod target;
@@ -37,6 +41,8 @@ fn main() -> ExitCode {
         Verb::Doctor(args) => commands::doctor::run(&args),
         Verb::Run(args) => commands::run::run(&args),
         Verb::Inject(args) => commands::inject::run(&args),
+        Verb::Replay(args) => commands::replay::run(&args),
+        Verb::Trial(args) => commands::trial::run(&args),
         Verb::Schema(args) => commands::schema::run(&args),
     });
     let code = match result {

@@ -1,16 +1,19 @@
 //! How things are shown. On a terminal with colours, elsewhere plain (`NO_COLOR` is respected); everything for people
 //! goes to stderr when stdout is for a machine.
 
-use std::io::Write;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::{IsTerminal, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
 use hypocenter_lab::{Observer, Output};
-use hypocenter_plan::{CandidateOutcome, CandidateResult, Outcome, Problem};
+use hypocenter_plan::{CandidateOutcome, CandidateResult, Outcome, Problem, Role};
+use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -172,35 +175,162 @@ pub fn thousands(number: u64) -> String {
     out
 }
 
-/// Passes the command's output on, and its end when the user asks for it.
-pub struct Passing {
-    all_to_stderr: bool,
-    interrupted: Arc<AtomicBool>,
+/// Something that the user should know and that is no error.
+pub fn note(place: &str, what: &str) {
+    let _ = writeln!(anstream::stderr(), "  {WARN}{:<10}{WARN:#}{}: {}", "note", clean(place), clean(what));
 }
 
-impl Passing {
-    /// `all_to_stderr`: stdout is for a machine.
-    pub fn new(all_to_stderr: bool) -> Passing {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-            // Where the handler cannot be set the default stays: the tool ends at once.
-            let _ = signal_hook::flag::register(signal, interrupted.clone());
+/// The processes of a workload that has several, and what became of them.
+pub fn processes(outcome: &Outcome) {
+    if outcome.processes.len() < 2 {
+        return;
+    }
+    for it in &outcome.processes {
+        let mut text = clean(&it.name);
+        if it.incarnation > 1 {
+            text += &format!(" (start {})", it.incarnation);
         }
-        Passing { all_to_stderr, interrupted }
+        let seconds = |ms: u64| format!("{:.1} s", ms as f64 / 1e3);
+        text += &format!(": started at {}", seconds(it.started_ms));
+        if let Some(ms) = it.ready_ms {
+            text += &format!(", ready at {}", seconds(ms));
+        }
+        if let Some(steps) = it.steps {
+            text += &format!(", {} of {steps} steps", it.progress.unwrap_or(0));
+        }
+        match (it.end, it.ended_ms) {
+            (Some(end), Some(ms)) => text += &format!(", {end} at {}", seconds(ms)),
+            _ => text += ", there to the end",
+        }
+        if let Some(alive) = it.alive {
+            text += if alive { ", says that it is alive" } else { ", does not say that it is alive" };
+        }
+        let label = match it.role {
+            Role::Command => "command",
+            Role::Node => "node",
+            Role::Client => "client",
+        };
+        line(label, &text);
     }
 }
 
-impl Observer for Passing {
-    fn output(&self, from: Output, bytes: &[u8]) {
+/// What the oracle said.
+pub fn failure_seen(outcome: &Outcome) {
+    let Some(failure) = &outcome.failure else { return };
+    let (style, word) = if failure.happened { (BAD, "happened") } else { (GOOD, "did not happen") };
+    let _ = writeln!(
+        anstream::stderr(),
+        "  {DIM}{:<10}{DIM:#}{style}{word}{style:#}: {}",
+        "failure",
+        clean(&failure.why)
+    );
+}
+
+/// What the command may read; nothing if we have no input ourselves.
+pub fn stdin() -> Option<OwnedFd> {
+    std::io::stdin().as_fd().try_clone_to_owned().ok()
+}
+
+/// Passes on what the processes of one trial write, and the user's wish to end it.
+pub struct Passing<'a> {
+    all_to_stderr: bool,
+    /// Whether the workload is one command, whose output is passed on as it is.
+    plain: bool,
+    interrupt: &'a Interrupt,
+}
+
+impl Passing<'_> {
+    /// `all_to_stderr`: stdout is for a machine. `plain`: the workload is one command.
+    pub fn new(all_to_stderr: bool, plain: bool, interrupt: &Interrupt) -> Passing<'_> {
+        Passing { all_to_stderr, plain, interrupt }
+    }
+}
+
+impl Observer for Passing<'_> {
+    fn output(&self, process: &str, role: Role, from: Output, bytes: &[u8]) {
         // A reader that has gone away is no reason to end the trial.
-        let _ = match from {
-            Output::Stdout if !self.all_to_stderr => std::io::stdout().write_all(bytes),
-            _ => std::io::stderr().write_all(bytes),
-        };
+        if self.plain {
+            let _ = match from {
+                Output::Stdout if !self.all_to_stderr => std::io::stdout().write_all(bytes),
+                _ => std::io::stderr().write_all(bytes),
+            };
+        } else if role == Role::Client {
+            // Nodes write too much for a screen: their logs have it.
+            let text = String::from_utf8_lossy(bytes);
+            let lines: String = text.lines().map(|it| format!("  {process:<10}{}\n", clean(it))).collect();
+            let _ = std::io::stderr().write_all(lines.as_bytes());
+        }
+    }
+
+    fn event(&self, process: &str, what: &str) {
+        if !self.plain {
+            line(process, what);
+        }
     }
 
     fn interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::Relaxed)
+        self.interrupt.asked()
+    }
+}
+
+/// Sees many trials and shows none of them.
+pub struct Quiet<'a>(pub &'a Interrupt);
+
+impl Observer for Quiet<'_> {
+    fn interrupted(&self) -> bool {
+        self.0.asked()
+    }
+}
+
+/// How far a campaign is: a bar on a terminal, plain lines elsewhere.
+pub struct Bar {
+    bar: ProgressBar,
+    total: u64,
+    on_terminal: bool,
+    /// When a plain line was last written, and how many trials are over.
+    plain: Mutex<(Instant, u64)>,
+}
+
+/// How often a plain line is written at most, but for what went wrong.
+const PLAIN_EVERY: Duration = Duration::from_secs(2);
+
+impl Bar {
+    /// For so many trials.
+    pub fn new(total: u64) -> Bar {
+        let on_terminal = std::io::stderr().is_terminal();
+        let bar = if on_terminal { ProgressBar::new(total) } else { ProgressBar::hidden() };
+        let style = ProgressStyle::with_template("  {bar:30} {pos}/{len} trials  {elapsed} gone, {eta} left  {msg}");
+        bar.set_style(style.expect("the template is fixed"));
+        bar.enable_steady_tick(Duration::from_millis(500));
+        Bar { bar, total, on_terminal, plain: Mutex::new((Instant::now(), 0)) }
+    }
+
+    /// So many were done before.
+    pub fn resumed(&self, told: u64) {
+        self.bar.set_position(told);
+        self.bar.reset_eta();
+        self.plain.lock().unwrap_or_else(|poison| poison.into_inner()).1 = told;
+    }
+
+    /// One more is over.
+    pub fn ended(&self, number: u64, bad: bool, text: &str, took: Duration) {
+        self.bar.inc(1);
+        let mut plain = self.plain.lock().unwrap_or_else(|poison| poison.into_inner());
+        plain.1 += 1;
+        let line = format!("  trial {number}: {} ({:.1} s)", clean(text), took.as_secs_f64());
+        if self.on_terminal {
+            if bad {
+                self.bar.println(line);
+            }
+        } else if bad || plain.0.elapsed() >= PLAIN_EVERY || plain.1 == self.total {
+            plain.0 = Instant::now();
+            let _ = writeln!(anstream::stderr(), "{line}  [{} of {}]", plain.1, self.total);
+        }
+    }
+
+    /// No more follow.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
     }
 }
 

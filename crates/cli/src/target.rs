@@ -4,33 +4,22 @@ use std::path::{Path, PathBuf};
 
 use hypocenter_plan::Problem;
 use hypocenter_program::{ClassPath, Classes};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::args::TargetArgs;
+use crate::config::Config;
 use crate::failure::Failure;
-use crate::java;
+use crate::{java, screen};
 
-/// The part of `hypocenter.toml` that this version reads.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Config {
-    #[serde(default)]
-    target: TargetConfig,
-    /// Of other verbs; not looked at here.
-    #[serde(default, rename = "workload")]
-    _workload: Option<toml::Value>,
-    /// As above.
-    #[serde(default, rename = "failure")]
-    _failure: Option<toml::Value>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TargetConfig {
-    #[serde(default)]
-    classpath: Vec<String>,
-    #[serde(default)]
-    packages: Vec<String>,
+/// Where the target's classes are, and which are its own.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TargetSpec {
+    /// Jars and directories.
+    pub classpath: Vec<PathBuf>,
+    /// The packages of the system.
+    pub packages: Vec<String>,
+    /// The Java that it runs on.
+    pub java_home: PathBuf,
 }
 
 /// The target, opened.
@@ -46,30 +35,51 @@ pub struct Target {
     pub packages: Vec<String>,
 }
 
-impl Target {
-    /// Opens the target of a command.
-    pub fn open(args: &TargetArgs) -> Result<Target, Failure> {
-        let cwd = std::env::current_dir()
-            .map_err(|error| Failure::usage(format!("the current directory cannot be read: {error}")))?;
-        let (config, base) = read_config(&args.config)?;
+impl TargetSpec {
+    /// The target of a command that runs in `directory`.
+    pub fn of(
+        args: &TargetArgs,
+        config: &Config,
+        command: &[String],
+        directory: &Path,
+    ) -> Result<TargetSpec, Failure> {
         let variable = std::env::var("CLASSPATH").ok();
-        let command = ClassPath::of_java_command(&args.command, &cwd, variable.as_deref());
-        let class_path = match (&args.classpath, config.target.classpath.as_slice(), &command) {
-            (Some(text), ..) => ClassPath::parse(text, &cwd),
-            (None, [_, ..], _) => ClassPath::from_entries(&config.target.classpath, &base),
+        let java = ClassPath::of_java_command(command, directory, variable.as_deref());
+        let program = command.first().map(String::as_str);
+        let class_path = match (&args.classpath, config.target.classpath.as_slice(), &java) {
+            (Some(text), ..) => {
+                let cwd = std::env::current_dir().map_err(|error| {
+                    Failure::usage(format!("the current directory cannot be read: {error}"))
+                })?;
+                ClassPath::parse(text, &cwd)
+            }
+            (None, [_, ..], _) => ClassPath::from_entries(&config.target.classpath, &config.base),
             (None, [], Some(command)) => command.class_path.clone(),
             (None, [], None) => {
-                let program = args.command.first().map_or("", String::as_str);
+                let program = program.unwrap_or("");
                 return Err(Failure::usage(format!("`{program}` is not java, so its class path is unknown"))
                     .hint(
                         "give --classpath and --packages, or write them into hypocenter.toml under [target]",
                     ));
             }
         };
-        let program = args.command.first().map(String::as_str);
-        let home = java::home_for(program)
+        let java_home = java::home_for(program)
             .ok_or_else(|| Failure::usage("no Java installation was found").hint(java::INSTALL_HINT))?;
-        let feature = java::describe(&home).map_or(DEFAULT_FEATURE, |java| java.feature);
+        let packages = match (args.packages.as_slice(), config.target.packages.as_slice()) {
+            ([_, ..], _) => args.packages.clone(),
+            ([], [_, ..]) => config.target.packages.clone(),
+            ([], []) => guess_packages(java.and_then(|it| it.main_class).as_deref())?,
+        };
+        screen::problems(class_path.problems());
+        Ok(TargetSpec { classpath: class_path.entries().to_vec(), packages, java_home })
+    }
+}
+
+impl Target {
+    /// Opens a target.
+    pub fn open(spec: &TargetSpec) -> Result<Target, Failure> {
+        let feature = java::describe(&spec.java_home).map_or(DEFAULT_FEATURE, |java| java.feature);
+        let class_path = ClassPath::from_paths(spec.classpath.clone());
         let own = class_path.open(feature);
         if own.is_empty() {
             let first =
@@ -77,14 +87,9 @@ impl Target {
             return Err(Failure::usage(format!("the class path has no class that can be read{first}"))
                 .hint("check -cp, --classpath or [target] classpath; the target must be compiled first"));
         }
-        let packages = match (args.packages.as_slice(), config.target.packages.as_slice()) {
-            ([_, ..], _) => args.packages.clone(),
-            ([], [_, ..]) => config.target.packages,
-            ([], []) => guess_packages(command.and_then(|it| it.main_class).as_deref())?,
-        };
-        let with_jdk = class_path.with_jdk(&home).open(feature);
-        let class_patterns = packages.iter().flat_map(|package| patterns_of(package, &own)).collect();
-        Ok(Target { own, with_jdk, class_patterns, packages })
+        let with_jdk = class_path.with_jdk(&spec.java_home).open(feature);
+        let class_patterns = spec.packages.iter().flat_map(|package| patterns_of(package, &own)).collect();
+        Ok(Target { own, with_jdk, class_patterns, packages: spec.packages.clone() })
     }
 
     /// What could not be read.
@@ -95,30 +100,6 @@ impl Target {
 
 /// The multi-release version taken where the JDK does not say which it is.
 const DEFAULT_FEATURE: u16 = 17;
-
-fn read_config(path: &Path) -> Result<(Config, PathBuf), Failure> {
-    let base = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned();
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        // The default file need not be there.
-        Err(error)
-            if error.kind() == std::io::ErrorKind::NotFound && path == Path::new("hypocenter.toml") =>
-        {
-            return Ok((Config::default(), base));
-        }
-        Err(error) => {
-            return Err(Failure::usage(format!("{}: {error}", path.display()))
-                .hint("give another file with --config"));
-        }
-    };
-    let config = toml::from_str(&text).map_err(|error: toml::de::Error| {
-        let before = error.span().map_or(&[] as &[u8], |span| &text.as_bytes()[..span.start.min(text.len())]);
-        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
-        Failure::usage(format!("{}:{line}: {}", path.display(), error.message().replace('\n', ", ")))
-            .hint("[target] has the keys classpath and packages, both lists of texts")
-    })?;
-    Ok((config, base))
-}
 
 /// The first three parts of the main class's package: `org.apache.zookeeper` of `org.apache.zookeeper.server.Main`.
 fn guess_packages(main_class: Option<&str>) -> Result<Vec<String>, Failure> {

@@ -1,4 +1,4 @@
-//! What can keep a trial from being run.
+//! What can keep a trial or a campaign from being run.
 
 use hypocenter_trace::{MapError, TraceError};
 
@@ -15,16 +15,12 @@ pub enum LabError {
         /// Why.
         source: std::io::Error,
     },
-    /// The command cannot be started.
-    #[error(
-        "cannot start `{program}`: {source}; give the command as on a shell, with a program that is on the PATH"
-    )]
-    Start {
-        /// What was to be started.
-        program: String,
-        /// Why.
-        source: std::io::Error,
-    },
+    /// The process that owns the trial's processes.
+    #[error(transparent)]
+    Keeper(#[from] crate::keeper::KeeperError),
+    /// The trial's processes are gone, because their owner is.
+    #[error("the trial was ended from outside: {0}; run it again")]
+    KeeperGone(String),
     /// The trial's file.
     #[error(transparent)]
     Trace(#[from] TraceError),
@@ -34,12 +30,40 @@ pub enum LabError {
     /// The plan.
     #[error(transparent)]
     Arm(#[from] crate::ArmError),
-    /// The command waits for its input or its output could not be read.
-    #[error("the output of `{program}` could not be read: {source}")]
-    Output {
-        /// What was running.
-        program: String,
+    /// The workload.
+    #[error("{0}")]
+    Workload(String),
+    /// A regular expression of the configuration.
+    #[error("the regular expression `{pattern}` is broken: {why}; mend it, or use `text` for what it says word by word")]
+    Pattern {
+        /// Which.
+        pattern: String,
         /// Why.
-        source: std::io::Error,
+        why: String,
     },
+    /// The oracle.
+    #[error(transparent)]
+    Oracle(#[from] crate::oracle::OracleError),
+    /// The journal of a campaign.
+    #[error("{path}: {why}")]
+    Journal {
+        /// Which.
+        path: String,
+        /// What is wrong and what to do.
+        why: String,
+    },
+    /// Somebody else works in the directory.
+    #[error(
+        "{campaign} is in use by process {holder}: two campaigns cannot share a directory; wait for it, or give another \
+         with --campaign"
+    )]
+    Busy {
+        /// The directory.
+        campaign: String,
+        /// The process.
+        holder: String,
+    },
+    /// The engine neither works nor ends.
+    #[error("the engine waits for nothing: this is a bug of hypocenter; please report it")]
+    Stuck,
 }

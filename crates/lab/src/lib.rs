@@ -1,21 +1,35 @@
-//! Runs trials: a command with the agent in its JVMs, a fresh directory, and an outcome from what was left behind.
+//! Runs trials, and campaigns of them: processes with the agent inside, a fresh directory each, nothing left behind.
 //!
-//! A [`Trial`] names the command, the plan and the map. [`Trial::run`] lays out the directory, starts the command,
-//! waits for it or ends it, and reads the trace into an [`Outcome`](hypocenter_plan::Outcome). The lab never touches
-//! a process that it did not start.
+//! A [`Trial`] names the workload, the plan and the map. [`Trial::run`] lays out the directory, has a [`keeper`] start
+//! the processes (in a sandbox where the kernel allows it), and the `stage` lead them from ready to the end; what they
+//! left is read into an [`Outcome`](hypocenter_plan::Outcome), and an [`oracle`] says whether the failure happened. A
+//! [`Campaign`] runs the trials that an engine asks for and keeps the [`journal`](Journal).
 //!
-//! **Architecture Invariant:** the lab prints nothing and reads no environment variable; what the command writes is
-//! kept in files and handed to an [`Observer`].
+//! **Architecture Invariant:** the lab never touches a process that it did not start, prints nothing and reads no
+//! environment variable; what processes write is kept in files and handed to an [`Observer`].
 
 mod arm;
+mod campaign;
 mod command;
 mod error;
+mod journal;
+pub mod keeper;
+mod lock;
+mod observer;
+pub mod oracle;
 mod outcome;
-mod process;
+mod output;
+mod stage;
+mod text;
 mod trial;
 
 pub use arm::{ArmError, arm};
+pub use campaign::{Campaign, Executor, Progress, Stopped, finished, trial_directory};
 pub use command::{AgentOption, with_agent};
 pub use error::LabError;
-pub use process::{Observer, Output, Silent};
-pub use trial::{Evidence, Trial, TrialFiles};
+pub use journal::{Entry, Head, JOURNAL_VERSION, Journal};
+pub use lock::Lock;
+pub use observer::{Observer, Silent};
+pub use output::Output;
+pub use text::Pattern;
+pub use trial::{Prepared, Surroundings, Trial, TrialFiles, evidence_of};

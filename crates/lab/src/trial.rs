@@ -1,16 +1,21 @@
 //! One trial from its plan to its outcome.
 
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
-use hypocenter_plan::{Outcome, Plan, WatchLevel};
-use hypocenter_trace::{Map, MapBuilder, Trace, TrialFile};
+use hypocenter_engine::{Evidence, LogBytes};
+use hypocenter_plan::{Network, NodeRule, Oracle, Outcome, Plan, ThreadDump, WatchLevel, Workload};
+use hypocenter_trace::{Map, TrialFile};
 use memmap2::Mmap;
 
-use crate::command::{AgentOption, with_agent};
-use crate::process::{self, Job, Observer};
-use crate::{LabError, arm, outcome};
+use crate::command::AgentOption;
+use crate::keeper::{Isolation, Keeper, Setup};
+use crate::oracle::{self, LiveThread, Scene};
+use crate::stage::{self, Stage};
+use crate::{LabError, Observer, arm, outcome};
 
 /// What is to be run.
 #[derive(Debug)]
@@ -19,22 +24,50 @@ pub struct Trial<'a> {
     pub number: u64,
     /// The plan.
     pub plan: &'a Plan,
-    /// The command.
-    pub command: &'a [String],
-    /// The node that its JVMs are, where they do not say it themselves.
-    pub node: &'a str,
-    /// How closely each site of the map is watched.
-    pub levels: &'a [WatchLevel],
-    /// For each candidate that throws: the classes to try in turn.
-    pub throwables: &'a [Vec<String>],
-    /// The agent's library.
-    pub agent: &'a Path,
-    /// How long the command may take.
-    pub timeout: Option<Duration>,
-    /// The value of `JAVA_TOOL_OPTIONS` that the command would see.
-    pub java_tool_options: Option<&'a str>,
+    /// What is run under it.
+    pub workload: &'a Workload,
+    /// Where relative paths of the workload begin.
+    pub base: &'a Path,
+    /// The node that the workload's one command is, where its JVMs do not say it themselves.
+    pub main: &'a str,
+    /// The map for the plan.
+    pub prepared: &'a Prepared,
+    /// What says that the failure happened.
+    pub oracle: Option<&'a Oracle>,
+    /// What is the same for all trials.
+    pub surroundings: &'a Surroundings,
+    /// What the command reads; nothing if absent.
+    pub stdin: Option<OwnedFd>,
     /// The directory of the trial: made here, and an error if it is there already.
     pub directory: &'a Path,
+}
+
+/// What a plan needs of the target, made once for all trials under it.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    /// The instrumentation map.
+    pub map: PathBuf,
+    /// How closely each site of the map is watched.
+    pub levels: Vec<WatchLevel>,
+    /// For each candidate that throws: the classes to try in turn.
+    pub throwables: Vec<Vec<String>>,
+}
+
+/// What all trials of a campaign share.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// The agent's library.
+    pub agent: PathBuf,
+    /// The program that is the keeper when it is started with `__keeper`.
+    pub keeper: PathBuf,
+    /// Whether trials are put into sandboxes.
+    pub sandbox: bool,
+    /// How long a trial may take, whatever the workload says.
+    pub timeout: Option<Duration>,
+    /// The value of `JAVA_TOOL_OPTIONS` that processes would see.
+    pub java_tool_options: Option<String>,
+    /// What must be seen at its place in a sandbox: the class path, the JDK.
+    pub visible: Vec<PathBuf>,
 }
 
 /// The files of a trial.
@@ -48,8 +81,14 @@ pub struct TrialFiles {
     pub trace: PathBuf,
     /// The outcome, as JSON.
     pub outcome: PathBuf,
-    /// What the command wrote.
+    /// What the processes wrote.
     pub logs: PathBuf,
+    /// The threads of the JVMs at the end, where they were asked for.
+    pub dumps: PathBuf,
+    /// The fresh directory that `{dir}` stands for.
+    pub fresh: PathBuf,
+    /// What the processes see as `/tmp` in a sandbox.
+    pub tmp: PathBuf,
 }
 
 impl TrialFiles {
@@ -61,6 +100,9 @@ impl TrialFiles {
             trace: directory.join("trace"),
             outcome: directory.join("outcome.json"),
             logs: directory.join("logs"),
+            dumps: directory.join("dumps"),
+            fresh: directory.join("dir"),
+            tmp: directory.join("tmp"),
         }
     }
 
@@ -72,88 +114,213 @@ impl TrialFiles {
     }
 }
 
-/// What a trial recorded: its map and its trace, mapped into memory.
-#[derive(Debug)]
-pub struct Evidence {
-    map: Mmap,
-    trace: Mmap,
+/// The evidence of a trial that is over.
+pub fn evidence_of(directory: &Path, outcome: &Outcome) -> Result<Evidence, LabError> {
+    let files = TrialFiles::of(directory);
+    let mut logs = Vec::new();
+    for process in &outcome.processes {
+        for path in &process.logs {
+            logs.push(LogBytes {
+                process: process.name.clone(),
+                incarnation: process.incarnation,
+                bytes: mapped(&directory.join(path))?,
+            });
+        }
+    }
+    Ok(Evidence::new(mapped(&files.map)?, mapped(&files.trace)?, logs))
 }
 
-impl Evidence {
-    /// Opens the evidence of a trial that is over.
-    pub fn open(files: &TrialFiles) -> Result<Evidence, LabError> {
-        Ok(Evidence { map: mapped(&files.map)?, trace: mapped(&files.trace)? })
-    }
-
-    /// The instrumentation map.
-    pub fn map(&self) -> Result<Map<'_>, LabError> {
-        Ok(Map::new(&self.map)?)
-    }
-
-    /// The trace.
-    pub fn trace(&self) -> Result<Trace<'_>, LabError> {
-        Ok(Trace::new(&self.trace)?)
-    }
+fn file_error(path: &Path) -> impl FnOnce(std::io::Error) -> LabError {
+    let path = path.display().to_string();
+    move |source| LabError::File { path, source }
 }
 
 impl Trial<'_> {
-    /// Runs the trial with the map that was built for its plan.
-    pub fn run(&self, map: MapBuilder, observer: &dyn Observer) -> Result<Outcome, LabError> {
-        let file_error = |path: &Path| {
-            let path = path.display().to_string();
-            move |source| LabError::File { path, source }
-        };
+    /// Runs the trial.
+    pub fn run(&self, observer: &dyn Observer) -> Result<Outcome, LabError> {
+        self.workload.check().map_err(LabError::Workload)?;
+        if let Some(oracle) = self.oracle {
+            oracle::check(oracle)?;
+        }
+        let began = SystemTime::now();
         let parent = self.directory.parent().unwrap_or(self.directory);
         fs::create_dir_all(parent).map_err(file_error(parent))?;
         fs::create_dir(self.directory).map_err(file_error(self.directory))?;
         let directory = fs::canonicalize(self.directory).map_err(file_error(self.directory))?;
         let files = TrialFiles::of(&directory);
-        fs::create_dir(&files.logs).map_err(file_error(&files.logs))?;
-        let json = serde_json::to_string_pretty(self.plan).expect("a plan is always JSON");
+        for path in [&files.logs, &files.dumps, &files.fresh, &files.tmp] {
+            fs::create_dir(path).map_err(file_error(path))?;
+        }
+        let plan = self.plan_with_nodes();
+        let json = serde_json::to_string_pretty(&plan).expect("a plan is always JSON");
         fs::write(&files.plan, json + "\n").map_err(file_error(&files.plan))?;
-        map.write(&files.map)?;
+        // One file for all trials of a plan; a copy where the file system has no links.
+        fs::hard_link(&self.prepared.map, &files.map)
+            .or_else(|_| fs::copy(&self.prepared.map, &files.map).map(drop))
+            .map_err(file_error(&files.map))?;
         let map_bytes = mapped(&files.map)?;
         let map = Map::new(&map_bytes)?;
-        let spec = arm(self.plan, &map, self.levels, self.throwables, self.number)?;
+        let spec = arm(&plan, &map, &self.prepared.levels, &self.prepared.throwables, self.number)?;
         let trial = TrialFile::create(&files.trace, &spec)?;
 
-        let option = AgentOption {
-            library: self.agent.to_owned(),
-            map: files.map.clone(),
-            trial: files.trace.clone(),
-            node: self.node.to_owned(),
-        };
-        let with_agent = with_agent(self.command, &option, self.java_tool_options);
-        let log = |name: &str| {
-            let path = files.logs.join(name);
-            File::create(&path).map_err(file_error(&path))
-        };
-        let job = Job {
-            command: &with_agent.command,
-            variables: &with_agent.variables,
-            directory: None,
-            timeout: self.timeout,
-            filter_picked_up: !with_agent.variables.is_empty(),
-            stdout: log("stdout.log")?,
-            stderr: log("stderr.log")?,
-        };
-        let ended = process::run(job, observer)?;
+        let staged = self.stage(&files, &directory, &trial, observer)?;
         trial.end();
         let agent_log = fs::read_to_string(files.agent_log()).unwrap_or_default();
-        let evidence = Evidence::open(&files)?;
-        let outcome = outcome::read(self.plan, &map, &evidence.trace()?, ended, &agent_log);
-        let json = serde_json::to_string_pretty(&outcome).expect("an outcome is always JSON");
-        fs::write(&files.outcome, json + "\n").map_err(file_error(&files.outcome))?;
+        let trace_bytes = mapped(&files.trace)?;
+        let trace = hypocenter_trace::Trace::new(&trace_bytes)?;
+        let answers = staged.answers.clone();
+        let mut outcome = outcome::read(&plan, &map, &trace, staged, &agent_log);
+        if let Some(oracle) = self.oracle {
+            let dumps = read_dumps(&files.dumps)?;
+            let threads: Vec<LiveThread<'_>> = dumps
+                .iter()
+                .flat_map(|dump| dump.threads.iter().map(move |thread| (dump, thread)))
+                .map(|(dump, thread)| LiveThread {
+                    process: &dump.node,
+                    name: &thread.name,
+                    frames: thread.frames.iter().map(|it| it.method.as_str()).collect(),
+                })
+                .collect();
+            let questions = questions(oracle);
+            let scene = Scene {
+                end: outcome.end,
+                processes: &outcome.processes,
+                directory: &directory,
+                fresh: &files.fresh,
+                base: self.base,
+                tmp: self.surroundings.sandbox.then_some(files.tmp.as_path()),
+                started: began,
+                threads: &threads,
+                commands: &|text| {
+                    let at = questions.iter().position(|it| it == text)?;
+                    answers.get(at).copied().flatten()
+                },
+            };
+            outcome.failure = Some(oracle::judge(oracle, &scene)?);
+        }
+        if outcome.end != hypocenter_plan::End::Interrupted {
+            write_whole(&files.outcome, &outcome)?;
+        }
         Ok(outcome)
+    }
+
+    /// The plan with the nodes that live inside a process, as the workload has them.
+    fn plan_with_nodes(&self) -> Plan {
+        let mut plan = self.plan.clone();
+        if plan.nodes.is_empty() {
+            let inside = self.workload.node.iter().filter(|it| !it.threads.is_empty() || it.mdc.is_some());
+            plan.nodes = inside
+                .map(|it| NodeRule { name: it.name.clone(), threads: it.threads.clone(), mdc: it.mdc.clone() })
+                .collect();
+        }
+        plan
+    }
+
+    fn stage(
+        &self,
+        files: &TrialFiles,
+        directory: &Path,
+        trial: &TrialFile,
+        observer: &dyn Observer,
+    ) -> Result<stage::Staged, LabError> {
+        let around = self.surroundings;
+        let mut visible = around.visible.clone();
+        visible.extend([directory.to_owned(), self.base.to_owned(), around.agent.clone(), around.keeper.clone()]);
+        let setup = Setup {
+            isolation: match (around.sandbox, self.workload.network) {
+                (false, _) => Isolation::Plain,
+                (true, network) => Isolation::Sandbox { network },
+            },
+            tmp: files.tmp.clone(),
+            hosts: directory.join("hosts"),
+            visible,
+        };
+        let keeper = Keeper::start(&around.keeper, &setup)?;
+        let questions = self.oracle.map(questions).unwrap_or_default();
+        let stage = Stage {
+            workload: self.workload,
+            main: self.main,
+            keeper: &keeper,
+            trial,
+            directory,
+            fresh: &files.fresh,
+            tmp: around.sandbox.then_some(files.tmp.as_path()),
+            base: self.base,
+            timeout: around.timeout.or(self.workload.timeout.map(|it| it.0)),
+            agent: &|node| AgentOption {
+                library: around.agent.clone(),
+                map: files.map.clone(),
+                trial: files.trace.clone(),
+                node: node.to_owned(),
+            },
+            java_tool_options: around.java_tool_options.as_deref(),
+            stdin: self.stdin.as_ref(),
+            questions: &questions,
+            dump: self.oracle.is_some_and(|it| it.has(&|it| matches!(it, Oracle::Stack { .. }))),
+            observer,
+        };
+        stage::run(&stage)
+    }
+}
+
+/// The commands that an oracle asks.
+fn questions(oracle: &Oracle) -> Vec<String> {
+    match oracle {
+        Oracle::Command(command) => vec![command.clone()],
+        Oracle::All(inner) | Oracle::Any(inner) => inner.iter().flat_map(questions).collect(),
+        Oracle::Not(inner) => questions(inner),
+        _ => Vec::new(),
+    }
+}
+
+fn read_dumps(directory: &Path) -> Result<Vec<ThreadDump>, LabError> {
+    let mut paths: Vec<PathBuf> = fs::read_dir(directory)
+        .map_err(file_error(directory))?
+        .flatten()
+        .map(|it| it.path())
+        .filter(|it| it.extension().is_some_and(|it| it == "json"))
+        .collect();
+    paths.sort();
+    paths
+        .iter()
+        .map(|path| {
+            let bytes = fs::read(path).map_err(file_error(path))?;
+            serde_json::from_slice(&bytes).map_err(|error| file_error(path)(error.into()))
+        })
+        .collect()
+}
+
+/// Writes a document so that it is there whole or not at all, whatever happens.
+fn write_whole(path: &Path, document: &impl serde::Serialize) -> Result<(), LabError> {
+    let part = path.with_extension("part");
+    let json = serde_json::to_string_pretty(document).expect("the document is always JSON");
+    let write = || {
+        let mut file = File::create(&part)?;
+        file.write_all(json.as_bytes())?;
+        file.write_all(b"\n")?;
+        file.sync_all()?;
+        fs::rename(&part, path)
+    };
+    write().map_err(file_error(path))
+}
+
+/// A path of the configuration: `{dir}` replaced, relative to `base`, and where it really lies if it is in the private
+/// `/tmp` of a sandbox.
+pub(crate) fn path_in(text: &str, base: &Path, fresh: &Path, tmp: Option<&Path>) -> PathBuf {
+    let path = base.join(text.replace("{dir}", &fresh.display().to_string()));
+    let climbs = path.components().any(|it| it == Component::ParentDir);
+    match (tmp, path.strip_prefix("/tmp")) {
+        // What was brought back to its place below /tmp lies where it says.
+        (Some(tmp), Ok(inside)) if !climbs && !path.starts_with(base) && !path.starts_with(fresh) => tmp.join(inside),
+        _ => path,
     }
 }
 
 /// A file of the trial, mapped.
 #[allow(unsafe_code)]
 fn mapped(path: &Path) -> Result<Mmap, LabError> {
-    let error = |source| LabError::File { path: path.display().to_string(), source };
-    let file = File::open(path).map_err(error)?;
+    let file = File::open(path).map_err(file_error(path))?;
     // SAFETY: the map is written once and the trace is read after its writers have ended; a process that was left
     // behind can at worst change numbers, which the reader doubts anyway.
-    unsafe { Mmap::map(&file) }.map_err(error)
+    unsafe { Mmap::map(&file) }.map_err(file_error(path))
 }

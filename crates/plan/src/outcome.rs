@@ -48,6 +48,8 @@ pub enum End {
     TimedOut,
     /// A node never got ready, so nothing was tried.
     NotReady,
+    /// A client ended without having made all its steps.
+    Unfinished,
     /// The lab ended it because the user asked.
     Interrupted,
 }
@@ -66,6 +68,7 @@ impl fmt::Display for End {
             End::Signalled { signal } => write!(f, "was ended by signal {signal}"),
             End::TimedOut => write!(f, "was ended: its time was up"),
             End::NotReady => write!(f, "did not get ready"),
+            End::Unfinished => write!(f, "ended before all steps were made"),
             End::Interrupted => write!(f, "was ended: you asked"),
         }
     }

@@ -51,6 +51,18 @@ impl ClassPath {
         path
     }
 
+    /// A path of entries that are known one by one.
+    pub fn from_paths(entries: Vec<PathBuf>) -> ClassPath {
+        let mut path = ClassPath::default();
+        entries.into_iter().for_each(|entry| path.add(entry));
+        path
+    }
+
+    /// What was wrong with the text that it was read from.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
     /// The same path with the JDK's own classes behind everything else: `lib/modules`, or `rt.jar` and its
     /// companions for JDK 8.
     pub fn with_jdk(mut self, java_home: &Path) -> ClassPath {

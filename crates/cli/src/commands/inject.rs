@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use hypocenter_plan::{
-    Candidate, CandidateResult, End, ExitCode, Fault, Guard, Pause, Plan, Repeat, SiteKind, StackGuard,
+    Arm, Candidate, ExitCode, Fault, Guard, Pause, Plan, Repeat, SiteKind, StackGuard,
 };
 use hypocenter_program::{SitePattern, find_sites};
 
 use crate::args::InjectArgs;
-use crate::commands::run::{carry_out, finish};
+use crate::commands::run::carry_out;
 use crate::failure::Failure;
+use crate::local::Ready;
+use crate::request::Chosen;
 use crate::screen;
 use crate::target::Target;
 
@@ -19,7 +21,9 @@ pub fn run(args: &InjectArgs) -> Result<ExitCode, Failure> {
         // What is negated is a result, so a method alone means where it returns.
         pattern = format!("{pattern} return").parse()?;
     }
-    let target = Target::open(&args.target)?;
+    screen::heading("hypocenter inject");
+    let chosen = Chosen::of(&args.target, args.workload.as_deref())?;
+    let target = Target::open(&chosen.target)?;
     // The target's own classes first: the JDK has classes of every name.
     let mut found = find_sites(&target.own, &pattern);
     if found.sites.is_empty() {
@@ -33,6 +37,7 @@ pub fn run(args: &InjectArgs) -> Result<ExitCode, Failure> {
     }
     let plan = Plan {
         seed: args.seed,
+        arm: if args.when_ready { Arm::Ready } else { Arm::Start },
         candidates: found
             .sites
             .iter()
@@ -46,7 +51,6 @@ pub fn run(args: &InjectArgs) -> Result<ExitCode, Failure> {
         ..Plan::default()
     };
     plan.check()?;
-    screen::heading("hypocenter inject");
     screen::line("fault", &format!("{}, {}", fault(args), when(args)));
     for (number, site) in found.sites.iter().take(SITES_SHOWN).enumerate() {
         screen::line(if number == 0 { "site" } else { "" }, &screen::clean(&site.to_string()));
@@ -60,18 +64,9 @@ pub fn run(args: &InjectArgs) -> Result<ExitCode, Failure> {
             &format!("{} sites fit; the first that is reached so takes the fault", found.sites.len()),
         );
     }
-    let (outcome, directory) = carry_out("inject", &args.target, &target, &plan)?;
-    let injected = outcome.candidates.iter().find(|it| matches!(it.result, CandidateResult::Injected(_)));
-    match injected {
-        Some(candidate) => screen::candidate(candidate),
-        None => outcome.candidates.iter().take(SITES_SHOWN).for_each(screen::candidate),
-    }
-    finish(&args.target, &outcome, &directory)?;
-    Ok(match (injected, outcome.end) {
-        (None, End::TimedOut) => ExitCode::Budget,
-        (None, _) => ExitCode::Findings,
-        (Some(_), _) => ExitCode::Done,
-    })
+    let request = chosen.request("inject", &args.target, plan, args.repeat);
+    let ready = Ready::begin(request, &target, &args.target.lab)?;
+    carry_out(&ready, &args.target.lab, None)
 }
 
 const SITES_SHOWN: usize = 8;

@@ -2,5 +2,7 @@
 
 pub mod doctor;
 pub mod inject;
+pub mod replay;
 pub mod run;
 pub mod schema;
+pub mod trial;

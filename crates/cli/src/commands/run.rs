@@ -1,43 +1,168 @@
 //! `hypocenter run`: a command with hooks and no fault, or under a plan that was written before.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use hypocenter_lab::{Evidence, Trial, TrialFiles};
+use hypocenter_engine::JobId;
+use hypocenter_lab::{Stopped, evidence_of, finished, trial_directory};
 use hypocenter_plan::{
-    CandidateResult, End, ExitCode, Fault, Outcome, Plan, Record, SiteKind, Watch, WatchLevel,
+    CandidateResult, End, ExitCode, Outcome, Plan, Record, SiteKind, Watch, WatchLevel,
 };
-use hypocenter_program::{build_map, concrete_subtypes};
 use hypocenter_trace::SiteId;
+use serde::Serialize;
 
-use crate::args::{RecordLevel, RunArgs, TargetArgs};
+use crate::args::{LabArgs, RecordLevel, RunArgs};
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::local::{Ran, Ready};
+use crate::request::{Chosen, existing};
+use crate::screen::{self, Passing, Quiet};
 use crate::target::Target;
-use crate::{agent_library, screen, store};
 
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
-    let target = Target::open(&args.target)?;
-    let plan = match &args.plan {
-        Some(path) => read_plan(path)?,
-        None => plan_of(args, &target)?,
-    };
     screen::heading("hypocenter run");
-    screen::line("target", &target.packages.join(", "));
-    let (outcome, directory) = carry_out("run", &args.target, &target, &plan)?;
-    outcome.candidates.iter().for_each(screen::candidate);
-    show_top(&TrialFiles::of(&directory), args.top)?;
-    finish(&args.target, &outcome, &directory)?;
-    let injected = |it: &hypocenter_plan::CandidateOutcome| matches!(it.result, CandidateResult::Injected(_));
-    Ok(match outcome.end {
-        End::TimedOut => ExitCode::Budget,
-        _ if !plan.candidates.is_empty() && !outcome.candidates.iter().any(injected) => ExitCode::Findings,
-        _ if outcome.jvms.is_empty() => ExitCode::Usage,
-        End::Exited { status: 0 } => ExitCode::Done,
-        _ if plan.candidates.is_empty() => ExitCode::AlreadyFails,
+    let lab = &args.target.lab;
+    let ready = match &args.resume {
+        Some(name) => {
+            let directory = existing(lab, name);
+            screen::line("campaign", &directory.display().to_string());
+            Ready::resume(directory, lab)?
+        }
+        None => {
+            let chosen = Chosen::of(&args.target, args.workload.as_deref())?;
+            let target = Target::open(&chosen.target)?;
+            screen::line("target", &target.packages.join(", "));
+            let plan = match &args.plan {
+                Some(path) => read_plan(path)?,
+                None => plan_of(args, &target)?,
+            };
+            Ready::begin(chosen.request("run", &args.target, plan, args.repeat), &target, lab)?
+        }
+    };
+    carry_out(&ready, lab, Some(args.top))
+}
+
+/// Runs a campaign and shows what it gave: one trial as itself, several as their sum.
+pub fn carry_out(ready: &Ready, lab: &LabArgs, top: Option<usize>) -> Result<ExitCode, Failure> {
+    let request = &ready.request;
+    match &request.workload.command {
+        Some(command) => screen::line("command", &screen::clean(&command.0)),
+        None => {
+            let (nodes, clients) = (request.workload.node.len(), request.workload.client.len());
+            let text = format!("{}: {nodes} nodes, {clients} clients", request.workload.name);
+            screen::line("workload", &text);
+        }
+    }
+    let interrupt = Interrupt::watch();
+    if request.repeat > 1 {
+        let ran = ready.run(lab, &Quiet(&interrupt), &interrupt)?;
+        return many(ready, lab, &ran);
+    }
+    screen::gap();
+    let passing = Passing::new(lab.json, request.workload.command.is_some(), &interrupt);
+    let ran = ready.run(lab, &passing, &interrupt)?;
+    screen::gap();
+    let directory = trial_directory(&ready.directory, JobId(0));
+    if ran.stopped == Stopped::Interrupted {
+        return Err(interrupted(ready));
+    }
+    let outcome = finished(&directory)?
+        .ok_or_else(|| Failure::usage(format!("{}: the outcome is gone", directory.display())))?;
+    match outcome.candidates.iter().find(|it| matches!(it.result, CandidateResult::Injected(_))) {
+        // Of many candidates under one limit, those that were not needed are no news.
+        Some(candidate) if request.plan.limit == 1 => screen::candidate(candidate),
+        _ => outcome.candidates.iter().take(CANDIDATES_SHOWN).for_each(screen::candidate),
+    }
+    if let Some(top) = top {
+        show_top(&directory, &outcome, top)?;
+    }
+    finish(lab, &outcome, &directory)?;
+    Ok(code_of(&request.plan, &outcome))
+}
+
+const CANDIDATES_SHOWN: usize = 8;
+
+fn interrupted(ready: &Ready) -> Failure {
+    let name = ready.directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut failure = Failure::usage("you ended the campaign; what it has recorded is kept")
+        .hint(format!("`hypocenter run --resume {name}` goes on with it"));
+    failure.code = ExitCode::Budget;
+    failure
+}
+
+/// Many trials, as JSON.
+#[derive(Debug, Serialize)]
+struct Summary<'a> {
+    campaign: String,
+    workload: &'a str,
+    trials: u64,
+    well: u64,
+    injected: u64,
+    failures: u64,
+    hits: u64,
+    seconds: f64,
+    replay: String,
+}
+
+fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
+    let tally = &ran.tally;
+    let name = ready.directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let of = |count: u64| format!("{} of {}", screen::thousands(count), screen::thousands(tally.trials));
+    screen::line("trials", &format!("{}, in {:.1} s", of(tally.trials), ran.took.as_secs_f64()));
+    screen::line("well", &of(tally.well));
+    let faulty = !ready.request.plan.candidates.is_empty();
+    if faulty {
+        screen::line("injected", &of(tally.injected));
+    }
+    if ready.request.oracle.is_some() {
+        screen::line("failure", &format!("happened in {}", of(tally.failures)));
+    }
+    for (id, text) in ran.bad.iter().take(CANDIDATES_SHOWN) {
+        screen::line("", &format!("{name}/{id}: {}", screen::clean(text)));
+    }
+    if ran.bad.len() > CANDIDATES_SHOWN {
+        screen::line("", &format!("... {} more in results.jsonl", ran.bad.len() - CANDIDATES_SHOWN));
+    }
+    screen::line("kept in", &ready.directory.display().to_string());
+    if lab.json {
+        screen::json(&Summary {
+            campaign: ready.directory.display().to_string(),
+            workload: &ready.request.workload.name,
+            trials: tally.trials,
+            well: tally.well,
+            injected: tally.injected,
+            failures: tally.failures,
+            hits: tally.hits,
+            seconds: ran.took.as_secs_f64(),
+            replay: format!("hypocenter replay {name}/0"),
+        })?;
+    }
+    if ran.stopped == Stopped::Interrupted {
+        return Err(interrupted(ready));
+    }
+    Ok(match faulty {
+        true if tally.injected < tally.trials => ExitCode::Findings,
+        false if tally.well < tally.trials || tally.failures > 0 => ExitCode::AlreadyFails,
         _ => ExitCode::Done,
     })
 }
 
-fn read_plan(path: &Path) -> Result<Plan, Failure> {
+/// How the command ends after one trial.
+pub fn code_of(plan: &Plan, outcome: &Outcome) -> ExitCode {
+    let injected = outcome.candidates.iter().any(|it| matches!(it.result, CandidateResult::Injected(_)));
+    let happened = outcome.failure.as_ref().is_some_and(|it| it.happened);
+    match outcome.end {
+        End::Interrupted => ExitCode::Budget,
+        End::TimedOut if !injected => ExitCode::Budget,
+        _ if !plan.candidates.is_empty() => if injected { ExitCode::Done } else { ExitCode::Findings },
+        _ if outcome.jvms.is_empty() => ExitCode::Usage,
+        _ if happened => ExitCode::AlreadyFails,
+        End::Exited { status: 0 } => ExitCode::Done,
+        _ => ExitCode::AlreadyFails,
+    }
+}
+
+/// A plan from its file.
+pub fn read_plan(path: &Path) -> Result<Plan, Failure> {
     let hint = "`hypocenter schema plan` prints what a plan looks like";
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::usage(format!("plan {}: {error}", path.display())).hint(hint))?;
@@ -70,6 +195,7 @@ fn plan_of(args: &RunArgs, target: &Target) -> Result<Plan, Failure> {
     };
     let watch = Watch { kinds, classes: target.class_patterns.clone(), level };
     Ok(Plan {
+        seed: args.seed,
         record: Record {
             watch: vec![watch],
             lossless: args.lossless,
@@ -80,78 +206,23 @@ fn plan_of(args: &RunArgs, target: &Target) -> Result<Plan, Failure> {
     })
 }
 
-/// Runs one trial of a plan and returns its outcome and directory.
-pub fn carry_out(
-    verb: &str,
-    args: &TargetArgs,
-    target: &Target,
-    plan: &Plan,
-) -> Result<(Outcome, PathBuf), Failure> {
-    screen::problems(target.problems());
-    let (map, summary, problems) = build_map(&target.with_jdk, plan)?;
-    screen::problems(&problems);
-    if map.site_count() == 0 {
-        return Err(Failure::usage(format!(
-            "nothing to hook: no class of {} has such sites",
-            target.packages.join(", ")
-        ))
-        .hint("check --packages and --hook"));
-    }
-    screen::line(
-        "hooks",
-        &format!(
-            "{} sites in {} methods of {} classes",
-            screen::thousands(map.site_count() as u64),
-            screen::thousands(summary.methods as u64),
-            screen::thousands(summary.classes as u64)
-        ),
-    );
-    let throwables = plan
-        .candidates
-        .iter()
-        .map(|it| match &it.fault {
-            Fault::Exception { class, .. } => concrete_subtypes(&target.with_jdk, class),
-            _ => Ok(Vec::new()),
-        })
-        .collect::<Result<Vec<_>, _>>()?;
-    let agent = agent_library::unpacked()?;
-    let campaign = store::new_campaign(&args.out, verb)?;
-    let directory = campaign.join("trials").join("000");
-    let inherited = std::env::var("JAVA_TOOL_OPTIONS").ok();
-    let trial = Trial {
-        number: 0,
-        plan,
-        command: &args.command,
-        node: &args.node_name,
-        levels: &summary.levels,
-        throwables: &throwables,
-        agent: &agent,
-        timeout: args.timeout,
-        java_tool_options: inherited.as_deref(),
-        directory: &directory,
-    };
-    screen::line("command", &screen::clean(&args.command.join(" ")));
-    screen::gap();
-    let outcome = trial.run(map, &screen::Passing::new(args.json))?;
-    screen::gap();
-    Ok((outcome, directory))
-}
-
 /// The last lines, the same for every verb that runs one trial.
-pub fn finish(args: &TargetArgs, outcome: &Outcome, directory: &Path) -> Result<(), Failure> {
+pub fn finish(lab: &LabArgs, outcome: &Outcome, directory: &Path) -> Result<(), Failure> {
     screen::jvms(outcome);
+    screen::processes(outcome);
     screen::problems(&outcome.problems);
+    screen::failure_seen(outcome);
     screen::end(outcome);
     screen::line("kept in", &directory.display().to_string());
-    if args.json {
+    if lab.json {
         screen::json(outcome)?;
     }
     Ok(())
 }
 
 /// The sites that were hit most.
-fn show_top(files: &TrialFiles, count: usize) -> Result<(), Failure> {
-    let evidence = Evidence::open(files)?;
+fn show_top(directory: &Path, outcome: &Outcome, count: usize) -> Result<(), Failure> {
+    let evidence = evidence_of(directory, outcome)?;
     let (map, trace) = (evidence.map()?, evidence.trace()?);
     let mut hits = vec![0u64; map.site_count()];
     for jvm in trace.jvms() {

@@ -1,0 +1,265 @@
+//! Campaigns on this machine: the target opened, the map made, trials run by a pool of threads.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use hypocenter_engine::{Engine, Job, JobId, Plans, Tally};
+use hypocenter_lab::{
+    Campaign, Executor, Head, JOURNAL_VERSION, LabError, Observer, Prepared, Progress, Stopped, Surroundings,
+    Trial, keeper,
+};
+use hypocenter_plan::{CandidateResult, Fault, Outcome, Plan};
+use hypocenter_program::{build_map, concrete_subtypes};
+use hypocenter_trace::hash;
+
+use crate::args::{LabArgs, SandboxChoice};
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::request::Request;
+use crate::screen::{self, Bar};
+use crate::target::Target;
+use crate::{agent_library, store};
+
+/// A campaign that is ready to run.
+#[derive(Debug)]
+pub struct Ready {
+    /// What it is to do.
+    pub request: Request,
+    /// Its directory.
+    pub directory: PathBuf,
+    prepared: Prepared,
+    surroundings: Surroundings,
+    /// Stands for the target in the journal.
+    target: String,
+}
+
+/// What a campaign gave.
+#[derive(Debug)]
+pub struct Ran {
+    /// How it stopped.
+    pub stopped: Stopped,
+    /// Over all its trials.
+    pub tally: Tally,
+    /// The trials of this run that did not end well, with what they say.
+    pub bad: BTreeMap<JobId, String>,
+    /// How long this run took.
+    pub took: Duration,
+}
+
+impl Ready {
+    /// Begins a new campaign, or goes on with that of the same name.
+    pub fn begin(request: Request, target: &Target, lab: &LabArgs) -> Result<Ready, Failure> {
+        screen::problems(target.problems());
+        let made = make_map(&request.plan, target)?;
+        let directory = match &lab.campaign {
+            None => store::new_campaign(&lab.out, &request.verb)?,
+            Some(name) => store::named_campaign(&lab.out, name)?,
+        };
+        if hypocenter_lab::Journal::path_in(&directory).exists() {
+            // The journal says whether it is the same campaign; what it was asked to do stays as it was.
+            let before = Request::read(&directory)?;
+            return Ready::of(before, directory, made, lab);
+        }
+        request.write(&directory)?;
+        Ready::of(request, directory, made, lab)
+    }
+
+    /// Goes on with a campaign that was begun before.
+    pub fn resume(directory: PathBuf, lab: &LabArgs) -> Result<Ready, Failure> {
+        let request = Request::read(&directory)?;
+        let target = Target::open(&request.target)?;
+        screen::problems(target.problems());
+        let made = make_map(&request.plan, &target)?;
+        Ready::of(request, directory, made, lab)
+    }
+
+    fn of(request: Request, directory: PathBuf, made: Made, lab: &LabArgs) -> Result<Ready, Failure> {
+        let path = directory.join("map");
+        let part = directory.join(format!("map.{}.part", std::process::id()));
+        let digest = made.map.write(&part)?;
+        fs::rename(&part, &path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+        let workload = serde_json::to_vec(&(&request.workload, &request.oracle, &request.plan, request.repeat))
+            .expect("a workload is always JSON");
+        let target = format!("{:016x}", hash::bytes(&workload, digest));
+        let own = std::env::current_exe()
+            .map_err(|error| Failure::usage(format!("this program's own file cannot be found: {error}")))?;
+        let mut visible = request.target.classpath.clone();
+        visible.push(request.target.java_home.clone());
+        visible.extend(std::env::current_dir());
+        let sandbox = sandbox(lab, &own)?;
+        let surroundings = Surroundings {
+            agent: agent_library::unpacked()?,
+            keeper: own,
+            sandbox,
+            timeout: request.timeout.map(|it| it.0),
+            java_tool_options: std::env::var("JAVA_TOOL_OPTIONS").ok(),
+            visible,
+        };
+        let prepared = Prepared { map: path, levels: made.levels, throwables: made.throwables };
+        Ok(Ready { request, directory, prepared, surroundings, target })
+    }
+
+    /// Runs its trials.
+    pub fn run(&self, lab: &LabArgs, observer: &dyn Observer, interrupt: &Interrupt) -> Result<Ran, Failure> {
+        let mut engine = Plans::new(self.request.workload.name.clone(), self.request.plans());
+        let campaign = Campaign {
+            directory: &self.directory,
+            head: Head {
+                journal: JOURNAL_VERSION,
+                engine: engine.name().to_owned(),
+                seed: self.request.seed,
+                target: self.target.clone(),
+                tool: env!("CARGO_PKG_VERSION").to_owned(),
+            },
+            jobs: usize::from(lab.jobs),
+        };
+        let started = Instant::now();
+        let shown = Shown {
+            bar: (self.request.repeat > 1).then(|| Bar::new(self.request.repeat)),
+            bad: Mutex::default(),
+        };
+        let local = Local { ready: self, observer, interrupt };
+        let stopped = campaign.run(&mut engine, &local, &shown);
+        if let Some(bar) = &shown.bar {
+            bar.finish();
+        }
+        let bad = shown.bad.into_inner().unwrap_or_else(|poison| poison.into_inner());
+        Ok(Ran { stopped: stopped?, tally: engine.verdict(), bad, took: started.elapsed() })
+    }
+
+    /// Runs one trial of the campaign, in its place.
+    pub fn one(
+        &self,
+        id: JobId,
+        plan: &Plan,
+        directory: &Path,
+        observer: &dyn Observer,
+    ) -> Result<Outcome, LabError> {
+        let trial = Trial {
+            number: id.0,
+            plan,
+            workload: &self.request.workload,
+            base: &self.request.base,
+            main: &self.request.main,
+            prepared: &self.prepared,
+            oracle: self.request.oracle.as_ref(),
+            surroundings: &self.surroundings,
+            // Many trials cannot share one input.
+            stdin: if self.request.repeat == 1 { screen::stdin() } else { None },
+            directory,
+        };
+        trial.run(observer)
+    }
+}
+
+struct Made {
+    map: hypocenter_trace::MapBuilder,
+    levels: Vec<hypocenter_plan::WatchLevel>,
+    throwables: Vec<Vec<String>>,
+}
+
+fn make_map(plan: &Plan, target: &Target) -> Result<Made, Failure> {
+    let (map, summary, problems) = build_map(&target.with_jdk, plan)?;
+    screen::problems(&problems);
+    if map.site_count() == 0 {
+        return Err(Failure::usage(format!(
+            "nothing to hook: no class of {} has such sites",
+            target.packages.join(", ")
+        ))
+        .hint("check --packages and --hook"));
+    }
+    screen::line(
+        "hooks",
+        &format!(
+            "{} sites in {} methods of {} classes",
+            screen::thousands(map.site_count() as u64),
+            screen::thousands(summary.methods as u64),
+            screen::thousands(summary.classes as u64)
+        ),
+    );
+    let throwables = plan
+        .candidates
+        .iter()
+        .map(|it| match &it.fault {
+            Fault::Exception { class, .. } => concrete_subtypes(&target.with_jdk, class),
+            _ => Ok(Vec::new()),
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(Made { map, levels: summary.levels, throwables })
+}
+
+/// Whether trials get sandboxes; says why not, where that matters.
+fn sandbox(lab: &LabArgs, own: &Path) -> Result<bool, Failure> {
+    const SHARED: &str = "trials share the machine's ports and its /tmp, so those with fixed ones cannot run side by side";
+    match lab.sandbox {
+        SandboxChoice::Off => {
+            if lab.jobs > 1 {
+                screen::note("sandbox", &format!("off: {SHARED}"));
+            }
+            Ok(false)
+        }
+        choice => match keeper::probe(own) {
+            Ok(()) => Ok(true),
+            Err(why) if choice == SandboxChoice::On => {
+                Err(Failure::usage(why).hint("run with --sandbox off, and --jobs 1 if ports or paths are fixed"))
+            }
+            Err(why) => {
+                screen::note("sandbox", &format!("none: {why}; {SHARED}"));
+                Ok(false)
+            }
+        },
+    }
+}
+
+struct Local<'a> {
+    ready: &'a Ready,
+    observer: &'a dyn Observer,
+    interrupt: &'a Interrupt,
+}
+
+impl Executor for Local<'_> {
+    fn trial(&self, id: JobId, _: &str, plan: &Plan, directory: &Path) -> Result<Outcome, LabError> {
+        self.ready.one(id, plan, directory, self.observer)
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupt.asked()
+    }
+}
+
+struct Shown {
+    bar: Option<Bar>,
+    bad: Mutex<BTreeMap<JobId, String>>,
+}
+
+impl Progress for Shown {
+    fn resumed(&self, told: u64, cut: bool) {
+        let more = if cut { "; its last line was cut short, and that trial is run again" } else { "" };
+        screen::line("resumed", &format!("{} trials are done{more}", screen::thousands(told)));
+        if let Some(bar) = &self.bar {
+            bar.resumed(told);
+        }
+    }
+
+    fn ended(&self, job: &Job, outcome: Option<&Outcome>) {
+        let Some(outcome) = outcome else { return };
+        let injected = outcome.candidates.iter().any(|it| matches!(it.result, CandidateResult::Injected(_)));
+        let mut text = match &outcome.failure {
+            Some(failure) if failure.happened => format!("the failure happened: {}", failure.why),
+            _ => outcome.end.to_string(),
+        };
+        let bad = !outcome.end.is_well() || outcome.failure.as_ref().is_some_and(|it| it.happened);
+        if !outcome.candidates.is_empty() && !injected {
+            text += ", no fault was injected";
+        }
+        if let Some(bar) = &self.bar {
+            bar.ended(job.id.0, bad, &text, Duration::from_millis(outcome.wall_ms));
+        }
+        if bad {
+            self.bad.lock().unwrap_or_else(|poison| poison.into_inner()).insert(job.id, text);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! What a campaign was asked to do: kept as `campaign.json`, so that it can be resumed, replayed, or carried out elsewhere.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hypocenter_plan::{CommandLine, Network, Oracle, Plan, Span, Workload};
+use serde::{Deserialize, Serialize};
+
+use crate::args::{LabArgs, NetworkChoice, TargetArgs};
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::target::TargetSpec;
+
+/// The version of `campaign.json`.
+const REQUEST_VERSION: u32 = 1;
+
+/// See the module.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Request {
+    /// The version of the document.
+    pub version: u32,
+    /// The verb that began the campaign.
+    pub verb: String,
+    /// Its seed.
+    pub seed: u64,
+    /// How many trials.
+    pub repeat: u64,
+    /// Where relative paths begin.
+    pub base: PathBuf,
+    /// The node that the workload's one command is.
+    pub main: String,
+    /// The classes.
+    pub target: TargetSpec,
+    /// What is run.
+    pub workload: Workload,
+    /// What says that the failure happened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oracle: Option<Oracle>,
+    /// The plan of every trial, but for its seed.
+    pub plan: Plan,
+    /// How long a trial may take, whatever the workload says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Span>,
+}
+
+/// What is to be run, before it is known under which plan.
+#[derive(Debug)]
+pub struct Chosen {
+    pub base: PathBuf,
+    pub target: TargetSpec,
+    pub workload: Workload,
+    pub oracle: Option<Oracle>,
+}
+
+impl Chosen {
+    /// The command behind `--`, or a workload of the configuration.
+    pub fn of(args: &TargetArgs, name: Option<&str>) -> Result<Chosen, Failure> {
+        let config = Config::read(&args.config)?;
+        let cwd = std::env::current_dir()
+            .map_err(|error| Failure::usage(format!("the current directory cannot be read: {error}")))?;
+        let (mut workload, base) = match (args.command.as_slice(), name) {
+            ([], name) => (config.workload(name, &args.config)?.clone(), config.base.clone()),
+            ([_, ..], Some(name)) => {
+                return Err(Failure::usage(format!("both a workload (`{name}`) and a command are given"))
+                    .hint("leave one of them out"));
+            }
+            (words, None) => {
+                let command = Some(CommandLine::of_words(words));
+                (Workload { name: "command".to_owned(), command, ..Workload::default() }, cwd)
+            }
+        };
+        if let Some(network) = args.lab.network {
+            workload.network = match network {
+                NetworkChoice::Private => Network::Private,
+                NetworkChoice::Host => Network::Host,
+            };
+        }
+        let of_nodes = workload.node.iter().filter_map(|it| it.command.as_ref());
+        let first = workload.command.iter().chain(of_nodes).next();
+        let words = first.map_or(Ok(Vec::new()), |it| it.words("")).map_err(Failure::usage)?;
+        let directory = workload.directory.as_ref().map_or_else(|| base.clone(), |it| base.join(it));
+        let target = TargetSpec::of(args, &config, &words, &directory)?;
+        let of_failure = if args.command.is_empty() { config.oracle_of(&workload.name).cloned() } else { None };
+        let oracle = args.oracle.clone().or(of_failure);
+        Ok(Chosen { base, target, workload, oracle })
+    }
+
+    /// The request for trials of it under a plan.
+    pub fn request(self, verb: &str, args: &TargetArgs, plan: Plan, repeat: u64) -> Request {
+        Request {
+            version: REQUEST_VERSION,
+            verb: verb.to_owned(),
+            seed: plan.seed,
+            repeat,
+            base: self.base,
+            main: args.node_name.clone(),
+            target: self.target,
+            workload: self.workload,
+            oracle: self.oracle,
+            plan,
+            timeout: args.lab.timeout.map(Span),
+        }
+    }
+}
+
+impl Request {
+    /// The plans of the trials. The seed of each follows from that of the campaign and its number.
+    pub fn plans(&self) -> Vec<Plan> {
+        let plan = |number| Plan { seed: self.seed.wrapping_add(number), ..self.plan.clone() };
+        (0..self.repeat).map(plan).collect()
+    }
+
+    fn path(campaign: &Path) -> PathBuf {
+        campaign.join("campaign.json")
+    }
+
+    /// Keeps the request in the directory of a new campaign.
+    pub fn write(&self, campaign: &Path) -> Result<(), Failure> {
+        let (path, part) = (Request::path(campaign), campaign.join("campaign.json.part"));
+        let json = serde_json::to_string_pretty(self).expect("a request is always JSON");
+        fs::write(&part, json + "\n")
+            .and_then(|()| fs::rename(&part, &path))
+            .map_err(|error| Failure::usage(format!("{}: {error}", path.display())).hint("free some space"))
+    }
+
+    /// The request of a campaign.
+    pub fn read(campaign: &Path) -> Result<Request, Failure> {
+        let path = Request::path(campaign);
+        let failed = |why: String| {
+            Failure::usage(format!("{}: {why}", path.display()))
+                .hint("name a campaign below --out, such as run-0001 or latest")
+        };
+        let text = fs::read_to_string(&path).map_err(|error| failed(error.to_string()))?;
+        let document: serde_json::Value =
+            serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
+        let version = document.get("version").and_then(serde_json::Value::as_u64);
+        if version != Some(u64::from(REQUEST_VERSION)) {
+            let found = version.map_or("none".to_owned(), |it| it.to_string());
+            return Err(Failure::usage(format!(
+                "{}: format version {found}, this tool knows version {REQUEST_VERSION}",
+                path.display()
+            ))
+            .hint("go on with the version of the tool that wrote it, or begin a new campaign"));
+        }
+        serde_json::from_value(document).map_err(|error| failed(error.to_string()))
+    }
+}
+
+/// The directory of a campaign that was there before: by its name below --out, or by its path.
+pub fn existing(lab: &LabArgs, name: &str) -> PathBuf {
+    let below = lab.out.join(name);
+    let path = if below.is_dir() || !Path::new(name).is_dir() { below } else { PathBuf::from(name) };
+    // `latest` is a link, and a campaign is called by its own name.
+    path.canonicalize().unwrap_or(path)
+}

@@ -1,0 +1,45 @@
+//! What a trial left behind, as bytes in memory: an engine reads it without touching a file.
+
+use hypocenter_trace::{Map, MapError, Trace, TraceError};
+use memmap2::Mmap;
+
+/// The evidence of one trial.
+#[derive(Debug)]
+pub struct Evidence {
+    map: Mmap,
+    trace: Mmap,
+    logs: Vec<LogBytes>,
+}
+
+/// What a process wrote.
+#[derive(Debug)]
+pub struct LogBytes {
+    /// The node or client.
+    pub process: String,
+    /// The how-manieth process of that name.
+    pub incarnation: u32,
+    /// Its bytes.
+    pub bytes: Mmap,
+}
+
+impl Evidence {
+    /// The evidence from its mapped files.
+    pub fn new(map: Mmap, trace: Mmap, logs: Vec<LogBytes>) -> Evidence {
+        Evidence { map, trace, logs }
+    }
+
+    /// The instrumentation map.
+    pub fn map(&self) -> Result<Map<'_>, MapError> {
+        Map::new(&self.map)
+    }
+
+    /// The trace.
+    pub fn trace(&self) -> Result<Trace<'_>, TraceError> {
+        Trace::new(&self.trace)
+    }
+
+    /// What each process wrote, stdout before stderr, in the order of their start.
+    pub fn logs(&self) -> &[LogBytes] {
+        &self.logs
+    }
+}

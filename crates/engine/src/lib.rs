@@ -1,0 +1,58 @@
+//! The shape of an engine: it is asked for work ([`Engine::next`]) and told of results ([`Engine::tell`]).
+//!
+//! A campaign asks an engine for [`Job`]s, has each carried out, lets a [`Digester`] read the [`Evidence`] beside the
+//! trial, and tells the engine the outcome and the digest. **The engine's whole state follows from what it was told,
+//! in order**: the same calls give the same answers. So a campaign that was killed is resumed by telling a fresh engine
+//! what the journal has.
+//!
+//! **Architecture Invariant:** an engine spawns no process, reads no clock and touches no file. It runs on recorded
+//! outcomes in a unit test, on two cores, or on a cluster.
+
+mod evidence;
+mod job;
+mod list;
+
+pub use evidence::{Evidence, LogBytes};
+pub use job::{Job, JobId, Next, Work};
+pub use list::{Counted, Hits, Plans, Tally};
+
+use hypocenter_plan::Outcome;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Decides what to try, and what the results mean.
+pub trait Engine {
+    /// Reads the evidence of trials.
+    type Digester: Digester;
+    /// What the campaign found.
+    type Verdict;
+
+    /// Its name, for the journal: one engine does not go on with another's campaign.
+    fn name(&self) -> &'static str;
+
+    /// Asks for work for `room` idle workers. An answer of [`Next::Wait`] or [`Next::Done`] changes nothing: it is not
+    /// in the journal, and asking again gives the same.
+    fn next(&mut self, room: usize) -> Next;
+
+    /// What reads the evidence: fixed for the whole campaign.
+    fn digester(&self) -> Self::Digester;
+
+    /// Tells what a job gave; a study has a digest and no outcome. Jobs end in any order.
+    fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: DigestOf<Self>);
+
+    /// What is known so far.
+    fn verdict(&self) -> Self::Verdict;
+}
+
+/// What an engine keeps of the evidence of a trial.
+pub type DigestOf<E> = <<E as Engine>::Digester as Digester>::Digest;
+
+/// Turns the evidence of trials into the little that an engine keeps of it. It knows nothing of the engine's state, so
+/// it runs beside other trials.
+pub trait Digester: Send + Sync {
+    /// What is kept: it goes into the journal.
+    type Digest: Serialize + DeserializeOwned + Send;
+
+    /// Reads the evidence of a job: of one trial, or of those that a study names, in its order.
+    fn digest(&self, job: &Job, evidence: &[Evidence]) -> Self::Digest;
+}

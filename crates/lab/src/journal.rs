@@ -1,0 +1,226 @@
+//! The ordered journal of a campaign (`results.jsonl`): what was asked and told, a line each, synced as it is written.
+//!
+//! The first line says whose journal it is. A line that a dying tool left half-written has no line end; it is cut off
+//! when the campaign is resumed, and what it was about is done again.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use hypocenter_engine::{Job, JobId};
+use hypocenter_plan::Outcome;
+use serde::{Deserialize, Serialize};
+
+use crate::LabError;
+
+/// The version of the journal's lines.
+pub const JOURNAL_VERSION: u32 = 1;
+
+/// Whose journal it is: a campaign goes on only with the same of all these.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// The version of the lines.
+    pub journal: u32,
+    /// The engine.
+    pub engine: String,
+    /// The campaign's seed.
+    pub seed: u64,
+    /// What stands for the target: its classes and its workload.
+    pub target: String,
+    /// The version of the tool that began it.
+    pub tool: String,
+}
+
+/// A line behind the first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Entry {
+    /// The engine was asked for work and gave some.
+    Asked {
+        /// For how many idle workers.
+        room: usize,
+        /// What it gave.
+        jobs: Vec<Job>,
+    },
+    /// The engine was told a result.
+    Told {
+        /// Of which job.
+        id: JobId,
+        /// The outcome; a study has none.
+        outcome: Option<Box<Outcome>>,
+        /// The digest.
+        digest: serde_json::Value,
+    },
+}
+
+/// The journal of a campaign, open for more.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    path: PathBuf,
+}
+
+impl Journal {
+    /// The journal of the campaign in a directory.
+    pub fn path_in(campaign: &Path) -> PathBuf {
+        campaign.join("results.jsonl")
+    }
+
+    fn error(path: &Path) -> impl Fn(std::io::Error) -> LabError {
+        let path = path.display().to_string();
+        move |source| LabError::File { path: path.clone(), source }
+    }
+
+    /// Opens the journal at `path` for a campaign with this head, making it if it is not there. Entries that it has
+    /// already go to `seen`, in order. Says whether a half-written last line was cut off.
+    pub fn open(
+        path: &Path,
+        head: &Head,
+        mut seen: impl FnMut(Entry) -> Result<(), LabError>,
+    ) -> Result<(Journal, bool), LabError> {
+        let error = Journal::error(path);
+        let file =
+            OpenOptions::new().read(true).append(true).create(true).open(path).map_err(&error)?;
+        let mut reader = BufReader::new(&file);
+        let (mut line, mut number, mut good) = (Vec::new(), 0u64, 0u64);
+        let broken = |number: u64, why: String| LabError::Journal {
+            path: path.display().to_string(),
+            why: format!("line {number}: {why}"),
+        };
+        let cut = loop {
+            line.clear();
+            let len = reader.read_until(b'\n', &mut line).map_err(&error)?;
+            if line.last() != Some(&b'\n') {
+                break len > 0;
+            }
+            number += 1;
+            let bad = |why: serde_json::Error| broken(number, format!("{why}; the file was changed"));
+            if number == 1 {
+                check_head(&serde_json::from_slice(&line).map_err(bad)?, head).map_err(|why| broken(1, why))?;
+            } else {
+                seen(serde_json::from_slice(&line).map_err(bad)?)?;
+            }
+            good += len as u64;
+        };
+        drop(reader);
+        file.set_len(good).map_err(&error)?;
+        let mut journal = Journal { file, path: path.to_owned() };
+        journal.file.seek(SeekFrom::End(0)).map_err(&error)?;
+        if number == 0 {
+            journal.line(head)?;
+        }
+        Ok((journal, cut))
+    }
+
+    /// Adds an entry; it is on the disk when this returns.
+    pub fn append(&mut self, entry: &Entry) -> Result<(), LabError> {
+        self.line(entry)
+    }
+
+    fn line(&mut self, value: &impl Serialize) -> Result<(), LabError> {
+        let error = Journal::error(&self.path);
+        let mut line = serde_json::to_vec(value).expect("a journal's line is always JSON");
+        line.push(b'\n');
+        self.file.write_all(&line).and_then(|()| self.file.sync_data()).map_err(error)
+    }
+}
+
+fn check_head(found: &serde_json::Value, wanted: &Head) -> Result<(), String> {
+    let version = found.get("journal").and_then(serde_json::Value::as_u64);
+    if version != Some(u64::from(JOURNAL_VERSION)) {
+        return Err(match version {
+            Some(version) => format!(
+                "journal version {version}, this tool knows version {JOURNAL_VERSION}; go on with the version of the \
+                 tool that wrote it, or begin a new campaign"
+            ),
+            None => "this is no journal of a campaign".to_owned(),
+        });
+    }
+    let found: Head = serde_json::from_value(found.clone()).map_err(|error| error.to_string())?;
+    for (what, found, wanted) in [
+        ("engine", &found.engine, &wanted.engine),
+        ("seed", &found.seed.to_string(), &wanted.seed.to_string()),
+        ("target", &found.target, &wanted.target),
+    ] {
+        if found != wanted {
+            return Err(format!(
+                "the campaign was begun with {what} {found}, and this is {wanted}; begin a new campaign"
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head() -> Head {
+        Head {
+            journal: JOURNAL_VERSION,
+            engine: "plans".into(),
+            seed: 7,
+            target: "abc".into(),
+            tool: "0.1.0".into(),
+        }
+    }
+
+    fn told(id: u64) -> Entry {
+        Entry::Told { id: JobId(id), outcome: None, digest: serde_json::json!({ "hits": id }) }
+    }
+
+    fn read(path: &Path, head: &Head) -> Result<(Vec<Entry>, bool), LabError> {
+        let mut entries = Vec::new();
+        let (_, cut) = Journal::open(path, head, |entry| {
+            entries.push(entry);
+            Ok(())
+        })?;
+        Ok((entries, cut))
+    }
+
+    #[test]
+    fn a_journal_cut_at_any_byte_keeps_every_whole_line() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("results.jsonl");
+        let (mut journal, _) = Journal::open(&path, &head(), |_| Ok(())).unwrap();
+        (0..3).for_each(|id| journal.append(&told(id)).unwrap());
+        let whole = std::fs::read(&path).unwrap();
+        for len in 0..=whole.len() {
+            std::fs::write(&path, &whole[..len]).unwrap();
+            let (entries, cut) = read(&path, &head()).unwrap();
+            let lines = whole[..len].iter().filter(|&&byte| byte == b'\n').count();
+            assert_eq!(entries, (0..lines.saturating_sub(1) as u64).map(told).collect::<Vec<_>>());
+            assert_eq!(cut, len > 0 && whole[len - 1] != b'\n', "at {len}");
+            // What is left can be gone on with.
+            let (mut journal, _) = Journal::open(&path, &head(), |_| Ok(())).unwrap();
+            journal.append(&told(9)).unwrap();
+            assert_eq!(read(&path, &head()).unwrap().0.last(), Some(&told(9)));
+        }
+    }
+
+    #[test]
+    fn another_campaigns_journal_is_refused_and_left_as_it_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("results.jsonl");
+        let (mut journal, _) = Journal::open(&path, &head(), |_| Ok(())).unwrap();
+        journal.append(&told(0)).unwrap();
+        let before = std::fs::read(&path).unwrap();
+        let check = |head: Head, expected: &str| {
+            let why = read(&path, &head).unwrap_err().to_string();
+            assert!(why.contains(expected), "{why}");
+            assert_eq!(std::fs::read(&path).unwrap(), before);
+        };
+        check(Head { seed: 8, ..head() }, "begun with seed 7");
+        check(Head { engine: "bsrr".into(), ..head() }, "begun with engine plans");
+        check(Head { target: "x".into(), ..head() }, "begun with target abc");
+        let newer = String::from_utf8(before.clone()).unwrap().replace("\"journal\":1", "\"journal\":2");
+        std::fs::write(&path, &newer).unwrap();
+        let why = read(&path, &head()).unwrap_err().to_string();
+        assert!(why.contains("journal version 2") && why.contains("begin a new campaign"), "{why}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), newer);
+        let broken = String::from_utf8(before).unwrap() + "{\"told\":\n" + "{}\n";
+        std::fs::write(&path, &broken).unwrap();
+        assert!(read(&path, &head()).unwrap_err().to_string().contains("line 3"));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), broken);
+    }
+}

@@ -1,0 +1,40 @@
+//! One campaign in one directory: whoever has the lock works there. The kernel gives it back when its holder dies.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+
+use rustix::fs::{FlockOperation, flock};
+
+use crate::LabError;
+
+/// The lock of a campaign's directory, held while this lives.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes the lock, or says who has it.
+    pub fn take(campaign: &Path) -> Result<Lock, LabError> {
+        let path = campaign.join("lock");
+        let error = |source| LabError::File { path: path.display().to_string(), source };
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(error)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::WOULDBLOCK) => {
+                let mut holder = String::new();
+                file.read_to_string(&mut holder).map_err(error)?;
+                return Err(LabError::Busy {
+                    campaign: campaign.display().to_string(),
+                    holder: holder.trim().to_owned(),
+                });
+            }
+            Err(code) => return Err(error(code.into())),
+        }
+        file.set_len(0).and_then(|()| file.rewind()).map_err(error)?;
+        writeln!(file, "{}", std::process::id()).map_err(error)?;
+        Ok(Lock { _file: file })
+    }
+}

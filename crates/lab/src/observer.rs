@@ -1,0 +1,25 @@
+//! Who sees a trial while it runs.
+
+use hypocenter_plan::Role;
+
+use crate::output::Output;
+
+/// Sees the processes of a trial while they run.
+pub trait Observer: Sync {
+    /// A process wrote something: whole lines, unless a line is very long or the last.
+    fn output(&self, _process: &str, _role: Role, _from: Output, _bytes: &[u8]) {}
+
+    /// Something happened to a process, in words: it is ready, it ended, it was started again.
+    fn event(&self, _process: &str, _what: &str) {}
+
+    /// Asked now and then; true ends the trial.
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
+
+/// Looks at nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct Silent;
+
+impl Observer for Silent {}

@@ -1,0 +1,672 @@
+//! The processes of a trial while it runs: nodes, then clients phase by phase; ready, progress, restarts, the end.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{Scope, ScopedJoinHandle};
+use std::time::{Duration, Instant};
+
+use hypocenter_plan::{
+    Client, CommandLine, Condition, End, LogText, Node, Problem, ProcessOutcome, Role, Workload,
+};
+use hypocenter_trace::TrialFile;
+
+use crate::command::{AgentOption, JAVA_TOOL_OPTIONS, with_agent};
+use crate::keeper::{Keeper, KeeperEvent, ProcessId, Spawn};
+use crate::output::{self, Kept, Output, PickedUp, Sink};
+use crate::text::Pattern;
+use crate::{LabError, Observer};
+
+/// How long a node may take to get ready where the workload has no time limit.
+const READY_TIME: Duration = Duration::from_secs(120);
+/// How often conditions that must be asked for are asked, and the observer too.
+const TICK: Duration = Duration::from_millis(50);
+/// How long the JVMs may take for their thread dumps.
+const DUMP_TIME: Duration = Duration::from_secs(10);
+/// How long a command of an oracle or of `alive` may take.
+const ASIDE_TIME: Duration = Duration::from_secs(30);
+
+/// What a stage needs to know.
+pub(crate) struct Stage<'a> {
+    pub workload: &'a Workload,
+    /// The node that the workload's one command is.
+    pub main: &'a str,
+    pub keeper: &'a Keeper,
+    pub trial: &'a TrialFile,
+    /// The trial's directory.
+    pub directory: &'a Path,
+    /// What `{dir}` stands for.
+    pub fresh: &'a Path,
+    /// The private `/tmp`, where there is one.
+    pub tmp: Option<&'a Path>,
+    /// Where relative paths begin.
+    pub base: &'a Path,
+    pub timeout: Option<Duration>,
+    pub agent: &'a dyn Fn(&str) -> AgentOption,
+    /// The value of `JAVA_TOOL_OPTIONS` that processes would see.
+    pub java_tool_options: Option<&'a str>,
+    /// What the workload's command reads; nothing if absent.
+    pub stdin: Option<&'a OwnedFd>,
+    /// Commands to ask at the end, for an oracle.
+    pub questions: &'a [String],
+    /// Whether threads are dumped even if nothing went wrong.
+    pub dump: bool,
+    pub observer: &'a dyn Observer,
+}
+
+/// How a stage ended.
+pub(crate) struct Staged {
+    pub end: End,
+    pub wall: Duration,
+    pub processes: Vec<ProcessOutcome>,
+    pub problems: Vec<Problem>,
+    /// For each question: whether its command ended with status 0, if it could be asked.
+    pub answers: Vec<Option<bool>>,
+}
+
+enum Event {
+    Ready(usize),
+    Progress(usize, u64),
+    Keeper(KeeperEvent),
+}
+
+/// A process that was started.
+struct Actor {
+    outcome: ProcessOutcome,
+    id: ProcessId,
+    /// Its number among the workload's nodes or clients.
+    part: usize,
+    ready: bool,
+}
+
+/// What a process that is not part of the workload is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Aside {
+    Ready(usize),
+    Question,
+}
+
+struct Play<'scope, 'env> {
+    stage: &'env Stage<'env>,
+    scope: &'scope Scope<'scope, 'env>,
+    events: Sender<Event>,
+    over: &'env AtomicBool,
+    started: Instant,
+    actors: Vec<Actor>,
+    asides: BTreeMap<ProcessId, Aside>,
+    /// How asides ended, until somebody asks.
+    answers: BTreeMap<ProcessId, End>,
+    restarts: Vec<(Instant, usize)>,
+    readers: Vec<(usize, Output, ScopedJoinHandle<'scope, Kept>)>,
+    problems: Vec<Problem>,
+}
+
+/// Runs the workload to its end, or ends it. Everything that it started is gone when this returns.
+pub(crate) fn run(stage: &Stage<'_>) -> Result<Staged, LabError> {
+    let over = AtomicBool::new(false);
+    let (events, inbox) = mpsc::channel();
+    std::thread::scope(|scope| {
+        let started = Instant::now();
+        let from_keeper = events.clone();
+        let (keeper, over) = (stage.keeper, &over);
+        scope.spawn(move || {
+            while !over.load(Ordering::Acquire) {
+                if let Some(event) = keeper.wait_event(TICK)
+                    && from_keeper.send(Event::Keeper(event)).is_err()
+                {
+                    return;
+                }
+            }
+        });
+        let mut play = Play {
+            stage,
+            scope,
+            events,
+            over,
+            started,
+            actors: Vec::new(),
+            asides: BTreeMap::new(),
+            answers: BTreeMap::new(),
+            restarts: Vec::new(),
+            readers: Vec::new(),
+            problems: Vec::new(),
+        };
+        let result = play.play(&inbox);
+        let wall = started.elapsed();
+        let finale = match &result {
+            Ok(End::Interrupted) | Err(_) => Ok(Vec::new()),
+            Ok(end) => play.finale(*end, &inbox),
+        };
+        let finished = stage.keeper.finish();
+        over.store(true, Ordering::Release);
+        play.close();
+        let (end, answers) = (result?, finale?);
+        let left = finished?.left;
+        let live = play.actors.iter().filter(|it| it.outcome.end.is_none()).count();
+        if let Some(more) = left.checked_sub(live).filter(|&more| more > 0)
+            && end != End::TimedOut
+            && end != End::Interrupted
+        {
+            play.problem("processes", format!("{more} that the workload left behind were ended with the trial"));
+        }
+        let processes = play.actors.into_iter().map(|it| it.outcome).collect();
+        Ok(Staged { end, wall, processes, problems: play.problems, answers })
+    })
+}
+
+impl<'env> Play<'_, 'env> {
+    fn problem(&mut self, place: &str, what: String) {
+        self.problems.push(Problem { place: place.to_owned(), what });
+    }
+
+    fn ms(&self) -> u64 {
+        self.started.elapsed().as_millis() as u64
+    }
+
+    fn play(&mut self, inbox: &Receiver<Event>) -> Result<End, LabError> {
+        let workload = self.stage.workload;
+        for (part, node) in workload.node.iter().enumerate() {
+            if node.command.is_some() {
+                self.start_node(part, node)?;
+            }
+        }
+        let limit = self.stage.timeout.unwrap_or(READY_TIME);
+        while let Some(waiting) = self.not_ready() {
+            let left = limit.saturating_sub(self.started.elapsed());
+            if left.is_zero() {
+                self.say_not_ready(waiting, limit);
+                return Ok(End::NotReady);
+            }
+            if let Some(end) = self.step(inbox, left)? {
+                return Ok(end);
+            }
+            if self.not_ready().is_some_and(|waiting| self.gone(waiting)) {
+                return Ok(End::NotReady);
+            }
+        }
+        self.stage.trial.arm();
+        if let Some(command) = &workload.command {
+            let part = self.actors.len();
+            self.start(Role::Command, self.stage.main, 0, command, &BTreeMap::new(), workload.directory.as_deref(), true)?;
+            return self.until(inbox, |play| play.actors[part].outcome.end);
+        }
+        let mut phases: Vec<u32> = workload.client.iter().map(|it| it.phase).collect();
+        phases.sort_unstable();
+        phases.dedup();
+        for phase in phases {
+            let from = self.actors.len();
+            for (part, client) in workload.client.iter().enumerate().filter(|(_, it)| it.phase == phase) {
+                self.start_client(part, client)?;
+            }
+            let here = |it: &&Actor| it.outcome.role == Role::Client;
+            let end = self.until(inbox, |play| {
+                let clients: Vec<&Actor> = play.actors[from..].iter().filter(here).collect();
+                if clients.iter().any(|it| it.outcome.end.is_none()) {
+                    return None;
+                }
+                let bad = clients.iter().find(|it| !it.outcome.is_well());
+                let end = |it: &&Actor| it.outcome.end.filter(|end| !end.is_well()).unwrap_or(End::Unfinished);
+                Some(bad.map_or(End::Exited { status: 0 }, |it| end(it)))
+            })?;
+            if !end.is_well() {
+                self.say_clients(from);
+                return Ok(end);
+            }
+        }
+        Ok(End::Exited { status: 0 })
+    }
+
+    /// Goes on until the question has an answer, the time is up or the user asks.
+    fn until(
+        &mut self,
+        inbox: &Receiver<Event>,
+        answer: impl Fn(&Self) -> Option<End>,
+    ) -> Result<End, LabError> {
+        loop {
+            if let Some(end) = answer(self) {
+                return Ok(end);
+            }
+            let left = match self.stage.timeout {
+                None => TICK,
+                Some(limit) => match limit.saturating_sub(self.started.elapsed()) {
+                    Duration::ZERO => return Ok(End::TimedOut),
+                    left => left,
+                },
+            };
+            if let Some(end) = self.step(inbox, left)? {
+                return Ok(end);
+            }
+        }
+    }
+
+    /// Waits for something to happen, and lets it. An answer ends the trial.
+    fn step(&mut self, inbox: &Receiver<Event>, left: Duration) -> Result<Option<End>, LabError> {
+        if self.stage.observer.interrupted() {
+            return Ok(Some(End::Interrupted));
+        }
+        let event = inbox.recv_timeout(left.min(TICK)).ok();
+        if let Some(event) = event {
+            self.take(event)?;
+            while let Ok(event) = inbox.try_recv() {
+                self.take(event)?;
+            }
+        }
+        self.ask_conditions()?;
+        let now = Instant::now();
+        let due: Vec<usize> =
+            self.restarts.iter().filter(|(at, _)| *at <= now).map(|&(_, part)| part).collect();
+        self.restarts.retain(|(at, _)| *at > now);
+        for part in due {
+            self.stage.observer.event(&self.stage.workload.node[part].name, "is started again");
+            self.start_node(part, &self.stage.workload.node[part])?;
+        }
+        Ok(None)
+    }
+
+    fn take(&mut self, event: Event) -> Result<(), LabError> {
+        let ms = self.ms();
+        match event {
+            Event::Ready(actor) => self.set_ready(actor),
+            Event::Progress(actor, step) => self.actors[actor].outcome.progress = Some(step),
+            Event::Keeper(KeeperEvent::Gone(why)) => return Err(LabError::KeeperGone(why)),
+            Event::Keeper(KeeperEvent::Exited { id, end }) => {
+                if let Some(aside) = self.asides.remove(&id) {
+                    match aside {
+                        Aside::Ready(actor) if end.is_well() => self.set_ready(actor),
+                        Aside::Ready(_) => {}
+                        Aside::Question => {
+                            self.answers.insert(id, end);
+                        }
+                    }
+                } else if let Some(actor) = self.actors.iter_mut().find(|it| it.id == id) {
+                    actor.outcome.end = Some(end);
+                    actor.outcome.ended_ms = Some(ms);
+                    self.stage.observer.event(&actor.outcome.name, &end.to_string());
+                    let (role, part) = (actor.outcome.role, actor.part);
+                    if role == Role::Node {
+                        self.plan_restart(part);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn set_ready(&mut self, actor: usize) {
+        let ms = self.ms();
+        let actor = &mut self.actors[actor];
+        if !actor.ready {
+            actor.ready = true;
+            actor.outcome.ready_ms = Some(ms);
+            self.stage.observer.event(&actor.outcome.name, &format!("ready after {:.1} s", ms as f64 / 1e3));
+        }
+    }
+
+    fn plan_restart(&mut self, part: usize) {
+        let Some(restart) = self.stage.workload.node[part].restart else { return };
+        let starts = self.incarnations(&self.stage.workload.node[part].name);
+        if starts <= restart.times {
+            self.restarts.push((Instant::now() + restart.delay.0, part));
+        }
+    }
+
+    fn incarnations(&self, name: &str) -> u32 {
+        self.actors.iter().filter(|it| it.outcome.name == name).count() as u32
+    }
+
+    /// A node that is not ready, of those that are there or will be.
+    fn not_ready(&self) -> Option<usize> {
+        self.actors.iter().rposition(|it| {
+            let latest = it.outcome.incarnation == self.incarnations(&it.outcome.name);
+            it.outcome.role == Role::Node && latest && !it.ready
+        })
+    }
+
+    /// Whether a node that is not ready has ended and does not come again; says so.
+    fn gone(&mut self, actor: usize) -> bool {
+        let it = &self.actors[actor];
+        if it.outcome.end.is_none() || self.restarts.iter().any(|&(_, part)| part == it.part) {
+            return false;
+        }
+        let end = it.outcome.end.map_or(String::new(), |end| end.to_string());
+        let what = format!("it {end} before it was ready{}", self.last_line(actor));
+        let name = it.outcome.name.clone();
+        self.problem(&name, what);
+        true
+    }
+
+    fn say_not_ready(&mut self, actor: usize, limit: Duration) {
+        let it = &self.actors[actor];
+        let waited = match self.stage.workload.node[it.part].ready.as_ref() {
+            Some(Condition::Log(text)) => format!("no line of its output has `{text}`"),
+            Some(Condition::Port(port)) => format!("port {port} takes no connection"),
+            Some(Condition::File(path)) => format!("{path} is not there"),
+            Some(Condition::Command(CommandLine(text))) => format!("`{text}` does not end with status 0"),
+            None => "it did not start".to_owned(),
+        };
+        let what = format!(
+            "it was not ready after {:.0} s: {waited}{}; check `ready`, or give the workload more time",
+            limit.as_secs_f64(),
+            self.last_line(actor)
+        );
+        let name = it.outcome.name.clone();
+        self.problem(&name, what);
+    }
+
+    /// The last words of a process, for a person.
+    fn last_line(&self, actor: usize) -> String {
+        const TAIL_BYTES: u64 = 4096;
+        const SHOWN: usize = 200;
+        let tail = |path: &str| -> Option<String> {
+            use std::os::unix::fs::FileExt;
+            let file = File::open(self.stage.directory.join(path)).ok()?;
+            let from = file.metadata().ok()?.len().saturating_sub(TAIL_BYTES);
+            let mut bytes = vec![0; TAIL_BYTES as usize];
+            let count = file.read_at(&mut bytes, from).ok()?;
+            let text = String::from_utf8_lossy(&bytes[..count]).into_owned();
+            let line = text.lines().rev().find(|line| !line.trim().is_empty())?;
+            Some(line.chars().take(SHOWN).collect())
+        };
+        let logs = &self.actors[actor].outcome.logs;
+        match logs.iter().rev().find_map(|path| tail(path)) {
+            Some(line) => format!("; its last line: {line}"),
+            None => "; it wrote nothing".to_owned(),
+        }
+    }
+
+    fn say_clients(&mut self, from: usize) {
+        for actor in from..self.actors.len() {
+            let it = &self.actors[actor].outcome;
+            if it.role != Role::Client || it.is_well() {
+                continue;
+            }
+            let mut what = it.end.map_or("it was ended".to_owned(), |end| format!("it {end}"));
+            if let Some(steps) = it.steps {
+                let done = it.progress.map_or("no step".to_owned(), |step| format!("step {step}"));
+                what += &format!(", having made {done} of {steps} (lines `progress N` on its output)");
+            }
+            let (name, what) = (it.name.clone(), what + &self.last_line(actor));
+            self.problem(&name, what);
+        }
+    }
+
+    /// Asks whatever does not say by itself that it holds.
+    fn ask_conditions(&mut self) -> Result<(), LabError> {
+        for actor in 0..self.actors.len() {
+            let it = &self.actors[actor];
+            if it.outcome.role != Role::Node || it.ready || it.outcome.end.is_some() {
+                continue;
+            }
+            let holds = match &self.stage.workload.node[it.part].ready {
+                Some(Condition::Port(port)) => self.stage.keeper.connects(*port)?,
+                Some(Condition::File(path)) => self.path(path).exists(),
+                Some(Condition::Command(command)) => {
+                    if !self.asides.values().any(|&aside| aside == Aside::Ready(actor)) {
+                        self.start_aside(command, Aside::Ready(actor))?;
+                    }
+                    false
+                }
+                Some(Condition::Log(_)) | None => false,
+            };
+            if holds {
+                self.set_ready(actor);
+            }
+        }
+        Ok(())
+    }
+
+    fn path(&self, text: &str) -> PathBuf {
+        crate::trial::path_in(text, self.stage.base, self.stage.fresh, self.stage.tmp)
+    }
+
+    fn start_node(&mut self, part: usize, node: &'env Node) -> Result<(), LabError> {
+        let Some(command) = &node.command else { return Ok(()) };
+        let directory = node.directory.as_deref().or(self.stage.workload.directory.as_deref());
+        self.start(Role::Node, &node.name, part, command, &node.env, directory, true)
+    }
+
+    fn start_client(&mut self, part: usize, client: &'env Client) -> Result<(), LabError> {
+        let directory = self.stage.workload.directory.as_deref();
+        self.start(Role::Client, &client.name, part, &client.command, &client.env, directory, client.agent)
+    }
+
+    fn words(&self, command: &CommandLine) -> Result<Vec<String>, LabError> {
+        command.words(&self.stage.fresh.display().to_string()).map_err(LabError::Workload)
+    }
+
+    fn variables(&self, own: &BTreeMap<String, String>) -> Vec<(String, OsString)> {
+        let fresh = self.stage.fresh.display().to_string();
+        let given = self.stage.workload.env.iter().chain(own);
+        given
+            .map(|(name, value)| (name.clone(), value.replace("{dir}", &fresh).into()))
+            .chain([("HYPOCENTER_DIR".to_owned(), OsString::from(self.stage.fresh))])
+            .collect()
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn start(
+        &mut self,
+        role: Role,
+        name: &str,
+        part: usize,
+        command: &CommandLine,
+        own: &BTreeMap<String, String>,
+        directory: Option<&str>,
+        agent: bool,
+    ) -> Result<(), LabError> {
+        let (stage, number) = (self.stage, self.actors.len());
+        let incarnation = self.incarnations(name) + 1;
+        let mut command = self.words(command)?;
+        let mut variables = self.variables(own);
+        let mut filter = None;
+        if agent {
+            let own_options = variables.iter().rev().find(|(name, _)| name == JAVA_TOOL_OPTIONS);
+            let own_options = own_options.map(|(_, value)| value.to_string_lossy().into_owned());
+            let inherited = own_options.as_deref().or(stage.java_tool_options);
+            let option = (stage.agent)(name);
+            let with_agent = with_agent(&command, &option, inherited);
+            filter = with_agent.variables.first().map(|(_, value)| PickedUp {
+                ours: value.as_encoded_bytes().to_vec(),
+                theirs: inherited.map(|it| it.as_bytes().to_vec()),
+            });
+            command = with_agent.command;
+            variables.extend(with_agent.variables);
+        }
+        let cwd = directory.map_or_else(|| stage.base.to_owned(), |text| self.path(text));
+        let (mut logs, mut pipes, mut writers) = (Vec::new(), Vec::new(), Vec::new());
+        for from in [Output::Stdout, Output::Stderr] {
+            let again = if incarnation > 1 { format!(".{incarnation}") } else { String::new() };
+            let path = format!("logs/{name}{again}.{}.log", from.name());
+            let whole = stage.directory.join(&path);
+            let file = File::create(&whole)
+                .map_err(|source| LabError::File { path: whole.display().to_string(), source })?;
+            let (reader, writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
+                .map_err(|code| LabError::Keeper(code.to_string()))?;
+            logs.push(path);
+            pipes.push((from, file, reader));
+            writers.push(writer);
+        }
+        let stdin = match stage.stdin {
+            Some(stdin) if role == Role::Command => stdin.try_clone(),
+            _ => File::open("/dev/null").map(OwnedFd::from),
+        }
+        .map_err(|source| LabError::File { path: "/dev/null".to_owned(), source })?;
+        let [stdout, stderr] = <[OwnedFd; 2]>::try_from(writers).expect("two outputs");
+        let spawn = Spawn { command: &command, variables: &variables, directory: &cwd };
+        let id = stage.keeper.spawn(&spawn, stdin, stdout, stderr)?;
+        let client = (role == Role::Client).then(|| &stage.workload.client[part]);
+        let condition = (role == Role::Node).then(|| stage.workload.node[part].ready.as_ref());
+        let ready = condition.is_none_or(|it| it.is_none());
+        self.actors.push(Actor {
+            outcome: ProcessOutcome {
+                name: name.to_owned(),
+                role,
+                incarnation,
+                started_ms: self.ms(),
+                ready_ms: None,
+                ended_ms: None,
+                end: None,
+                progress: None,
+                steps: client.and_then(|it| it.steps),
+                alive: None,
+                logs,
+            },
+            id,
+            part,
+            ready,
+        });
+        let wanted = match condition.flatten() {
+            Some(Condition::Log(text)) => Some(Pattern::new(&LogText::Either(text.clone()))?),
+            _ => None,
+        };
+        for (from, file, pipe) in pipes {
+            let (events, wanted, over) = (self.events.clone(), wanted.clone(), self.over);
+            let (name, filter, counts) = (name.to_owned(), filter.clone(), client.is_some());
+            let handle = self.scope.spawn(move || {
+                let ready = AtomicBool::new(false);
+                let lines = |bytes: &[u8]| {
+                    stage.observer.output(&name, role, from, bytes);
+                    if let Some(wanted) = &wanted
+                        && !ready.load(Ordering::Relaxed)
+                        && bytes.split(|&byte| byte == b'\n').any(|line| wanted.fits(line))
+                    {
+                        ready.store(true, Ordering::Relaxed);
+                        let _ = events.send(Event::Ready(number));
+                    }
+                    if counts && let Some(step) = bytes.split(|&byte| byte == b'\n').filter_map(progress).next_back() {
+                        let _ = events.send(Event::Progress(number, step));
+                    }
+                };
+                output::copy(pipe, Sink { file, filter, lines: &lines }, over)
+            });
+            self.readers.push((number, from, handle));
+        }
+        Ok(())
+    }
+
+    /// Starts a command that is not part of the workload.
+    fn start_aside(&mut self, command: &CommandLine, aside: Aside) -> Result<ProcessId, LabError> {
+        let null = || {
+            File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from).map_err(|source| {
+                LabError::File { path: "/dev/null".to_owned(), source }
+            })
+        };
+        let words = self.words(command)?;
+        let variables = self.variables(&BTreeMap::new());
+        let spawn = Spawn { command: &words, variables: &variables, directory: self.stage.base };
+        let id = self.stage.keeper.spawn(&spawn, null()?, null()?, null()?)?;
+        self.asides.insert(id, aside);
+        Ok(id)
+    }
+
+    /// What is asked while the nodes are still there: their threads, whether they are alive, the oracle's commands.
+    fn finale(&mut self, end: End, inbox: &Receiver<Event>) -> Result<Vec<Option<bool>>, LabError> {
+        let live = self.actors.iter().any(|it| it.outcome.end.is_none());
+        if live && (self.stage.dump || matches!(end, End::TimedOut | End::NotReady | End::Unfinished)) {
+            self.dump(inbox)?;
+        }
+        for actor in 0..self.actors.len() {
+            let it = &self.actors[actor];
+            if it.outcome.role != Role::Node || it.outcome.end.is_some() {
+                continue;
+            }
+            let alive = match &self.stage.workload.node[it.part].alive {
+                None => continue,
+                Some(Condition::Port(port)) => self.stage.keeper.connects(*port)?,
+                Some(Condition::File(path)) => self.path(path).exists(),
+                Some(Condition::Command(command)) => self.ask(command, inbox)?.unwrap_or(false),
+                Some(Condition::Log(text)) => {
+                    let wanted = Pattern::new(&LogText::Either(text.clone()))?;
+                    let logs: Vec<PathBuf> =
+                        it.outcome.logs.iter().map(|path| self.stage.directory.join(path)).collect();
+                    logs.iter().any(|path| {
+                        fs::read(path).is_ok_and(|bytes| bytes.split(|&byte| byte == b'\n').any(|it| wanted.fits(it)))
+                    })
+                }
+            };
+            self.actors[actor].outcome.alive = Some(alive);
+        }
+        let questions = self.stage.questions;
+        questions.iter().map(|command| self.ask(&CommandLine(command.clone()), inbox)).collect()
+    }
+
+    /// Whether a command ends with status 0; none if it cannot be run or takes too long.
+    fn ask(&mut self, command: &CommandLine, inbox: &Receiver<Event>) -> Result<Option<bool>, LabError> {
+        let id = match self.start_aside(command, Aside::Question) {
+            Ok(id) => id,
+            Err(error) => {
+                self.problem(&command.0, error.to_string());
+                return Ok(None);
+            }
+        };
+        let asked = Instant::now();
+        loop {
+            if let Some(end) = self.answers.remove(&id) {
+                return Ok(Some(end.is_well()));
+            }
+            if asked.elapsed() > ASIDE_TIME || self.stage.observer.interrupted() {
+                self.problem(&command.0, format!("no answer in {} s", ASIDE_TIME.as_secs()));
+                return Ok(None);
+            }
+            if let Ok(event) = inbox.recv_timeout(TICK) {
+                self.take(event)?;
+            }
+        }
+    }
+
+    fn dump(&mut self, inbox: &Receiver<Event>) -> Result<(), LabError> {
+        let request = self.stage.trial.request_dump();
+        let asked = Instant::now();
+        loop {
+            let pending = self.stage.trial.dumps_pending(request);
+            let waits = pending.iter().any(|jvm| {
+                let last = self.actors.iter().rev().find(|it| it.outcome.name == jvm.node);
+                last.is_none_or(|it| it.outcome.end.is_none())
+            });
+            if !waits {
+                return Ok(());
+            }
+            if asked.elapsed() > DUMP_TIME {
+                let names: Vec<String> = pending.iter().map(|it| format!("{} (pid {})", it.node, it.pid)).collect();
+                self.problem("thread dump", format!("no answer from {}", names.join(", ")));
+                return Ok(());
+            }
+            if let Ok(event) = inbox.recv_timeout(Duration::from_millis(5)) {
+                self.take(event)?;
+            }
+        }
+    }
+
+    /// Waits for the last words of everybody.
+    fn close(&mut self) {
+        for (actor, from, reader) in std::mem::take(&mut self.readers) {
+            let place = format!("{} of {}", from.name(), self.actors[actor].outcome.name);
+            let Ok(kept) = reader.join() else {
+                self.problem(&place, "its reader failed: a bug of ours".to_owned());
+                continue;
+            };
+            if let Some(error) = kept.trouble {
+                self.problem(&place, format!("incomplete: {error}; free some space on its disk"));
+            }
+            if kept.dropped > 0 {
+                self.problem(
+                    &place,
+                    format!(
+                        "{} bytes beyond the first {} MB were not kept; let the workload write less",
+                        kept.dropped,
+                        output::KEPT_BYTES_MAX >> 20
+                    ),
+                );
+            }
+        }
+    }
+}
+
+/// The step that a line names: `progress 3`.
+fn progress(line: &[u8]) -> Option<u64> {
+    std::str::from_utf8(line).ok()?.trim().strip_prefix("progress ")?.trim().parse().ok()
+}
