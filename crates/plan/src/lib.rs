@@ -1,20 +1,25 @@
 //! The words of Hypocenter as data: what may be done ([`Fault`]) where ([`Site`]), under which conditions
-//! ([`Guard`]), how often and what to record ([`Plan`]), and what came of it ([`Outcome`]).
+//! ([`Guard`]), how often and what to record ([`Plan`]), what came of it ([`Outcome`]), and what the threads of a JVM
+//! were doing at some instant ([`ThreadDump`]).
 //!
 //! These types are the stable surface: they are written as JSON into every trial's directory, their schemas are
 //! published (`hypocenter schema`), and a reader refuses a version that it does not know. This crate does no
 //! I/O, and knows neither JVMs nor class files.
 
+mod dump;
 mod exit;
 mod fault;
 mod glob;
+mod node;
 mod outcome;
 mod plan;
 mod site;
 
+pub use dump::{DumpedThread, ThreadDump, WaitsFor};
 pub use exit::ExitCode;
 pub use fault::{Fault, Pause};
 pub use glob::glob_matches;
+pub use node::{Mdc, NodeRule};
 pub use outcome::{
     CandidateOutcome, CandidateResult, End, Frame, HookTally, Injection, JvmOutcome, Outcome, Problem,
 };
