@@ -7,8 +7,8 @@ use std::path::Path;
 
 use hypocenter_fuzz::sparse;
 use hypocenter_trace::{
-    ArmedCandidate, ArmedFault, ArmedStack, FALL_THROUGH, InjectedRecord, MapBuilder, NewSite, PatchTally,
-    Placement, ReportKind, Session, SiteId, TrialFile, TrialSpec, level,
+    ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedStack, FALL_THROUGH, InjectedRecord, MapBuilder, NewSite,
+    PatchTally, Placement, ReportKind, Session, SiteId, TrialFile, TrialSpec, level,
 };
 
 fn main() {
@@ -47,7 +47,15 @@ fn candidate(site: u32, fault: ArmedFault, stack: ArmedStack) -> ArmedCandidate 
     ArmedCandidate {
         site: SiteId(site),
         fault,
-        node: Some("n1".into()),
+        node: match site {
+            0 => ArmedNode::Process("n1".into()),
+            1 => ArmedNode::Any,
+            2 => ArmedNode::Within { threads: vec!["n2-*".into(), "*-n2".into()], mdc: None },
+            _ => ArmedNode::Within {
+                threads: vec!["n3-*".into(); site as usize - 3],
+                mdc: Some(ArmedMdc { key: "node".into(), value: "n3".into() }),
+            },
+        },
         thread: site.is_multiple_of(2).then(|| "main*".into()),
         stack,
         occurrence: Some(u64::from(site)),
@@ -82,9 +90,11 @@ fn trial(path: &Path, jvms: u32) {
         lossless: jvms == 2,
     };
     let file = TrialFile::create(path, &spec).expect("a new trial");
+    let request = file.request_dump();
     for n in 0..jvms {
         let session = Session::join(path, &format!("node{n}"), 100 + n, "17.0.1").expect("room for a JVM");
         write_events(&session);
+        session.dumped(request + n, n > 0);
         if n == 0 {
             session.end();
         }

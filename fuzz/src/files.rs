@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use hypocenter_trace::{Map, SiteId, Trace, TrialFile};
+use hypocenter_trace::{ArmedNode, Map, SiteId, Trace, TrialFile};
 
 use crate::sparse;
 
@@ -36,6 +36,7 @@ fn trace(bytes: &[u8]) {
     black_box((trace.trial(), trace.map_digest(), trace.agents(), trace.limit_reached()));
     let candidates = trace.candidates();
     for jvm in trace.jvms() {
+        black_box((jvm.dumped, jvm.dump_failed, jvm.ended));
         let counts = trace.counts(&jvm);
         assert!(counts.len() <= trace.site_count());
         for candidate in [0, candidates.len() as u32, u32::MAX] {
@@ -79,8 +80,21 @@ fn trial(bytes: &[u8]) {
     std::fs::remove_file(path).expect("the file can be removed");
     let Ok(trial) = trial else { return };
     assert_eq!(trial.levels().len(), trial.site_count() as usize);
+    assert!(trial.dumps_pending(0).is_empty(), "a JVM is asked for what nobody requested");
+    black_box((trial.dump_request(), trial.dumps_pending(u32::MAX)));
     match trial.candidates() {
         Ok(candidates) => {
+            // Each has its own texts, so that together they are no longer than the file.
+            let nodes = candidates.iter().map(|it| match &it.node {
+                ArmedNode::Any => 0,
+                ArmedNode::Process(name) => name.len(),
+                ArmedNode::Within { threads, mdc } => {
+                    let mdc = mdc.as_ref().map_or(0, |mdc| mdc.key.len() + mdc.value.len());
+                    threads.iter().map(String::len).sum::<usize>() + mdc
+                }
+            });
+            // A byte that is no text becomes a sign of three.
+            assert!(nodes.sum::<usize>() <= 3 * bytes.len(), "the nodes' texts were multiplied");
             black_box(candidates);
         }
         Err(error) => {

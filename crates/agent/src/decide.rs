@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hypocenter_plan::glob_matches;
 use hypocenter_trace::{
-    ArmedCandidate, ArmedFault, ArmedStack, InjectedRecord, Interned, ReportKind, Session, SiteId,
-    TraceError, TrialFile, clock, hash,
+    ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedStack, InjectedRecord, Interned, ReportKind,
+    Session, SiteId, TraceError, TrialFile, clock, hash,
 };
 
 use crate::exceptions;
@@ -18,12 +18,14 @@ struct Armed {
     candidate: ArmedCandidate,
     /// The number of the candidate in the plan.
     number: u32,
-    /// The guard looks at more than the site and the node, so its hits are counted apart.
+    /// The guard looks at more than the site and the process, so its hits are counted apart.
     filtered: bool,
     /// Of `u64::MAX + 1`; none if every hit is taken.
     chance: Option<u64>,
     /// Whether it was said that the fault could not be carried out: once is enough for one that repeats.
     complained: AtomicBool,
+    /// Whether it was said that a thread could not be asked for its node.
+    no_context: AtomicBool,
 }
 
 /// The candidates that can happen in this JVM, by site.
@@ -63,12 +65,18 @@ impl Arsenal {
             .candidates()?
             .into_iter()
             .enumerate()
-            .filter(|(_, candidate)| candidate.node.as_deref().is_none_or(|wanted| wanted == node))
+            .filter(|(_, candidate)| match &candidate.node {
+                ArmedNode::Any | ArmedNode::Within { .. } => true,
+                ArmedNode::Process(wanted) => wanted == node,
+            })
             .map(|(number, candidate)| Armed {
                 number: number as u32,
-                filtered: candidate.thread.is_some() || candidate.stack != ArmedStack::Any,
+                filtered: candidate.thread.is_some()
+                    || candidate.stack != ArmedStack::Any
+                    || matches!(candidate.node, ArmedNode::Within { .. }),
                 chance: candidate.probability.map(|p| (p.clamp(0.0, 1.0) * u64::MAX as f64) as u64),
                 complained: AtomicBool::new(false),
+                no_context: AtomicBool::new(false),
                 candidate,
             })
             .collect();
@@ -114,7 +122,7 @@ impl Arsenal {
     pub(crate) fn decide(&self, hit: &mut Hit<'_>, site: SiteId, before: u64) -> Answer {
         for armed in self.at(site) {
             let occurrence = if armed.filtered {
-                if !hit.fits(&armed.candidate) {
+                if !hit.fits(armed) {
                     continue;
                 }
                 hit.session.count_candidate(armed.number) + 1
@@ -158,12 +166,18 @@ pub(crate) struct Hit<'a> {
 }
 
 impl Hit<'_> {
-    fn fits(&mut self, candidate: &ArmedCandidate) -> bool {
+    fn fits(&mut self, armed: &Armed) -> bool {
+        let candidate = &armed.candidate;
         if let Some(pattern) = &candidate.thread {
             self.thread.identify(self.state, self.session, self.jni, self.who);
             if !glob_matches(pattern, &self.thread.name) {
                 return false;
             }
+        }
+        if let ArmedNode::Within { threads, mdc } = &candidate.node
+            && !self.is_of_node(armed, threads, mdc.as_ref())
+        {
+            return false;
         }
         match &candidate.stack {
             ArmedStack::Any => true,
@@ -179,6 +193,25 @@ impl Hit<'_> {
                 stack_hash(&self.state.stacks.capture(self.state.jvmti, self.jni)) == *wanted
             }
         }
+    }
+
+    /// Whether the current thread is one of a node inside the JVM: by its name, or by what it carries for its logs.
+    fn is_of_node(&mut self, armed: &Armed, threads: &[String], mdc: Option<&ArmedMdc>) -> bool {
+        if !threads.is_empty() {
+            self.thread.identify(self.state, self.session, self.jni, self.who);
+            if threads.iter().any(|pattern| glob_matches(pattern, &self.thread.name)) {
+                return true;
+            }
+        }
+        let Some(mdc) = mdc else { return false };
+        let has = self.state.contexts.has(self.state.jvmti, self.jni, &mdc.key, &mdc.value);
+        if has.is_none() && !armed.no_context.swap(true, Ordering::Relaxed) {
+            let text = "a thread could not be asked for its node: neither the loader of the class at the site nor the \
+                        thread's own finds org.slf4j.MDC, org.apache.logging.log4j.ThreadContext or \
+                        org.apache.log4j.MDC; name the node's threads instead";
+            self.session.report(ReportKind::Trouble, armed.candidate.site.0, text);
+        }
+        has.unwrap_or(false)
     }
 
     /// Takes the candidate and the limit, says so in the trace, and only then does it.

@@ -65,7 +65,7 @@ fn build_one(jvmti: Jvmti, jni: Jni, class: &str, message: &str) -> Result<jobje
 }
 
 /// The loader of the class whose code called the helper; null is the boot loader.
-fn site_loader(jvmti: Jvmti) -> jobject {
+pub(crate) fn site_loader(jvmti: Jvmti) -> jobject {
     const NEAR: usize = 16;
     let mut frames = Vec::new();
     let helper = format!("L{};", helper::CLASS);

@@ -9,6 +9,15 @@ use jvmti_bindings::sys::jni::{JNIEnv, JNINativeMethod, jclass, jint, jmethodID,
 #[derive(Clone, Copy)]
 pub(crate) struct Jni(*mut JNIEnv);
 
+/// A weak global reference. Lives as long as the JVM, its object perhaps not.
+#[derive(Clone, Copy)]
+pub(crate) struct Weak(jobject);
+
+// SAFETY: a global reference may be used from any thread.
+unsafe impl Send for Weak {}
+// SAFETY: as above.
+unsafe impl Sync for Weak {}
+
 /// Calls a function of the table.
 macro_rules! call {
     ($self:ident, $function:ident $(, $argument:expr)*) => {
@@ -41,6 +50,17 @@ impl Jni {
     /// The result of a call that may have thrown.
     fn object(&self, object: jobject) -> Option<jobject> {
         (!self.cleared() && !object.is_null()).then_some(object)
+    }
+
+    /// Clears a pending exception and says what it is, as its `toString` does.
+    pub(crate) fn take_exception(&self) -> Option<String> {
+        let thrown = call!(self, ExceptionOccurred);
+        if !self.cleared() || thrown.is_null() {
+            return None;
+        }
+        let text = self.invoke(thrown, c"toString", c"()Ljava/lang/String;", &[]).map(|it| self.text(it));
+        self.delete_local(thrown);
+        Some(text.unwrap_or_else(|| "an exception that does not say what it is".into()))
     }
 
     /// Says that so many local references are meant to live at once; `-Xcheck:jni` warns of those that nobody announced.
@@ -83,6 +103,22 @@ impl Jni {
         (!result.is_null()).then_some(result)
     }
 
+    /// A reference that does not keep its object alive, valid in every thread. It is never given back.
+    pub(crate) fn weak(&self, object: jobject) -> Option<Weak> {
+        let weak = call!(self, NewWeakGlobalRef, object);
+        (!self.cleared() && !weak.is_null()).then_some(Weak(weak))
+    }
+
+    /// A local reference to the object, if it is still there.
+    pub(crate) fn strong(&self, weak: Weak) -> Option<jobject> {
+        let object = call!(self, NewLocalRef, weak.0);
+        (!object.is_null()).then_some(object)
+    }
+
+    pub(crate) fn is_same(&self, weak: Weak, object: jobject) -> bool {
+        call!(self, IsSameObject, weak.0, object) != 0
+    }
+
     pub(crate) fn delete_local(&self, object: jobject) {
         call!(self, DeleteLocalRef, object);
     }
@@ -122,6 +158,52 @@ impl Jni {
         arguments: &[jvalue],
     ) -> Option<jobject> {
         self.object(call!(self, CallObjectMethodA, object, method, arguments.as_ptr()))
+    }
+
+    /// As [`Jni::call_object`], with the exception's text if it threw. Null is an error too.
+    pub(crate) fn try_call_object(
+        &self,
+        object: jobject,
+        method: jmethodID,
+        arguments: &[jvalue],
+    ) -> Result<jobject, String> {
+        self.outcome(call!(self, CallObjectMethodA, object, method, arguments.as_ptr()))
+    }
+
+    /// As [`Jni::call_static`], with the exception's text if it threw. Null is an error too.
+    pub(crate) fn try_call_static(
+        &self,
+        class: jclass,
+        method: jmethodID,
+        arguments: &[jvalue],
+    ) -> Result<jobject, String> {
+        self.outcome(call!(self, CallStaticObjectMethodA, class, method, arguments.as_ptr()))
+    }
+
+    fn outcome(&self, object: jobject) -> Result<jobject, String> {
+        match self.take_exception() {
+            Some(thrown) => Err(thrown),
+            None if object.is_null() => Err("null was returned".into()),
+            None => Ok(object),
+        }
+    }
+
+    /// Calls a method without arguments that returns a long.
+    pub(crate) fn call_long(&self, object: jobject, method: jmethodID) -> Option<i64> {
+        let value = call!(self, CallLongMethodA, object, method, [].as_ptr());
+        (!self.cleared()).then_some(value)
+    }
+
+    /// Calls a method without arguments that returns an int.
+    pub(crate) fn call_int(&self, object: jobject, method: jmethodID) -> Option<i32> {
+        let value = call!(self, CallIntMethodA, object, method, [].as_ptr());
+        (!self.cleared()).then_some(value)
+    }
+
+    /// Calls a method without arguments that returns a boolean.
+    pub(crate) fn call_boolean(&self, object: jobject, method: jmethodID) -> Option<bool> {
+        let value = call!(self, CallBooleanMethodA, object, method, [].as_ptr());
+        (!self.cleared()).then_some(value != 0)
     }
 
     pub(crate) fn call_static(
@@ -208,8 +290,16 @@ impl Jni {
     }
 
     pub(crate) fn elements(&self, array: jobject) -> Vec<jobject> {
-        let count = call!(self, GetArrayLength, array);
-        (0..count).filter_map(|index| self.object(call!(self, GetObjectArrayElement, array, index))).collect()
+        (0..self.array_len(array)).filter_map(|index| self.element(array, index)).collect()
+    }
+
+    pub(crate) fn array_len(&self, array: jobject) -> i32 {
+        call!(self, GetArrayLength, array)
+    }
+
+    /// A local reference to an element of an array; none for null.
+    pub(crate) fn element(&self, array: jobject, index: i32) -> Option<jobject> {
+        self.object(call!(self, GetObjectArrayElement, array, index))
     }
 
     pub(crate) fn object_array(&self, class: jclass, elements: &[jobject]) -> Option<jobject> {

@@ -128,6 +128,13 @@ impl Jvmti {
         Some(self.take(name))
     }
 
+    /// Whether the static initialiser of a class has run.
+    pub(crate) fn is_initialised(&self, class: jclass) -> bool {
+        const INITIALIZED: i32 = 4;
+        let mut status = 0;
+        call!(self, GetClassStatus, class, &mut status).is_ok() && status & INITIALIZED != 0
+    }
+
     /// A local reference to the loader of a class; null for the boot loader.
     pub(crate) fn class_loader(&self, class: jclass) -> Result<jobject, Code> {
         let mut loader = null_mut();

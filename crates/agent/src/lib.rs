@@ -2,24 +2,29 @@
 //!
 //! The tool decides and the agent obeys: the instrumentation map says which instruction of which class gets a hook,
 //! the trial's file says what each hook does. A hooked class calls the [`helper`], whose slow path is in
-//! [`natives`]; [`decide`] holds the candidates, [`exceptions`] builds what is thrown, [`transform`] patches.
+//! [`natives`]; [`decide`] holds the candidates, [`exceptions`] builds what is thrown, [`transform`] patches. The
+//! [`watcher`] is the agent's one thread, which writes a [`dump`] of the JVM's threads when the tool asks for it.
 //!
 //! Rules that hold everywhere here: nothing is printed on the target's stdout or stderr; no panic leaves a
 //! callback; no lock of ours is held while the JVM is called; a JVM that is not the target is left alone; and what
 //! does not work is said in the trial's file or in the agent's log, so that the tool can say it to a person.
 
 mod decide;
+mod dump;
 mod exceptions;
 mod helper;
 mod jni;
 mod jvmti;
+mod loading;
 mod log;
+mod mdc;
 mod natives;
 mod options;
 mod stacks;
 mod state;
 mod threads;
 mod transform;
+mod watcher;
 
 use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -45,7 +50,7 @@ const SPARE_LOCALS: usize = 32;
 static READY: AtomicBool = AtomicBool::new(false);
 /// The environment that retransforms, while it does.
 static RETRANSFORMER: OnceLock<Jvmti> = OnceLock::new();
-/// The JVM, for the second environment.
+/// The JVM, for the second environment and for the watcher.
 static VM: OnceLock<Vm> = OnceLock::new();
 
 struct Vm(*mut JavaVM);
@@ -94,6 +99,8 @@ fn environment(vm: *mut JavaVM) -> Option<Jvmti> {
 fn start(vm: *mut JavaVM, text: &str) -> Result<(), String> {
     let options = Options::parse(text)?;
     log::set_path(log::path_for(&options.trial));
+    // The default prints on the target's stderr.
+    std::panic::set_hook(Box::new(|panic| log::line(&format!("a bug of ours: {panic}"))));
     let jvmti = environment(vm).ok_or("the JVM gives no JVMTI environment")?;
     let java = jvmti.system_property(c"java.vm.version").unwrap_or_default();
     State::start(jvmti, options, java).map_err(|error| error.to_string())?;
@@ -135,6 +142,7 @@ unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, env: *mut JNIEnv) {
 unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, env: *mut JNIEnv, _: jobject) {
     guarded("VMInit", || {
         let Some(state) = State::get() else { return };
+        watcher::jvm_is_live();
         if !READY.load(Ordering::Acquire) {
             return;
         }

@@ -1,6 +1,6 @@
 //! What the agent knows: made once when the JVM loads it, read by every callback.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use hypocenter_trace::{Map, MapError, Session, TraceError, TrialFile};
@@ -8,8 +8,9 @@ use memmap2::Mmap;
 
 use crate::decide::Arsenal;
 use crate::jvmti::Jvmti;
-use crate::log;
+use crate::mdc::Contexts;
 use crate::stacks::Stacks;
+use crate::{log, watcher};
 
 pub(crate) struct State {
     pub jvmti: Jvmti,
@@ -17,6 +18,7 @@ pub(crate) struct State {
     pub levels: Vec<u8>,
     pub arsenal: Arsenal,
     pub stacks: Stacks,
+    pub contexts: Contexts,
     pub node: String,
     trial: PathBuf,
     java: String,
@@ -70,6 +72,7 @@ impl State {
             levels: trial.levels(),
             arsenal: Arsenal::new(&trial, &node)?,
             stacks: Stacks::default(),
+            contexts: Contexts::default(),
             node,
             trial: options.trial,
             java,
@@ -83,7 +86,8 @@ impl State {
     /// This JVM's part in the trial. It joins when the first class of the map is loaded, so a JVM that only
     /// happens to have the agent (a build tool's, say) leaves no trace.
     pub(crate) fn join(&self) -> Option<&Session> {
-        self.session
+        let session = self
+            .session
             .get_or_init(|| match Session::join(&self.trial, &self.node, std::process::id(), &self.java) {
                 Ok(session) => Some(session),
                 Err(error) => {
@@ -91,7 +95,14 @@ impl State {
                     None
                 }
             })
-            .as_ref()
+            .as_ref();
+        watcher::start_when_due();
+        session
+    }
+
+    /// The directory of the trial.
+    pub(crate) fn directory(&self) -> &Path {
+        self.trial.parent().unwrap_or(Path::new("."))
     }
 
     /// This JVM's part in the trial, if it has one.

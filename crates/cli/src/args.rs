@@ -280,7 +280,7 @@ pub struct TrialArgs {
     pub lab: LabArgs,
 }
 
-/// Print the JSON schema of a document: plan or outcome
+/// Print the JSON schema of a document: plan, outcome or dump
 #[derive(Debug, clap::Args)]
 pub struct SchemaArgs {
     /// Which
@@ -295,6 +295,8 @@ pub enum Document {
     Plan,
     /// What a trial gave
     Outcome,
+    /// What the threads of a JVM were doing
+    Dump,
 }
 
 /// A time with its unit.

@@ -59,9 +59,7 @@ impl Config {
         let base = base.canonicalize().unwrap_or_else(|_| base.to_owned());
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
-            Err(error)
-                if error.kind() == std::io::ErrorKind::NotFound && path == Path::new(DEFAULT_FILE) =>
-            {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && path == Path::new(DEFAULT_FILE) => {
                 return Ok(Config { base, ..Config::default() });
             }
             Err(error) => {

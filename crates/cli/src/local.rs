@@ -81,8 +81,9 @@ impl Ready {
         let part = directory.join(format!("map.{}.part", std::process::id()));
         let digest = made.map.write(&part)?;
         fs::rename(&part, &path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
-        let workload = serde_json::to_vec(&(&request.workload, &request.oracle, &request.plan, request.repeat))
-            .expect("a workload is always JSON");
+        let workload =
+            serde_json::to_vec(&(&request.workload, &request.oracle, &request.plan, request.repeat))
+                .expect("a workload is always JSON");
         let target = format!("{:016x}", hash::bytes(&workload, digest));
         let own = std::env::current_exe()
             .map_err(|error| Failure::usage(format!("this program's own file cannot be found: {error}")))?;
@@ -193,7 +194,8 @@ fn make_map(plan: &Plan, target: &Target) -> Result<Made, Failure> {
 
 /// Whether trials get sandboxes; says why not, where that matters.
 fn sandbox(lab: &LabArgs, own: &Path) -> Result<bool, Failure> {
-    const SHARED: &str = "trials share the machine's ports and its /tmp, so those with fixed ones cannot run side by side";
+    const SHARED: &str =
+        "trials share the machine's ports and its /tmp, so those with fixed ones cannot run side by side";
     match lab.sandbox {
         SandboxChoice::Off => {
             if lab.jobs > 1 {
@@ -201,16 +203,17 @@ fn sandbox(lab: &LabArgs, own: &Path) -> Result<bool, Failure> {
             }
             Ok(false)
         }
-        choice => match keeper::probe(own) {
-            Ok(()) => Ok(true),
-            Err(why) if choice == SandboxChoice::On => {
-                Err(Failure::usage(why).hint("run with --sandbox off, and --jobs 1 if ports or paths are fixed"))
+        choice => {
+            match keeper::probe(own) {
+                Ok(()) => Ok(true),
+                Err(why) if choice == SandboxChoice::On => Err(Failure::usage(why)
+                    .hint("run with --sandbox off, and --jobs 1 if ports or paths are fixed")),
+                Err(why) => {
+                    screen::note("sandbox", &format!("none: {why}; {SHARED}"));
+                    Ok(false)
+                }
             }
-            Err(why) => {
-                screen::note("sandbox", &format!("none: {why}; {SHARED}"));
-                Ok(false)
-            }
-        },
+        }
     }
 }
 

@@ -80,7 +80,8 @@ impl Chosen {
         let words = first.map_or(Ok(Vec::new()), |it| it.words("")).map_err(Failure::usage)?;
         let directory = workload.directory.as_ref().map_or_else(|| base.clone(), |it| base.join(it));
         let target = TargetSpec::of(args, &config, &words, &directory)?;
-        let of_failure = if args.command.is_empty() { config.oracle_of(&workload.name).cloned() } else { None };
+        let of_failure =
+            if args.command.is_empty() { config.oracle_of(&workload.name).cloned() } else { None };
         let oracle = args.oracle.clone().or(of_failure);
         Ok(Chosen { base, target, workload, oracle })
     }

@@ -299,7 +299,8 @@ impl Bar {
     pub fn new(total: u64) -> Bar {
         let on_terminal = std::io::stderr().is_terminal();
         let bar = if on_terminal { ProgressBar::new(total) } else { ProgressBar::hidden() };
-        let style = ProgressStyle::with_template("  {bar:30} {pos}/{len} trials  {elapsed} gone, {eta} left  {msg}");
+        let style =
+            ProgressStyle::with_template("  {bar:30} {pos}/{len} trials  {elapsed} gone, {eta} left  {msg}");
         bar.set_style(style.expect("the template is fixed"));
         bar.enable_steady_tick(Duration::from_millis(500));
         Bar { bar, total, on_terminal, plain: Mutex::new((Instant::now(), 0)) }

@@ -1,7 +1,7 @@
 //! Turns a plan into what the agent reads: sites into numbers, times into nanoseconds.
 
-use hypocenter_plan::{Arm, Fault, Pause, Plan, PlanError, Repeat, StackGuard, WatchLevel};
-use hypocenter_trace::{ArmedCandidate, ArmedFault, ArmedStack, Map, TrialSpec, level};
+use hypocenter_plan::{Arm, Fault, Mdc, Pause, Plan, PlanError, Repeat, StackGuard, WatchLevel};
+use hypocenter_trace::{ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedStack, Map, TrialSpec, level};
 
 /// What keeps a plan from being carried out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,7 +67,7 @@ pub fn arm(
         candidates.push(ArmedCandidate {
             site,
             fault,
-            node: it.when.node.clone(),
+            node: node(plan, it.when.node.as_deref()),
             thread: it.when.thread.clone(),
             stack: match &it.when.stack {
                 None => ArmedStack::Any,
@@ -91,4 +91,19 @@ pub fn arm(
         ring_bytes: plan.record.ring_kb.saturating_mul(1024),
         lossless: plan.record.lossless,
     })
+}
+
+/// The hits that belong to a guard's node: those of a rule's threads, or of a process.
+fn node(plan: &Plan, name: Option<&str>) -> ArmedNode {
+    let Some(name) = name else { return ArmedNode::Any };
+    match plan.node_rule(name) {
+        Some(rule) => ArmedNode::Within {
+            threads: rule.threads.clone(),
+            mdc: rule
+                .mdc
+                .as_ref()
+                .map(|Mdc { key, value }| ArmedMdc { key: key.clone(), value: value.clone() }),
+        },
+        None => ArmedNode::Process(name.to_owned()),
+    }
 }

@@ -12,10 +12,10 @@ use std::sync::{Mutex, mpsc};
 use hypocenter_engine::{DigestOf, Digester, Engine, Evidence, Job, JobId, Next, Work};
 use hypocenter_plan::{End, Outcome, Plan};
 
+use crate::LabError;
 use crate::journal::{Entry, Head, Journal};
 use crate::lock::Lock;
 use crate::trial::{TrialFiles, evidence_of};
-use crate::LabError;
 
 /// Carries out one trial: a local process here, a scheduler elsewhere.
 pub trait Executor: Sync {

@@ -33,14 +33,6 @@ pub enum LabError {
     /// The workload.
     #[error("{0}")]
     Workload(String),
-    /// A regular expression of the configuration.
-    #[error("the regular expression `{pattern}` is broken: {why}; mend it, or use `text` for what it says word by word")]
-    Pattern {
-        /// Which.
-        pattern: String,
-        /// Why.
-        why: String,
-    },
     /// The oracle.
     #[error(transparent)]
     Oracle(#[from] crate::oracle::OracleError),

@@ -79,8 +79,7 @@ impl Journal {
         mut seen: impl FnMut(Entry) -> Result<(), LabError>,
     ) -> Result<(Journal, bool), LabError> {
         let error = Journal::error(path);
-        let file =
-            OpenOptions::new().read(true).append(true).create(true).open(path).map_err(&error)?;
+        let file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(&error)?;
         let mut reader = BufReader::new(&file);
         let (mut line, mut number, mut good) = (Vec::new(), 0u64, 0u64);
         let broken = |number: u64, why: String| LabError::Journal {
@@ -96,7 +95,8 @@ impl Journal {
             number += 1;
             let bad = |why: serde_json::Error| broken(number, format!("{why}; the file was changed"));
             if number == 1 {
-                check_head(&serde_json::from_slice(&line).map_err(bad)?, head).map_err(|why| broken(1, why))?;
+                check_head(&serde_json::from_slice(&line).map_err(bad)?, head)
+                    .map_err(|why| broken(1, why))?;
             } else {
                 seen(serde_json::from_slice(&line).map_err(bad)?)?;
             }

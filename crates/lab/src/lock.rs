@@ -19,8 +19,13 @@ impl Lock {
     pub fn take(campaign: &Path) -> Result<Lock, LabError> {
         let path = campaign.join("lock");
         let error = |source| LabError::File { path: path.display().to_string(), source };
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(error)?;
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(error)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(rustix::io::Errno::WOULDBLOCK) => {

@@ -2,11 +2,11 @@
 
 use hypocenter_plan::{
     Candidate, CandidateOutcome, CandidateResult, FORMAT_VERSION, Frame, HookTally, Injection, JvmOutcome,
-    Outcome, Plan, Problem,
+    NodeRule, Outcome, Plan, Problem,
 };
 use hypocenter_trace::{CandidateEnd, Dictionary, Jvm, Map, ReportKind, Trace, TracedInjection};
 
-use crate::process::Ended;
+use crate::stage::Staged;
 
 /// How many reports of one kind are listed before the rest is only counted.
 const PROBLEMS_LISTED_MAX: usize = 200;
@@ -17,14 +17,20 @@ struct Seen {
     counts: Vec<u64>,
 }
 
-pub(crate) fn read(plan: &Plan, map: &Map<'_>, trace: &Trace<'_>, ended: Ended, agent_log: &str) -> Outcome {
+pub(crate) fn read(
+    plan: &Plan,
+    map: &Map<'_>,
+    trace: &Trace<'_>,
+    staged: Staged,
+    agent_log: &str,
+) -> Outcome {
     let seen: Vec<Seen> = trace
         .jvms()
         .into_iter()
         .map(|jvm| Seen { dictionary: trace.dictionary(&jvm), counts: trace.counts(&jvm), jvm })
         .collect();
     let ends = trace.candidates();
-    let reader = Reader { map, trace, seen: &seen };
+    let reader = Reader { plan, map, trace, seen: &seen };
     let candidates = plan
         .candidates
         .iter()
@@ -38,25 +44,30 @@ pub(crate) fn read(plan: &Plan, map: &Map<'_>, trace: &Trace<'_>, ended: Ended, 
         .collect();
     Outcome {
         version: FORMAT_VERSION,
-        end: ended.end,
-        wall_ms: ended.wall.as_millis() as u64,
+        end: staged.end,
+        wall_ms: staged.wall.as_millis() as u64,
         failure: None,
-        processes: Vec::new(),
+        processes: staged.processes,
         candidates,
-        jvms: seen.iter().map(|it| reader.jvm(it)).collect(),
-        problems: ended.problems.into_iter().chain(reader.problems(agent_log)).collect(),
+        jvms: (0..seen.len()).map(|index| reader.jvm(index)).collect(),
+        problems: staged.problems.into_iter().chain(reader.problems(agent_log)).collect(),
     }
 }
 
 struct Reader<'a> {
+    plan: &'a Plan,
     map: &'a Map<'a>,
     trace: &'a Trace<'a>,
     seen: &'a [Seen],
 }
 
 impl Reader<'_> {
-    fn jvm(&self, it: &Seen) -> JvmOutcome {
+    fn jvm(&self, index: usize) -> JvmOutcome {
+        let it = &self.seen[index];
+        let earlier = self.seen[..index].iter().filter(|other| other.jvm.node == it.jvm.node);
         JvmOutcome {
+            incarnation: 1 + earlier.count() as u32,
+            ended: it.jvm.ended,
             node: it.jvm.node.clone(),
             pid: it.jvm.pid,
             java: it.jvm.java.clone(),
@@ -72,13 +83,21 @@ impl Reader<'_> {
         }
     }
 
+    /// The rule for the node that a candidate waits for, where that node is inside JVMs.
+    fn rule(&self, candidate: &Candidate) -> Option<&NodeRule> {
+        self.plan.node_rule(candidate.when.node.as_deref()?)
+    }
+
+    /// The JVMs that have the candidate's node: any of them may if the node is inside JVMs.
     fn on_node<'b>(&'b self, candidate: &'b Candidate) -> impl Iterator<Item = &'b Seen> {
-        let wanted = candidate.when.node.as_deref();
+        let wanted = candidate.when.node.as_deref().filter(|_| self.rule(candidate).is_none());
         self.seen.iter().filter(move |it| wanted.is_none_or(|node| node == it.jvm.node))
     }
 
     fn hits(&self, number: usize, candidate: &Candidate) -> u64 {
-        let filtered = candidate.when.thread.is_some() || candidate.when.stack.is_some();
+        let filtered = candidate.when.thread.is_some()
+            || candidate.when.stack.is_some()
+            || self.rule(candidate).is_some();
         let Some(site) = self.map.find(&candidate.site) else { return 0 };
         self.on_node(candidate)
             .map(|it| match filtered {
@@ -91,7 +110,7 @@ impl Reader<'_> {
     fn result(&self, number: usize, candidate: &Candidate, end: CandidateEnd) -> CandidateResult {
         match end {
             CandidateEnd::Injected { jvm, occurrence, times } => {
-                self.injected(number, jvm, occurrence, times)
+                self.injected(number, candidate, jvm, occurrence, times)
             }
             CandidateEnd::Refused => CandidateResult::Refused { why: self.refusal(number) },
             CandidateEnd::Claimed => CandidateResult::Refused {
@@ -105,7 +124,21 @@ impl Reader<'_> {
         }
     }
 
-    fn injected(&self, number: usize, jvm: u32, occurrence: u64, times: u64) -> CandidateResult {
+    /// The node that a fault happened on: the candidate's own if a rule says which threads that is, else the one whose
+    /// rule has the thread's name, else the JVM's.
+    fn node_of<'b>(&'b self, candidate: &Candidate, thread: &str, jvm: &'b Jvm) -> &'b str {
+        let by_name = || self.plan.nodes.iter().find(|rule| rule.has_thread(thread));
+        self.rule(candidate).or_else(by_name).map_or(&jvm.node, |rule| &rule.name)
+    }
+
+    fn injected(
+        &self,
+        number: usize,
+        candidate: &Candidate,
+        jvm: u32,
+        occurrence: u64,
+        times: u64,
+    ) -> CandidateResult {
         let index = self.seen.iter().position(|it| it.jvm.number == jvm);
         let record: Option<(&Seen, &TracedInjection)> = index.map(|index| &self.seen[index]).and_then(|it| {
             let record =
@@ -116,10 +149,11 @@ impl Reader<'_> {
             return CandidateResult::Refused { why: "the record of the injection was lost".to_owned() };
         };
         let stack = it.dictionary.stack(record.stack).into_iter();
+        let thread = it.dictionary.thread_name(record.thread).to_owned();
         CandidateResult::Injected(Injection {
             jvm: index,
-            node: it.jvm.node.clone(),
-            thread: it.dictionary.thread_name(record.thread).to_owned(),
+            node: self.node_of(candidate, &thread, &it.jvm).to_owned(),
+            thread,
             occurrence,
             at_ms: self.trace.ms_since_start(record.ticks),
             times,
@@ -178,6 +212,10 @@ impl Reader<'_> {
         let hits = self.hits(number, candidate);
         match (loaded, hits, candidate.when.occurrence) {
             (false, ..) => format!("the class {} was never loaded", candidate.site.class),
+            (true, 0, _) if self.rule(candidate).is_some() => {
+                let node = candidate.when.node.as_deref().unwrap_or_default();
+                format!("no thread of node `{node}` reached the site under its guard")
+            }
             (true, 0, _) => "the site was never reached under its guard".to_owned(),
             (true, hits, Some(wanted)) => {
                 format!("reached {hits} times, and the plan waits for time {wanted} in one JVM")

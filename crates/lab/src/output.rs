@@ -153,7 +153,8 @@ mod tests {
     #[test]
     fn our_part_of_a_jvms_first_line_is_taken_out_and_nothing_else() {
         let check = |theirs: Option<&str>, line: &str, expected: Option<&str>| {
-            let ours = theirs.map_or("-agentpath:/a.so=x".to_owned(), |it| format!("{it} -agentpath:/a.so=x"));
+            let ours =
+                theirs.map_or("-agentpath:/a.so=x".to_owned(), |it| format!("{it} -agentpath:/a.so=x"));
             let filter = PickedUp { ours: ours.into(), theirs: theirs.map(|it| it.as_bytes().to_vec()) };
             assert!(!line.contains("Picked") || PickedUp::concerns(line.as_bytes()));
             let cleaned = filter.clean(line.as_bytes()).map(|it| String::from_utf8(it).unwrap());

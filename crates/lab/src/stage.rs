@@ -17,8 +17,8 @@ use hypocenter_trace::TrialFile;
 
 use crate::command::{AgentOption, JAVA_TOOL_OPTIONS, with_agent};
 use crate::keeper::{Keeper, KeeperEvent, ProcessId, Spawn};
+use crate::oracle::LineText;
 use crate::output::{self, Kept, Output, PickedUp, Sink};
-use crate::text::Pattern;
 use crate::{LabError, Observer};
 
 /// How long a node may take to get ready where the workload has no time limit.
@@ -151,7 +151,10 @@ pub(crate) fn run(stage: &Stage<'_>) -> Result<Staged, LabError> {
             && end != End::TimedOut
             && end != End::Interrupted
         {
-            play.problem("processes", format!("{more} that the workload left behind were ended with the trial"));
+            play.problem(
+                "processes",
+                format!("{more} that the workload left behind were ended with the trial"),
+            );
         }
         let processes = play.actors.into_iter().map(|it| it.outcome).collect();
         Ok(Staged { end, wall, processes, problems: play.problems, answers })
@@ -191,7 +194,15 @@ impl<'env> Play<'_, 'env> {
         self.stage.trial.arm();
         if let Some(command) = &workload.command {
             let part = self.actors.len();
-            self.start(Role::Command, self.stage.main, 0, command, &BTreeMap::new(), workload.directory.as_deref(), true)?;
+            self.start(
+                Role::Command,
+                self.stage.main,
+                0,
+                command,
+                &BTreeMap::new(),
+                workload.directory.as_deref(),
+                true,
+            )?;
             return self.until(inbox, |play| play.actors[part].outcome.end);
         }
         let mut phases: Vec<u32> = workload.client.iter().map(|it| it.phase).collect();
@@ -209,7 +220,8 @@ impl<'env> Play<'_, 'env> {
                     return None;
                 }
                 let bad = clients.iter().find(|it| !it.outcome.is_well());
-                let end = |it: &&Actor| it.outcome.end.filter(|end| !end.is_well()).unwrap_or(End::Unfinished);
+                let end =
+                    |it: &&Actor| it.outcome.end.filter(|end| !end.is_well()).unwrap_or(End::Unfinished);
                 Some(bad.map_or(End::Exited { status: 0 }, |it| end(it)))
             })?;
             if !end.is_well() {
@@ -485,7 +497,7 @@ impl<'env> Play<'_, 'env> {
             let file = File::create(&whole)
                 .map_err(|source| LabError::File { path: whole.display().to_string(), source })?;
             let (reader, writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
-                .map_err(|code| LabError::Keeper(code.to_string()))?;
+                .map_err(|code| LabError::File { path: "a pipe".to_owned(), source: code.into() })?;
             logs.push(path);
             pipes.push((from, file, reader));
             writers.push(writer);
@@ -520,16 +532,17 @@ impl<'env> Play<'_, 'env> {
             ready,
         });
         let wanted = match condition.flatten() {
-            Some(Condition::Log(text)) => Some(Pattern::new(&LogText::Either(text.clone()))?),
+            Some(Condition::Log(text)) => Some(LineText::new("ready", &LogText::Either(text.clone()))?),
             _ => None,
         };
         for (from, file, pipe) in pipes {
             let (events, wanted, over) = (self.events.clone(), wanted.clone(), self.over);
             let (name, filter, counts) = (name.to_owned(), filter.clone(), client.is_some());
+            let observer = stage.observer;
             let handle = self.scope.spawn(move || {
                 let ready = AtomicBool::new(false);
                 let lines = |bytes: &[u8]| {
-                    stage.observer.output(&name, role, from, bytes);
+                    observer.output(&name, role, from, bytes);
                     if let Some(wanted) = &wanted
                         && !ready.load(Ordering::Relaxed)
                         && bytes.split(|&byte| byte == b'\n').any(|line| wanted.fits(line))
@@ -537,7 +550,10 @@ impl<'env> Play<'_, 'env> {
                         ready.store(true, Ordering::Relaxed);
                         let _ = events.send(Event::Ready(number));
                     }
-                    if counts && let Some(step) = bytes.split(|&byte| byte == b'\n').filter_map(progress).next_back() {
+                    if counts
+                        && let Some(step) =
+                            bytes.split(|&byte| byte == b'\n').filter_map(progress).next_back()
+                    {
                         let _ = events.send(Event::Progress(number, step));
                     }
                 };
@@ -551,9 +567,12 @@ impl<'env> Play<'_, 'env> {
     /// Starts a command that is not part of the workload.
     fn start_aside(&mut self, command: &CommandLine, aside: Aside) -> Result<ProcessId, LabError> {
         let null = || {
-            File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from).map_err(|source| {
-                LabError::File { path: "/dev/null".to_owned(), source }
-            })
+            File::options()
+                .read(true)
+                .write(true)
+                .open("/dev/null")
+                .map(OwnedFd::from)
+                .map_err(|source| LabError::File { path: "/dev/null".to_owned(), source })
         };
         let words = self.words(command)?;
         let variables = self.variables(&BTreeMap::new());
@@ -580,11 +599,12 @@ impl<'env> Play<'_, 'env> {
                 Some(Condition::File(path)) => self.path(path).exists(),
                 Some(Condition::Command(command)) => self.ask(command, inbox)?.unwrap_or(false),
                 Some(Condition::Log(text)) => {
-                    let wanted = Pattern::new(&LogText::Either(text.clone()))?;
+                    let wanted = LineText::new("alive", &LogText::Either(text.clone()))?;
                     let logs: Vec<PathBuf> =
                         it.outcome.logs.iter().map(|path| self.stage.directory.join(path)).collect();
                     logs.iter().any(|path| {
-                        fs::read(path).is_ok_and(|bytes| bytes.split(|&byte| byte == b'\n').any(|it| wanted.fits(it)))
+                        fs::read(path)
+                            .is_ok_and(|bytes| bytes.split(|&byte| byte == b'\n').any(|it| wanted.fits(it)))
                     })
                 }
             };
@@ -631,7 +651,8 @@ impl<'env> Play<'_, 'env> {
                 return Ok(());
             }
             if asked.elapsed() > DUMP_TIME {
-                let names: Vec<String> = pending.iter().map(|it| format!("{} (pid {})", it.node, it.pid)).collect();
+                let names: Vec<String> =
+                    pending.iter().map(|it| format!("{} (pid {})", it.node, it.pid)).collect();
                 self.problem("thread dump", format!("no answer from {}", names.join(", ")));
                 return Ok(());
             }

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use hypocenter_engine::{Evidence, LogBytes};
-use hypocenter_plan::{Network, NodeRule, Oracle, Outcome, Plan, ThreadDump, WatchLevel, Workload};
+use hypocenter_plan::{NodeRule, Oracle, Outcome, Plan, ThreadDump, WatchLevel, Workload};
 use hypocenter_trace::{Map, TrialFile};
 use memmap2::Mmap;
 
@@ -210,7 +210,11 @@ impl Trial<'_> {
         if plan.nodes.is_empty() {
             let inside = self.workload.node.iter().filter(|it| !it.threads.is_empty() || it.mdc.is_some());
             plan.nodes = inside
-                .map(|it| NodeRule { name: it.name.clone(), threads: it.threads.clone(), mdc: it.mdc.clone() })
+                .map(|it| NodeRule {
+                    name: it.name.clone(),
+                    threads: it.threads.clone(),
+                    mdc: it.mdc.clone(),
+                })
                 .collect();
         }
         plan
@@ -225,7 +229,12 @@ impl Trial<'_> {
     ) -> Result<stage::Staged, LabError> {
         let around = self.surroundings;
         let mut visible = around.visible.clone();
-        visible.extend([directory.to_owned(), self.base.to_owned(), around.agent.clone(), around.keeper.clone()]);
+        visible.extend([
+            directory.to_owned(),
+            self.base.to_owned(),
+            around.agent.clone(),
+            around.keeper.clone(),
+        ]);
         let setup = Setup {
             isolation: match (around.sandbox, self.workload.network) {
                 (false, _) => Isolation::Plain,
@@ -311,7 +320,9 @@ pub(crate) fn path_in(text: &str, base: &Path, fresh: &Path, tmp: Option<&Path>)
     let climbs = path.components().any(|it| it == Component::ParentDir);
     match (tmp, path.strip_prefix("/tmp")) {
         // What was brought back to its place below /tmp lies where it says.
-        (Some(tmp), Ok(inside)) if !climbs && !path.starts_with(base) && !path.starts_with(fresh) => tmp.join(inside),
+        (Some(tmp), Ok(inside)) if !climbs && !path.starts_with(base) && !path.starts_with(fresh) => {
+            tmp.join(inside)
+        }
         _ => path,
     }
 }

@@ -1,14 +1,17 @@
 //! The words of Hypocenter as data: what may be done ([`Fault`]) where ([`Site`]), under which conditions
 //! ([`Guard`]), how often and what to record ([`Plan`]), what is run ([`Workload`]), what says that the failure
-//! happened ([`Oracle`]), and what came of it ([`Outcome`]).
+//! happened ([`Oracle`]), what came of it ([`Outcome`]), and what the threads of a JVM were doing at some instant
+//! ([`ThreadDump`]).
 //!
 //! These types are the stable surface: they are written as JSON into every trial's directory, their schemas are
 //! published (`hypocenter schema`), and a reader refuses a version that it does not know. This crate does no
 //! I/O, and knows neither JVMs nor class files.
 
+mod dump;
 mod exit;
 mod fault;
 mod glob;
+mod node;
 mod oracle;
 mod outcome;
 mod plan;
@@ -16,9 +19,11 @@ mod site;
 mod span;
 mod workload;
 
+pub use dump::{DumpedThread, ThreadDump, WaitsFor};
 pub use exit::ExitCode;
 pub use fault::{Fault, Pause};
 pub use glob::glob_matches;
+pub use node::{Mdc, NodeRule};
 pub use oracle::{ExitWanted, LogText, OneOrMany, Oracle, OracleForm, StatusForm};
 pub use outcome::{
     CandidateOutcome, CandidateResult, End, Frame, HookTally, Injection, JvmOutcome, OracleOutcome, Outcome,
@@ -29,7 +34,7 @@ pub use plan::{
 };
 pub use site::{Site, SiteKind};
 pub use span::Span;
-pub use workload::{Client, CommandLine, Condition, MdcEntry, Network, Node, Restart, Workload};
+pub use workload::{Client, CommandLine, Condition, Network, Node, Restart, Workload};
 
 /// The version of the JSON documents defined here. It is raised when a field changes its meaning or goes away;
 /// new optional fields do not raise it.

@@ -174,7 +174,7 @@ pub enum CandidateResult {
 pub struct Injection {
     /// Which JVM, as an index into the outcome's list.
     pub jvm: usize,
-    /// The node.
+    /// The node: the one of the plan's rules that the thread belongs to, else the JVM's.
     pub node: String,
     /// The thread's name.
     pub thread: String,
@@ -219,6 +219,12 @@ pub struct JvmOutcome {
     pub node: String,
     /// The process, as seen from inside its own namespace.
     pub pid: u32,
+    /// The how-manieth JVM of its node in the trial, from 1: a node that is started again is a new one.
+    #[serde(default = "first")]
+    pub incarnation: u32,
+    /// Whether it ended in good order, rather than by a signal or a halt.
+    #[serde(default)]
+    pub ended: bool,
     /// The JVM's version.
     pub java: String,
     /// Its hooks.
@@ -229,6 +235,10 @@ pub struct JvmOutcome {
     pub events: u64,
     /// Events dropped because a ring was full.
     pub dropped: u64,
+}
+
+fn first() -> u32 {
+    1
 }
 
 /// What became of the hooks of the classes that a JVM loaded.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{FORMAT_VERSION, Fault, Site, SiteKind};
+use crate::{FORMAT_VERSION, Fault, NodeRule, Site, SiteKind};
 
 /// The instructions for one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,6 +20,9 @@ pub struct Plan {
     /// From when on faults may happen.
     #[serde(default)]
     pub arm: Arm,
+    /// The nodes inside JVMs; any other is a process.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<NodeRule>,
     /// The faults, of which the first ones reached happen, up to the limit.
     #[serde(default)]
     pub candidates: Vec<Candidate>,
@@ -75,7 +78,7 @@ pub enum Repeat {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Guard {
-    /// The node, by name.
+    /// The node, by name: one of the plan's rules, or a process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
     /// The thread's name; `*` stands for any text.
@@ -206,6 +209,14 @@ pub enum PlanError {
         /// Which guard.
         guard: &'static str,
     },
+    /// A rule for a node that says nothing, or contradicts another.
+    #[error("node `{node}`: {what}")]
+    Node {
+        /// Which node.
+        node: String,
+        /// What is wrong and what to write instead.
+        what: String,
+    },
     /// A value out of its range.
     #[error("candidate {candidate}: {what}")]
     Value {
@@ -223,6 +234,7 @@ impl Default for Plan {
             seed: 0,
             limit: default_limit(),
             arm: Arm::default(),
+            nodes: Vec::new(),
             candidates: Vec::new(),
             record: Record::default(),
         }
@@ -235,6 +247,7 @@ impl Plan {
         if self.version != FORMAT_VERSION {
             return Err(PlanError::Version { found: self.version });
         }
+        self.check_nodes()?;
         for (candidate, it) in self.candidates.iter().enumerate() {
             let reserved = [
                 ("state", it.when.state.is_some()),
@@ -261,5 +274,30 @@ impl Plan {
             }
         }
         Ok(())
+    }
+
+    fn check_nodes(&self) -> Result<(), PlanError> {
+        for (number, rule) in self.nodes.iter().enumerate() {
+            let what = if self.nodes[..number].iter().any(|other| other.name == rule.name) {
+                "two rules have this name; put all patterns into one".to_owned()
+            } else if rule.threads.is_empty() && rule.mdc.is_none() {
+                "its rule names no threads; give `threads` or `mdc`, or leave the rule out if it is a process"
+                    .to_owned()
+            } else if rule.threads.len() > NodeRule::THREADS_MAX {
+                format!("more than {} patterns; use `*` in fewer", NodeRule::THREADS_MAX)
+            } else if rule.mdc.as_ref().is_some_and(|mdc| mdc.key.is_empty()) {
+                "its `mdc` has an empty key; give the one under which the program keeps the node's name"
+                    .to_owned()
+            } else {
+                continue;
+            };
+            return Err(PlanError::Node { node: rule.name.clone(), what });
+        }
+        Ok(())
+    }
+
+    /// The rule for a node that is inside JVMs; none if the node is a process.
+    pub fn node_rule(&self, name: &str) -> Option<&NodeRule> {
+        self.nodes.iter().find(|rule| rule.name == name)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Span;
+use crate::{Mdc, Span};
 
 /// A workload: a command, or nodes and clients. In every command `{dir}` stands for a fresh directory of the trial,
 /// which is also in the environment as `HYPOCENTER_DIR`.
@@ -77,17 +77,7 @@ pub struct Node {
     pub threads: Vec<String>,
     /// The entry of the logging framework's diagnostic context that its threads have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mdc: Option<MdcEntry>,
-}
-
-/// An entry of a logging framework's mapped diagnostic context.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct MdcEntry {
-    /// The key.
-    pub key: String,
-    /// Its value on the threads that are meant.
-    pub value: String,
+    pub mdc: Option<Mdc>,
 }
 
 /// When something can be said to hold of a node.

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use hypocenter_plan::{
-    Candidate, Fault, Guard, Outcome, Plan, PlanError, Record, Repeat, Site, SiteKind, StackGuard, Watch,
-    WatchLevel,
+    Candidate, DumpedThread, Fault, Frame, Guard, Mdc, NodeRule, Outcome, Plan, PlanError, Record, Repeat,
+    Site, SiteKind, StackGuard, ThreadDump, WaitsFor, Watch, WatchLevel,
 };
 
 /// Compares with the published file; `UPDATE_SCHEMAS=1` writes it anew.
@@ -26,6 +26,7 @@ fn check(name: &str, schema: &schemars::Schema) {
 fn the_published_schemas_are_those_of_the_types() {
     check("plan.json", &schemars::schema_for!(Plan));
     check("outcome.json", &schemars::schema_for!(Outcome));
+    check("dump.json", &schemars::schema_for!(ThreadDump));
 }
 
 fn sample() -> Plan {
@@ -39,6 +40,14 @@ fn sample() -> Plan {
         line: Some(12),
     };
     Plan {
+        nodes: vec![
+            NodeRule { name: "zk1".into(), threads: vec!["zk1-*".into()], mdc: None },
+            NodeRule {
+                name: "zk2".into(),
+                threads: Vec::new(),
+                mdc: Some(Mdc { key: "node".into(), value: "2".into() }),
+            },
+        ],
         candidates: vec![Candidate {
             site,
             fault: Fault::Exception { class: "java.io.IOException".into(), message: None },
@@ -71,6 +80,27 @@ fn a_plan_survives_the_way_out_and_back() {
 }
 
 #[test]
+fn a_thread_dump_survives_the_way_out_and_back() {
+    let thread = DumpedThread {
+        name: "main".into(),
+        id: 1,
+        state: "BLOCKED".into(),
+        daemon: Some(false),
+        waits_for: Some(WaitsFor {
+            lock: "a.Lock@1f".into(),
+            owner: Some("other".into()),
+            owner_id: Some(12),
+        }),
+        locks: vec!["a.Lock@20".into()],
+        frames: vec![Frame { method: "a.B.c".into(), at: Some("B.java:3".into()) }],
+    };
+    let idle = DumpedThread { daemon: None, waits_for: None, locks: Vec::new(), ..thread.clone() };
+    let dump = ThreadDump { version: 1, node: "zk1".into(), pid: 7, threads: vec![thread, idle] };
+    let text = serde_json::to_string(&dump).unwrap();
+    assert_eq!(serde_json::from_str::<ThreadDump>(&text).unwrap(), dump);
+}
+
+#[test]
 fn a_plan_that_cannot_be_meant_is_refused_with_a_reason() {
     let check = |change: &dyn Fn(&mut Plan), expected: &str| {
         let mut plan = sample();
@@ -85,6 +115,10 @@ fn a_plan_that_cannot_be_meant_is_refused_with_a_reason() {
     check(&|plan| plan.candidates[0].when.probability = Some(1.5), "from 0 to 1");
     check(&|plan| plan.candidates[0].when.probability = Some(f64::NAN), "from 0 to 1");
     check(&|plan| plan.candidates[0].fault = Fault::Negate, "boolean_return");
+    check(&|plan| plan.nodes[1].mdc = None, "node `zk2`: its rule names no threads");
+    check(&|plan| plan.nodes[1].name = "zk1".into(), "node `zk1`: two rules");
+    check(&|plan| plan.nodes[1].mdc.as_mut().unwrap().key = String::new(), "empty key");
+    check(&|plan| plan.nodes[0].threads = vec!["*".into(); 1025], "more than 1024 patterns");
     assert_eq!(sample().check(), Ok(()));
     assert!(
         serde_json::from_str::<Plan>(r#"{"version": 1, "limt": 2}"#).is_err(),

@@ -35,6 +35,31 @@ pub enum ArmedFault {
     Negate,
 }
 
+/// Which hits belong to a candidate's node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ArmedNode {
+    /// Any.
+    Any,
+    /// Those of the JVMs that have this name.
+    Process(String),
+    /// Those of some threads, in any JVM of the trial.
+    Within {
+        /// Threads whose name fits one of these patterns.
+        threads: Vec<String>,
+        /// And threads with this value in their diagnostic context.
+        mdc: Option<ArmedMdc>,
+    },
+}
+
+/// A value that a logging library keeps for each thread (its mapped diagnostic context).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArmedMdc {
+    /// The key.
+    pub key: String,
+    /// The value.
+    pub value: String,
+}
+
 /// A condition on the stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArmedStack {
@@ -53,8 +78,8 @@ pub struct ArmedCandidate {
     pub site: SiteId,
     /// What.
     pub fault: ArmedFault,
-    /// On which node; any if absent.
-    pub node: Option<String>,
+    /// On which node.
+    pub node: ArmedNode,
     /// On threads whose name fits; any if absent.
     pub thread: Option<String>,
     /// How the site was reached.
@@ -79,10 +104,14 @@ struct Entry {
     probability: u64,
     amount: u64,
     stack_hash: u64,
-    /// Strings, in this order: node, thread, message, then classes, then stack patterns.
+    /// Strings, in this order: the node's process, thread, message, then classes, then stack patterns, then patterns of
+    /// the node's threads, then key and value of its diagnostic context.
     strings_start: u32,
     classes_len: u16,
     stack_len: u16,
+    threads_len: u16,
+    node: u8,
+    reserved: [u8; 5],
 }
 
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
@@ -92,8 +121,14 @@ struct Text {
     len: u32,
 }
 
+mod node {
+    pub const ANY: u8 = 0;
+    pub const PROCESS: u8 = 1;
+    pub const WITHIN: u8 = 2;
+    pub const WITHIN_MDC: u8 = 3;
+}
+
 mod flag {
-    pub const NODE: u8 = 1;
     pub const THREAD: u8 = 2;
     pub const OCCURRENCE: u8 = 4;
     pub const PROBABILITY: u8 = 8;
@@ -109,7 +144,13 @@ pub(crate) fn encode(candidates: &[ArmedCandidate]) -> Vec<u8> {
             texts.push(Text { at: blob.len() as u32, len: string.len() as u32 });
             blob.extend_from_slice(string.as_bytes());
         };
-        text(it.node.as_deref().unwrap_or(""));
+        let (node, process, threads, mdc): (u8, &str, &[String], Option<&ArmedMdc>) = match &it.node {
+            ArmedNode::Any => (node::ANY, "", &[], None),
+            ArmedNode::Process(name) => (node::PROCESS, name, &[], None),
+            ArmedNode::Within { threads, mdc: None } => (node::WITHIN, "", threads, None),
+            ArmedNode::Within { threads, mdc: Some(mdc) } => (node::WITHIN_MDC, "", threads, Some(mdc)),
+        };
+        text(process);
         text(it.thread.as_deref().unwrap_or(""));
         let (fault, amount, classes): (u8, u64, &[String]) = match &it.fault {
             ArmedFault::Exception { classes, message } => {
@@ -130,10 +171,13 @@ pub(crate) fn encode(candidates: &[ArmedCandidate]) -> Vec<u8> {
             ArmedStack::Suffix(patterns) => (1, 0, patterns),
             ArmedStack::Hash(hash) => (2, *hash, &[]),
         };
-        patterns.iter().for_each(|pattern| text(pattern));
+        patterns.iter().chain(threads).for_each(|pattern| text(pattern));
+        if let Some(mdc) = mdc {
+            text(&mdc.key);
+            text(&mdc.value);
+        }
         let mut flags = 0;
         for (bit, given) in [
-            (flag::NODE, it.node.is_some()),
             (flag::THREAD, it.thread.is_some()),
             (flag::OCCURRENCE, it.occurrence.is_some()),
             (flag::PROBABILITY, it.probability.is_some()),
@@ -153,6 +197,9 @@ pub(crate) fn encode(candidates: &[ArmedCandidate]) -> Vec<u8> {
             strings_start,
             classes_len: classes.len() as u16,
             stack_len: patterns.len() as u16,
+            threads_len: threads.len() as u16,
+            node,
+            reserved: [0; 5],
         });
     }
     let mut out = (entries.len() as u64).to_le_bytes().to_vec();
@@ -197,7 +244,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<ArmedCandidate>, TraceError> {
                 (from..from + usize::from(len)).map(text).collect()
             };
             let given = |bit: u8| entry.flags & bit != 0;
-            let optional = |bit: u8, at: usize| if given(bit) { text(at).map(Some) } else { Ok(None) };
+            let threads_at = at + 3 + usize::from(entry.classes_len) + usize::from(entry.stack_len);
+            let mdc_at = threads_at + usize::from(entry.threads_len);
             Ok(ArmedCandidate {
                 site: SiteId(entry.site),
                 fault: match entry.fault {
@@ -211,8 +259,19 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<ArmedCandidate>, TraceError> {
                     5 => ArmedFault::Negate,
                     _ => return Err(TraceError::Malformed("the mapped plan has an unknown fault")),
                 },
-                node: optional(flag::NODE, at)?,
-                thread: optional(flag::THREAD, at + 1)?,
+                node: match entry.node {
+                    node::ANY => ArmedNode::Any,
+                    node::PROCESS => ArmedNode::Process(text(at)?),
+                    node::WITHIN => {
+                        ArmedNode::Within { threads: list(threads_at, entry.threads_len)?, mdc: None }
+                    }
+                    node::WITHIN_MDC => ArmedNode::Within {
+                        threads: list(threads_at, entry.threads_len)?,
+                        mdc: Some(ArmedMdc { key: text(mdc_at)?, value: text(mdc_at + 1)? }),
+                    },
+                    _ => return Err(TraceError::Malformed("the mapped plan has an unknown kind of node")),
+                },
+                thread: if given(flag::THREAD) { Some(text(at + 1)?) } else { None },
                 stack: match entry.stack {
                     0 => ArmedStack::Any,
                     1 => ArmedStack::Suffix(list(at + 3 + usize::from(entry.classes_len), entry.stack_len)?),
@@ -236,7 +295,7 @@ mod tests {
         let base = ArmedCandidate {
             site: SiteId(7),
             fault: ArmedFault::Negate,
-            node: None,
+            node: ArmedNode::Any,
             thread: None,
             stack: ArmedStack::Any,
             occurrence: None,
@@ -250,7 +309,7 @@ mod tests {
                     classes: vec!["java.io.IOException".into(), "a.B".into()],
                     message: "disk".into(),
                 },
-                node: Some("zk1".into()),
+                node: ArmedNode::Process("zk1".into()),
                 thread: Some("Sync*".into()),
                 stack: ArmedStack::Suffix(vec!["a.B.c".into(), "*".into()]),
                 occurrence: Some(5_000_000),
@@ -265,7 +324,21 @@ mod tests {
             },
             ArmedCandidate {
                 fault: ArmedFault::Spin { nanos: 2 },
-                node: Some(String::new()),
+                node: ArmedNode::Process(String::new()),
+                ..base.clone()
+            },
+            ArmedCandidate {
+                node: ArmedNode::Within { threads: vec!["zk2-*".into(), "".into()], mdc: None },
+                thread: Some("Sync*".into()),
+                stack: ArmedStack::Suffix(vec!["a.B.c".into()]),
+                ..base.clone()
+            },
+            ArmedCandidate {
+                fault: ArmedFault::Exception { classes: vec!["a.B".into()], message: "disk".into() },
+                node: ArmedNode::Within {
+                    threads: Vec::new(),
+                    mdc: Some(ArmedMdc { key: "node".into(), value: "zk3".into() }),
+                },
                 ..base.clone()
             },
             ArmedCandidate { fault: ArmedFault::Crash { status: 137 }, ..base },
@@ -279,7 +352,7 @@ mod tests {
         let candidate = ArmedCandidate {
             site: SiteId(0),
             fault: ArmedFault::Exception { classes, message: String::new() },
-            node: None,
+            node: ArmedNode::Any,
             thread: None,
             stack: ArmedStack::Any,
             occurrence: None,

@@ -16,7 +16,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 pub(crate) const MAGIC: [u8; 8] = *b"HYPOTRC\0";
 /// The version of the trial file's layout: a reader takes this one and no other.
-pub const TRACE_VERSION: u32 = 1;
+pub const TRACE_VERSION: u32 = 2;
 /// The unit of allocation in the arena.
 pub(crate) const GRANULE: u64 = 4096;
 /// How many JVMs a trial can have; one more works without the agent and is reported.
@@ -69,7 +69,9 @@ pub(crate) struct Header {
     /// JVMs in which the agent started, whether or not they turned out to be the target.
     pub agents: u32,
     pub armed: u32,
-    pub pad_jvms: [u32; 13],
+    /// How many thread dumps the tool has asked for; JVMs sleep on this word.
+    pub dump_request: u32,
+    pub pad_jvms: [u32; 12],
     pub taken: u32,
     pub pad_taken: [u32; 15],
 }
@@ -123,8 +125,14 @@ pub(crate) struct JvmSlot {
     pub java_len: u32,
     pub node: [u8; NODE_MAX],
     pub java: [u8; NODE_MAX],
-    pub pad: [u64; 3],
+    /// The last request for a thread dump that was answered, and in a bit above it whether that failed: one word, so
+    /// that both change at once.
+    pub dumped: u64,
+    pub pad: [u64; 2],
 }
+
+/// The bit of [`JvmSlot::dumped`] that says that there is no dump.
+pub(crate) const DUMP_FAILED: u64 = 1 << 32;
 
 pub(crate) mod jvm_state {
     pub const LIVE: u32 = 1;

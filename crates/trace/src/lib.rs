@@ -9,6 +9,7 @@
 
 mod armed;
 pub mod clock;
+mod futex;
 pub mod hash;
 mod layout;
 mod map;
@@ -17,7 +18,7 @@ mod session;
 mod stream;
 mod trial;
 
-pub use armed::{ArmedCandidate, ArmedFault, ArmedStack};
+pub use armed::{ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedStack};
 pub use layout::{TRACE_VERSION, level};
 pub use map::{
     FALL_THROUGH, MAP_VERSION, Map, MapBuilder, MapClass, MapError, MapHook, MapMethod, NewSite, Placement,
@@ -26,7 +27,7 @@ pub use map::{
 pub use reader::{CandidateEnd, Dictionary, Event, Jvm, Report, StackFrame, Trace, TracedInjection};
 pub use session::{InjectedRecord, Interned, PatchTally, ReportKind, Session};
 pub use stream::Stream;
-pub use trial::{TrialFile, TrialSpec};
+pub use trial::{PendingDump, TrialFile, TrialSpec};
 
 /// What is wrong with a trial's file.
 #[derive(Debug, thiserror::Error)]

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use zerocopy::FromBytes;
 
 use crate::layout::{
-    CHUNK_MAGIC, CandidateState, ChunkHeader, GRANULE, Header, JVMS_MAX, JvmSlot, candidate_state,
-    chunk_kind, jvm_state, record,
+    CHUNK_MAGIC, CandidateState, ChunkHeader, DUMP_FAILED, GRANULE, Header, JVMS_MAX, JvmSlot,
+    candidate_state, chunk_kind, jvm_state, record,
 };
 use crate::session::ReportKind;
 use crate::trial::check_header;
@@ -55,6 +55,10 @@ pub struct Jvm {
     pub dropped: u64,
     /// Records dropped because the disk was full.
     pub no_room: u64,
+    /// The last request for a thread dump that was made before it joined, or that it answered.
+    pub dumped: u32,
+    /// Whether that answer is that it could not; a report says why.
+    pub dump_failed: bool,
     counters_at: u64,
 }
 
@@ -265,6 +269,8 @@ impl<'a> Trace<'a> {
                 transform_bytes: slot.transform_bytes,
                 dropped: slot.dropped,
                 no_room: slot.no_room,
+                dumped: slot.dumped as u32,
+                dump_failed: slot.dumped & DUMP_FAILED != 0,
                 counters_at: slot.counters_at,
             })
         };

@@ -71,6 +71,8 @@ struct Dictionary {
 pub struct Session {
     trial: TrialFile,
     jvm: u32,
+    /// The last request for a thread dump when this JVM joined, which it need not answer.
+    dump_known: u32,
     counters: MmapRaw,
     dictionary: Mutex<Dictionary>,
     idle: Mutex<Vec<Stream>>,
@@ -115,6 +117,7 @@ impl Session {
             (bytes, len as u32)
         };
         let ((node, node_len), (java, java_len)) = (text(node), text(java));
+        let dump_known = trial.dump_request();
         trial.write_slot(
             jvm,
             &JvmSlot {
@@ -134,7 +137,8 @@ impl Session {
                 java_len,
                 node,
                 java,
-                pad: [0; 3],
+                dumped: dump_known.into(),
+                pad: [0; 2],
             },
         );
         trial.set_slot_state(jvm, jvm_state::LIVE);
@@ -149,6 +153,7 @@ impl Session {
         Ok(Session {
             trial,
             jvm,
+            dump_known,
             counters,
             dictionary: Mutex::new(dictionary),
             idle: Mutex::default(),
@@ -289,6 +294,16 @@ impl Session {
         add(offset_of!(JvmSlot, refused), u64::from(tally.refused));
         add(offset_of!(JvmSlot, transform_ns), tally.nanos);
         add(offset_of!(JvmSlot, transform_bytes), tally.bytes);
+    }
+
+    /// The last request for a thread dump when this JVM joined: it answers those that come after it.
+    pub fn dump_known(&self) -> u32 {
+        self.dump_known
+    }
+
+    /// Says that a request for a thread dump was answered: the dump is there, or a report says why not.
+    pub fn dumped(&self, request: u32, failed: bool) {
+        self.trial.set_dumped(self.jvm, request, failed);
     }
 
     /// Says that the JVM ends in good order.

@@ -10,9 +10,10 @@ use memmap2::{MmapOptions, MmapRaw};
 use zerocopy::{FromBytes, IntoBytes};
 
 use crate::armed::{self, ArmedCandidate};
+use crate::futex;
 use crate::layout::{
-    CandidateState, ChunkHeader, ClockPair, GRANULE, Header, JVMS_MAX, JvmSlot, MAGIC, TRACE_VERSION,
-    candidate_state, round_up,
+    CandidateState, ChunkHeader, ClockPair, DUMP_FAILED, GRANULE, Header, JVMS_MAX, JvmSlot, MAGIC, NODE_MAX,
+    TRACE_VERSION, candidate_state, jvm_state, round_up,
 };
 use crate::{TraceError, clock};
 
@@ -42,6 +43,17 @@ pub struct TrialSpec {
     pub ring_bytes: u32,
     /// Grow instead of dropping.
     pub lossless: bool,
+}
+
+/// A JVM that has not answered a request for a thread dump yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PendingDump {
+    /// Its number in the trial.
+    pub jvm: u32,
+    /// The node.
+    pub node: String,
+    /// The process, as seen from inside its own namespace.
+    pub pid: u32,
 }
 
 /// The file of a trial, mapped up to its arena.
@@ -109,7 +121,8 @@ impl TrialFile {
             jvms_next: 0,
             agents: 0,
             armed: spec.armed.into(),
-            pad_jvms: [0; 13],
+            dump_request: 0,
+            pad_jvms: [0; 12],
             taken: 0,
             pad_taken: [0; 15],
         };
@@ -237,6 +250,62 @@ impl TrialFile {
         let at = offset_of!(Header, end) as u64;
         self.word64(at).store(pair.ticks, Ordering::Release);
         self.word64(at + 8).store(pair.nanos, Ordering::Release);
+    }
+
+    /// Asks every JVM that has joined the trial for a dump of its threads, and returns the number of the request. The
+    /// dumps appear beside the trial's file, as `dumps/<node>-<pid>-<number>.json`; [`TrialFile::dumps_pending`] says
+    /// who has not answered yet. A JVM that is asked again before it could answer answers once, to the later request.
+    pub fn request_dump(&self) -> u32 {
+        let word = self.word32(offset_of!(Header, dump_request) as u64);
+        let request = word.fetch_add(1, Ordering::AcqRel).wrapping_add(1);
+        futex::wake_all(word);
+        request
+    }
+
+    /// The number of the last request for a thread dump; 0 if there was none.
+    pub fn dump_request(&self) -> u32 {
+        self.word32(offset_of!(Header, dump_request) as u64).load(Ordering::Acquire)
+    }
+
+    /// Sleeps until there is another request for a thread dump than the one that is known, and returns its number. An
+    /// error is the kernel's: it cannot sleep on a word of this file.
+    pub fn wait_for_dump_request(&self, known: u32) -> std::io::Result<u32> {
+        let word = self.word32(offset_of!(Header, dump_request) as u64);
+        loop {
+            let request = word.load(Ordering::Acquire);
+            if request != known {
+                return Ok(request);
+            }
+            futex::wait(word, known)?;
+        }
+    }
+
+    /// The JVMs that had joined before a request for a thread dump and have neither answered it nor ended in good order.
+    /// One that was killed stays in this list: whether its process still lives is for the caller to find out.
+    pub fn dumps_pending(&self, request: u32) -> Vec<PendingDump> {
+        let count = self.word32(offset_of!(Header, jvms_next) as u64).load(Ordering::Acquire).min(JVMS_MAX);
+        let pending = (0..count).filter_map(|jvm| {
+            let at = self.slot_at(jvm);
+            let word32 = |offset: usize| self.word32(at + offset as u64).load(Ordering::Acquire);
+            // Everything else in a slot is written before its state.
+            let live = word32(offset_of!(JvmSlot, state)) == jvm_state::LIVE;
+            let dumped = self.slot_word(jvm, offset_of!(JvmSlot, dumped)).load(Ordering::Acquire) as u32;
+            if !live || dumped >= request {
+                return None;
+            }
+            let len = (word32(offset_of!(JvmSlot, node_len)) as usize).min(NODE_MAX);
+            let node = self.copy_out(at + offset_of!(JvmSlot, node) as u64, len);
+            let node = String::from_utf8_lossy(&node).into_owned();
+            Some(PendingDump { jvm, node, pid: word32(offset_of!(JvmSlot, pid)) })
+        });
+        pending.collect()
+    }
+
+    /// Says that a JVM has answered a request for a thread dump, or could not.
+    pub(crate) fn set_dumped(&self, jvm: u32, request: u32, failed: bool) {
+        let mark = if failed { DUMP_FAILED } else { 0 };
+        let word = self.slot_word(jvm, offset_of!(JvmSlot, dumped));
+        word.store(u64::from(request) | mark, Ordering::Release);
     }
 
     fn state_at(&self, candidate: u32) -> u64 {

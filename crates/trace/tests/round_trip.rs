@@ -212,12 +212,12 @@ fn ticks_become_milliseconds() {
 
 #[test]
 fn candidates_end_open_claimed_injected_or_refused() {
-    use hypocenter_trace::{ArmedCandidate, ArmedFault, ArmedStack};
+    use hypocenter_trace::{ArmedCandidate, ArmedFault, ArmedNode, ArmedStack};
     let file = TempFile::new("candidates");
     let candidate = ArmedCandidate {
         site: SiteId(0),
         fault: ArmedFault::Negate,
-        node: None,
+        node: ArmedNode::Any,
         thread: None,
         stack: ArmedStack::Any,
         occurrence: None,
@@ -244,6 +244,38 @@ fn candidates_end_open_claimed_injected_or_refused() {
             CandidateEnd::Refused,
         ]
     );
+}
+
+#[test]
+fn a_request_for_a_dump_wakes_who_sleeps_on_it() {
+    let file = TempFile::new("dumps");
+    let trial = TrialFile::create(&file.0, &spec(1, 64, false)).unwrap();
+    assert_eq!(trial.request_dump(), 1);
+    // Two JVMs, each with a mapping of its own; the request before they joined is none of theirs.
+    let sessions = ["n1", "n2"].map(|node| Session::join(&file.0, node, 40, "").unwrap());
+    assert_eq!(trial.dumps_pending(1), []);
+    std::thread::scope(|scope| {
+        let sleepers = sessions.each_ref().map(|session| {
+            scope.spawn(|| session.trial().wait_for_dump_request(session.dump_known()).unwrap())
+        });
+        assert_eq!(trial.request_dump(), 2);
+        for sleeper in sleepers {
+            assert_eq!(sleeper.join().unwrap(), 2);
+        }
+    });
+    let pending = |request| -> Vec<(u32, String, u32)> {
+        trial.dumps_pending(request).into_iter().map(|it| (it.jvm, it.node, it.pid)).collect()
+    };
+    assert_eq!(pending(2), [(0, "n1".to_owned(), 40), (1, "n2".to_owned(), 40)]);
+    sessions[1].dumped(2, true);
+    assert_eq!(pending(2), [(0, "n1".to_owned(), 40)]);
+    assert_eq!(pending(3).len(), 2);
+    sessions[0].end();
+    assert_eq!(pending(2), []);
+    let bytes = std::fs::read(&file.0).unwrap();
+    let said: Vec<_> =
+        Trace::new(&bytes).unwrap().jvms().iter().map(|it| (it.dumped, it.dump_failed)).collect();
+    assert_eq!(said, [(1, false), (2, true)]);
 }
 
 fn sample_map() -> Vec<u8> {

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use hypocenter_plan::{
-    Arm, Candidate, ExitCode, Fault, Guard, Pause, Plan, Repeat, SiteKind, StackGuard,
-};
+use hypocenter_plan::{Arm, Candidate, ExitCode, Fault, Guard, Pause, Plan, Repeat, SiteKind, StackGuard};
 use hypocenter_program::{SitePattern, find_sites};
 
 use crate::args::InjectArgs;

@@ -4,9 +4,7 @@ use std::path::Path;
 
 use hypocenter_engine::JobId;
 use hypocenter_lab::{Stopped, evidence_of, finished, trial_directory};
-use hypocenter_plan::{
-    CandidateResult, End, ExitCode, Outcome, Plan, Record, SiteKind, Watch, WatchLevel,
-};
+use hypocenter_plan::{CandidateResult, End, ExitCode, Outcome, Plan, Record, SiteKind, Watch, WatchLevel};
 use hypocenter_trace::SiteId;
 use serde::Serialize;
 
@@ -153,7 +151,13 @@ pub fn code_of(plan: &Plan, outcome: &Outcome) -> ExitCode {
     match outcome.end {
         End::Interrupted => ExitCode::Budget,
         End::TimedOut if !injected => ExitCode::Budget,
-        _ if !plan.candidates.is_empty() => if injected { ExitCode::Done } else { ExitCode::Findings },
+        _ if !plan.candidates.is_empty() => {
+            if injected {
+                ExitCode::Done
+            } else {
+                ExitCode::Findings
+            }
+        }
         _ if outcome.jvms.is_empty() => ExitCode::Usage,
         _ if happened => ExitCode::AlreadyFails,
         End::Exited { status: 0 } => ExitCode::Done,

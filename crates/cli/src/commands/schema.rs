@@ -1,6 +1,6 @@
 //! `hypocenter schema`: the published shape of the JSON documents.
 
-use hypocenter_plan::{ExitCode, Outcome, Plan};
+use hypocenter_plan::{ExitCode, Outcome, Plan, ThreadDump};
 
 use crate::args::{Document, SchemaArgs};
 use crate::failure::Failure;
@@ -10,6 +10,7 @@ pub fn run(args: &SchemaArgs) -> Result<ExitCode, Failure> {
     let schema = match args.document {
         Document::Plan => schemars::schema_for!(Plan),
         Document::Outcome => schemars::schema_for!(Outcome),
+        Document::Dump => schemars::schema_for!(ThreadDump),
     };
     screen::json(&schema)?;
     Ok(ExitCode::Done)
