@@ -7,8 +7,8 @@ use std::path::Path;
 
 use hypocenter_fuzz::sparse;
 use hypocenter_trace::{
-    ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedStack, FALL_THROUGH, InjectedRecord, MapBuilder, NewSite,
-    PatchTally, Placement, ReportKind, Session, SiteId, TrialFile, TrialSpec, level,
+    ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedStack, FALL_THROUGH, InjectedRecord, MapBuilder,
+    NewSite, PatchTally, Placement, ReportKind, Session, SiteId, TrialFile, TrialSpec, level,
 };
 
 fn main() {
