@@ -97,7 +97,7 @@ pub struct Done {
 impl Done {
     /// What the command wrote to its standard output.
     pub fn stdout(&self) -> PathBuf {
-        self.files.logs.join("stdout.log")
+        self.files.logs.join("main.stdout.log")
     }
 
     /// Hooks in place, over all JVMs.

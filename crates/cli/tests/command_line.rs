@@ -11,7 +11,7 @@ const SCRIPT: &str = "echo on stdout; echo on stderr >&2; \"$JAVA\" -cp \"$CLASS
 
 fn logs(done: &Done) -> (String, String) {
     let read = |name: &str| fs::read_to_string(done.trial().join("logs").join(name)).expect("logs are kept");
-    (read("stdout.log"), read("stderr.log"))
+    (read("main.stdout.log"), read("main.stderr.log"))
 }
 
 #[test]

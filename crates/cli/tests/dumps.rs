@@ -107,7 +107,7 @@ fn check(dump: &ThreadDump) {
         assert_eq!(one.daemon, Some(true));
         let waits = one.waits_for.as_ref().expect("it waits for a fork");
         assert_eq!((waits.owner.as_deref(), waits.owner_id), (Some(other.name.as_str()), Some(other.id)));
-        assert_eq!(other.locks, [waits.lock.clone()]);
+        assert_eq!(other.locks, std::slice::from_ref(&waits.lock));
         assert!(waits.lock.starts_with("probe.Dumps$Fork@"), "{one:?}");
         assert_eq!(methods(one)[..2], ["probe.Dumps.take", "probe.Dumps.eat"]);
         assert!(one.frames[0].at.as_ref().unwrap().starts_with("Dumps.java:"), "{one:?}");
@@ -163,11 +163,11 @@ fn a_deadlock_is_dumped_with_its_locks_and_owners() {
             // The JVM's own way still works: the signal does not end in a thread of ours.
             let pid = live.dumped(1)[0].1.pid.to_string();
             assert!(Command::new("kill").args(["-QUIT", &pid]).status().unwrap().success());
-            let log = live.files().join("logs/stdout.log");
+            let log = live.files().join("logs/main.stdout.log");
             until("the JVM dumps its threads", || {
                 fs::read_to_string(&log).is_ok_and(|text| text.contains("Found 1 deadlock"))
             });
-            let stderr = live.files().join("logs/stderr.log");
+            let stderr = live.files().join("logs/main.stderr.log");
             let done = live.end().exits(0);
             assert_eq!(fs::read_to_string(stderr).unwrap(), "");
             assert_eq!(own_threads(&done), ["keeper", "left-handed", "main", "queued", "right-handed"]);

@@ -4,7 +4,7 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use hypocenter_lab::{Evidence, TrialFiles};
+use hypocenter_lab::{evidence_of, finished};
 use serde_json::{Value, json};
 use support::{Done, Jdk, Tool, each, on_every_jdk};
 
@@ -32,7 +32,7 @@ const ROWS: &[Row] = &[
 type Recorded = BTreeMap<String, Vec<(String, u64, Vec<String>)>>;
 
 fn recorded(done: &Done) -> Recorded {
-    let evidence = Evidence::open(&TrialFiles::of(&done.trial())).unwrap();
+    let evidence = evidence_of(&done.trial(), &finished(&done.trial()).unwrap().unwrap()).unwrap();
     let (map, trace) = (evidence.map().unwrap(), evidence.trace().unwrap());
     let mut recorded = Recorded::new();
     for jvm in trace.jvms() {
@@ -49,7 +49,7 @@ fn recorded(done: &Done) -> Recorded {
 
 /// How often each method of the outcome's map was entered, by the counters.
 fn counted(done: &Done) -> BTreeMap<String, u64> {
-    let evidence = Evidence::open(&TrialFiles::of(&done.trial())).unwrap();
+    let evidence = evidence_of(&done.trial(), &finished(&done.trial()).unwrap().unwrap()).unwrap();
     let (map, trace) = (evidence.map().unwrap(), evidence.trace().unwrap());
     let jvms = trace.jvms();
     let counts = jvms.iter().flat_map(|jvm| trace.counts(jvm).into_iter().enumerate());

@@ -33,7 +33,7 @@ fn every_construct_works_the_same_under_every_hook() {
             let done = tool.java_with("-Xverify:all -Xcheck:jni -Xss320k", "probe.Constructs").exits(0);
             // Also no word of the verifier, and none of the JVM about our use of JNI.
             assert_eq!(done.program(), undisturbed());
-            let stderr = fs::read_to_string(done.trial().join("logs/stderr.log")).unwrap();
+            let stderr = fs::read_to_string(done.trial().join("logs/main.stderr.log")).unwrap();
             let words = stderr.lines().filter(|line| !line.contains("Options -Xverify"));
             assert_eq!(words.collect::<Vec<_>>(), [""; 0]);
             let outcome = done.outcome();

@@ -222,7 +222,7 @@ impl<'env> Play<'_, 'env> {
                 let bad = clients.iter().find(|it| !it.outcome.is_well());
                 let end =
                     |it: &&Actor| it.outcome.end.filter(|end| !end.is_well()).unwrap_or(End::Unfinished);
-                Some(bad.map_or(End::Exited { status: 0 }, |it| end(it)))
+                Some(bad.map_or(End::Exited { status: 0 }, end))
             })?;
             if !end.is_well() {
                 self.say_clients(from);

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use hypocenter_lab::{Evidence, TrialFiles};
+use hypocenter_engine::Evidence;
+use hypocenter_lab::{evidence_of, finished};
 
 use crate::java::{self, Java};
 
@@ -69,7 +70,7 @@ impl Drop for Bench {
 /// What a command wrote on stdout, and the trial's directory if it ran under the tool.
 pub struct Finished {
     pub stdout: String,
-    pub trial: Option<TrialFiles>,
+    pub trial: Option<PathBuf>,
     directory: Option<PathBuf>,
 }
 
@@ -84,7 +85,8 @@ impl Finished {
 
     /// What the agent recorded.
     pub fn evidence(&self) -> Option<Evidence> {
-        Evidence::open(self.trial.as_ref()?).ok()
+        let trial = self.trial.as_ref()?;
+        evidence_of(trial, &finished(trial).ok()??).ok()
     }
 }
 
@@ -137,7 +139,7 @@ impl Bench {
         }
         Some(Finished {
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            trial: Some(TrialFiles::of(&out.join("latest/trials/000"))),
+            trial: Some(out.join("latest/trials/000")),
             directory: Some(out),
         })
     }

@@ -334,7 +334,7 @@ impl Done {
     /// What the program wrote on its stdout.
     #[track_caller]
     pub fn program(&self) -> String {
-        fs::read_to_string(self.trial().join("logs/stdout.log"))
+        fs::read_to_string(self.trial().join("logs/main.stdout.log"))
             .unwrap_or_else(|error| panic!("the program's output: {error}\nstderr: {}", self.stderr))
     }
 }

@@ -9,19 +9,19 @@ use std::io;
 use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use hypocenter_plan::Network;
 use rustix::process::Signal;
 
 use super::channel::{self, Inbox};
 use super::message::{Answer, Message, Request, WireSetup, WireSpawn, Wish};
-use super::serve::{KEEPER, SETUP};
-use super::{Finished, Isolation, KeeperError, KeeperEvent, ProcessId, Setup, Spawn};
+use super::serve::{KEEPER, SETUP, SIGNALLED};
+use super::{Finished, Isolation, KeeperError, KeeperEvent, Network, ProcessId, Setup, Spawn};
 
 /// How long the keeper's process may take to go: longer than it takes itself for what does not die.
 const GONE_TIME: Duration = Duration::from_secs(40);
@@ -98,7 +98,13 @@ impl Shared {
         let status = keeper.wait();
         let why = match (trouble, status) {
             (Some(error), _) | (None, Err(error)) => error.to_string(),
-            (None, Ok(status)) => format!("it ended with {status}"),
+            (None, Ok(status)) => match (status.signal(), status.code()) {
+                (Some(signal), _) => format!("signal {signal} killed it"),
+                (None, Some(code)) if code > SIGNALLED.into() => {
+                    format!("signal {} killed its sandbox", code - i32::from(SIGNALLED))
+                }
+                _ => format!("it ended with {status}"),
+            },
         };
         self.lock().gone = Some(why);
         self.changed.notify_all();
@@ -237,7 +243,7 @@ impl Keeper {
         match sent {
             // The reason is better known to the one who waits for the keeper.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-            Err(error) => return Err(KeeperError::Gone { why: error.to_string() }),
+            Err(source) => return Err(KeeperError::Request { source }),
             Ok(()) => {}
         }
         self.shared

@@ -58,8 +58,16 @@ pub enum KeeperError {
         /// Why.
         source: io::Error,
     },
+    /// A request cannot be sent.
+    #[error("the keeper of the trial cannot be asked: {source}")]
+    Request {
+        /// Why.
+        source: io::Error,
+    },
     /// The keeper is dead.
-    #[error("the keeper of the trial is gone: {why}; what it had started in a sandbox is dead too")]
+    #[error(
+        "the keeper of the trial is gone: {why}; run the trial again, and if it had no sandbox, end by hand what it left"
+    )]
     Gone {
         /// Why.
         why: String,

@@ -7,7 +7,7 @@
 //! of the socket, also after `kill -9`), or the keeper itself dies in a sandbox (the kernel then empties it).
 //!
 //! With [`Isolation::Plain`] the keeper is a child sub-reaper and ends its descendants one by one. With
-//! [`Isolation::Sandbox`] it makes namespaces first ([`sandbox`]), then starts itself once more inside of them as
+//! [`Isolation::Sandbox`] it makes namespaces first, then starts itself once more inside of them as
 //! their first process: that one serves the socket and adopts the orphans, and the outer one only waits for it.
 //!
 //! **Architecture Invariant:** a keeper touches its own descendants and no other process.
@@ -27,7 +27,8 @@ mod server;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use hypocenter_plan::{End, Network};
+use hypocenter_plan::End;
+pub use hypocenter_plan::Network;
 use serde::{Deserialize, Serialize};
 
 pub use control::{Keeper, probe};

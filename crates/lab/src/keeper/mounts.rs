@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::CWD;
 use rustix::io::Errno;
@@ -51,6 +51,7 @@ pub(super) fn replace_places(tmp: &Path, visible: &[PathBuf]) -> Result<(), Refu
             places.push(place);
         }
     }
+    fs::read_dir(tmp).map_err(|source| Refusal::path(tmp, source))?;
     let hidden = hold(&places, visible)?;
     mount_bind_recursive(tmp, TMP).map_err(|errno| refused("a private /tmp", errno))?;
     if Path::new(SHARED_MEMORY).is_dir() {
@@ -75,8 +76,10 @@ fn hold(places: &[PathBuf], visible: &[PathBuf]) -> Result<BTreeMap<PathBuf, Tre
     let mut targets = BTreeMap::new();
     for path in visible {
         let real = fs::canonicalize(path).map_err(|source| Refusal::path(path, source))?;
-        // A path through a symbolic link in /tmp is hidden under both of its names.
-        for target in [&real, path] {
+        // A path through a symbolic link in /tmp is hidden under both of its names. One that goes up again has no place
+        // that could be told from its name.
+        let goes_up = path.components().any(|it| it == Component::ParentDir);
+        for target in [&real, if goes_up { &real } else { path }] {
             if let Some(place) = places.iter().find(|place| target == *place) {
                 return Err(Refusal::Sandbox(format!(
                     "{} must stay visible, but a sandbox has a {} of its own; work in a directory below it",

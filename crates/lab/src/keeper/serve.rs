@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, RawFd};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitCode, Stdio};
 
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
@@ -21,6 +22,9 @@ pub(super) const KEEPER: &str = "__keeper";
 /// The first argument that makes it the first process of a sandbox.
 const INIT: &str = "__keeper-init";
 
+/// The status of an outer keeper whose inner one was killed: this and the number of the signal, as a shell has it.
+pub(super) const SIGNALLED: u8 = 128;
+
 /// The number of the request that sets a keeper up.
 pub(super) const SETUP: u64 = 0;
 
@@ -32,14 +36,11 @@ pub fn serve(argument: Option<&OsStr>) -> Option<ExitCode> {
         INIT => inner,
         _ => return None,
     };
-    Some(match main() {
-        Ok(()) => ExitCode::SUCCESS,
-        // Whoever could be told is gone, or sees that the keeper is.
-        Err(_) => ExitCode::FAILURE,
-    })
+    // Whoever could be told more of an error is gone, or sees that the keeper is.
+    Some(main().unwrap_or(ExitCode::FAILURE))
 }
 
-fn outer() -> io::Result<()> {
+fn outer() -> io::Result<ExitCode> {
     // A session of its own: what is typed at the terminal does not reach it, nor can the trial read from there.
     let _ = setsid();
     chdir("/")?;
@@ -51,13 +52,15 @@ fn outer() -> io::Result<()> {
     };
     let Some(network) = sandbox::wanted(setup.isolation) else {
         set_child_subreaper(Some(getpid()))?;
-        return Server::new(socket, inbox, true)?.run(number);
+        Server::new(socket, inbox, true)?.run(number)?;
+        return Ok(ExitCode::SUCCESS);
     };
     if let Err(refusal) = sandbox::enter(&setup, network) {
         return refuse(&socket, number, refusal);
     }
     // The tool's file may be hidden by now, but not from the one who runs it.
     let started = Command::new("/proc/self/exe")
+        .arg0("hypocenter")
         .arg(INIT)
         .stdin(Stdio::from(socket.as_fd().try_clone_to_owned()?))
         .spawn();
@@ -70,26 +73,28 @@ fn outer() -> io::Result<()> {
     };
     // From here on the sandbox alone holds the socket, so the tool sees at once when it is gone.
     drop(socket);
-    inner.wait()?;
-    Ok(())
+    let signal = inner.wait()?.signal().and_then(|it| u8::try_from(it).ok());
+    Ok(signal.map_or(ExitCode::SUCCESS, |signal| ExitCode::from(SIGNALLED + signal)))
 }
 
-fn inner() -> io::Result<()> {
+fn inner() -> io::Result<ExitCode> {
     let socket = control_socket()?;
     // If the outer one is killed, nobody would wait for this one.
     set_parent_process_death_signal(Some(Signal::KILL))?;
     if let Err(refusal) = sandbox::settle() {
         return refuse(&socket, SETUP, refusal);
     }
-    Server::new(socket, Inbox::new(), false)?.run(SETUP)
+    Server::new(socket, Inbox::new(), false)?.run(SETUP)?;
+    Ok(ExitCode::SUCCESS)
 }
 
-fn refuse(socket: &UnixStream, number: u64, refusal: Refusal) -> io::Result<()> {
+fn refuse(socket: &UnixStream, number: u64, refusal: Refusal) -> io::Result<ExitCode> {
     let answer = match refusal {
         Refusal::Sandbox(reason) => Answer::NoSandbox(reason),
         Refusal::Path { path, source } => Answer::BadPath { path: path.into(), cause: source.into() },
     };
-    channel::send(socket, &Message::Answer { number, answer }, &[])
+    channel::send(socket, &Message::Answer { number, answer }, &[])?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The socket, taken away from standard input so that nothing inherits it.

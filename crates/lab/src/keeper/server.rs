@@ -175,7 +175,9 @@ impl Server {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) => {
                     if let Some(id) = self.running.remove(&pid) {
-                        channel::send(&self.socket, &Message::Exited { id, end: end_of(status) }, &[])?;
+                        // If the tool is gone, the socket says so next; until then all ends are taken.
+                        let _ =
+                            channel::send(&self.socket, &Message::Exited { id, end: end_of(status) }, &[]);
                     }
                 }
                 Ok(None) => return Ok(true),
@@ -204,7 +206,6 @@ impl Server {
                 };
                 survivors.push(format!("{} ({}): {why}", process.pid, process.name));
             }
-            // The tool may be gone, so that nobody can be told of an end; it is taken all the same.
             match self.collect() {
                 Ok(false) => return (left, Vec::new()),
                 _ if Instant::now() >= deadline => return (left, survivors),
