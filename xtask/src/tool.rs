@@ -90,14 +90,14 @@ pub struct Invocation<'a> {
 #[derive(Debug)]
 pub struct Done {
     pub outcome: Outcome,
-    /// The files of its trial.
-    pub files: TrialFiles,
+    /// The directory of its trial.
+    pub directory: PathBuf,
 }
 
 impl Done {
     /// What the command wrote to its standard output.
     pub fn stdout(&self) -> PathBuf {
-        self.files.logs.join("main.stdout.log")
+        TrialFiles::of(&self.directory).logs.join("main.stdout.log")
     }
 
     /// Hooks in place, over all JVMs.
@@ -131,7 +131,7 @@ impl Tool {
         let json = fs::read_to_string(&stdout).map_err(Failure::file(&stdout))?;
         let outcome = serde_json::from_str(&json)
             .map_err(|_| process::failure(&text, &format!("gave no outcome ({status})"), &stdout, &stderr))?;
-        Ok(Done { outcome, files: TrialFiles::of(&out.join("latest/trials/000")) })
+        Ok(Done { outcome, directory: out.join("latest/trials/000") })
     }
 }
 

@@ -11,7 +11,7 @@ use hypocenter_lab::{
     Campaign, Executor, Head, JOURNAL_VERSION, LabError, Observer, Prepared, Progress, Stopped, Surroundings,
     Trial, keeper,
 };
-use hypocenter_plan::{CandidateResult, Fault, Outcome, Plan};
+use hypocenter_plan::{CandidateResult, End, Fault, Outcome, Plan};
 use hypocenter_program::{build_map, concrete_subtypes};
 use hypocenter_trace::hash;
 
@@ -47,6 +47,8 @@ pub struct Ran {
     pub bad: BTreeMap<JobId, String>,
     /// How long this run took.
     pub took: Duration,
+    /// What there was of a trial that the user ended.
+    pub ended_early: Option<Outcome>,
 }
 
 impl Ready {
@@ -122,13 +124,14 @@ impl Ready {
             bar: (self.request.repeat > 1).then(|| Bar::new(self.request.repeat)),
             bad: Mutex::default(),
         };
-        let local = Local { ready: self, observer, interrupt };
+        let local = Local { ready: self, observer, interrupt, ended_early: Mutex::default() };
         let stopped = campaign.run(&mut engine, &local, &shown);
         if let Some(bar) = &shown.bar {
             bar.finish();
         }
         let bad = shown.bad.into_inner().unwrap_or_else(|poison| poison.into_inner());
-        Ok(Ran { stopped: stopped?, tally: engine.verdict(), bad, took: started.elapsed() })
+        let ended_early = local.ended_early.into_inner().unwrap_or_else(|poison| poison.into_inner());
+        Ok(Ran { stopped: stopped?, tally: engine.verdict(), bad, took: started.elapsed(), ended_early })
     }
 
     /// Runs one trial of the campaign, in its place.
@@ -221,11 +224,16 @@ struct Local<'a> {
     ready: &'a Ready,
     observer: &'a dyn Observer,
     interrupt: &'a Interrupt,
+    ended_early: Mutex<Option<Outcome>>,
 }
 
 impl Executor for Local<'_> {
     fn trial(&self, id: JobId, _: &str, plan: &Plan, directory: &Path) -> Result<Outcome, LabError> {
-        self.ready.one(id, plan, directory, self.observer)
+        let outcome = self.ready.one(id, plan, directory, self.observer)?;
+        if outcome.end == End::Interrupted {
+            *self.ended_early.lock().unwrap_or_else(|poison| poison.into_inner()) = Some(outcome.clone());
+        }
+        Ok(outcome)
     }
 
     fn interrupted(&self) -> bool {

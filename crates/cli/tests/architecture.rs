@@ -14,7 +14,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("trace", &["plan"]),
     ("agent", &["classfile", "plan", "trace"]),
     ("program", &["classfile", "plan", "trace"]),
-    ("lab", &["plan", "trace", "logs"]),
+    // The shape of an engine: what a campaign asks and tells.
+    ("engine", &["plan", "trace"]),
+    ("lab", &["engine", "plan", "trace", "logs"]),
     ("reproduce", ENGINE),
     ("explore", ENGINE),
     ("cascade", ENGINE),
@@ -30,6 +32,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "logs",
             "trace",
             "program",
+            "engine",
             "lab",
             "reproduce",
             "explore",
@@ -39,10 +42,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "report",
         ],
     ),
-    ("xtask", &["classfile", "plan", "logs", "trace", "program", "lab"]),
+    ("xtask", &["classfile", "plan", "logs", "trace", "program", "engine", "lab"]),
 ];
 
-const ENGINE: &[&str] = &["program", "logs", "plan", "trace"];
+const ENGINE: &[&str] = &["engine", "program", "logs", "plan", "trace"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the crate is in its workspace")

@@ -45,7 +45,9 @@ fn an_inherited_java_tool_options_still_takes_effect() {
     let tool = Tool::new("run").args("--hook entry --json").env("JAVA_TOOL_OPTIONS", inherited);
     let done = tool.script("probe", print).exits(0);
     let lines: Vec<String> = logs(&done).0.lines().map(|it| it.trim().to_owned()).collect();
-    assert_eq!(lines, ["given.by = user", "given.by.too = a b"]);
+    // What the JVM would say without us, and no word more.
+    let picked_up = format!("Picked up JAVA_TOOL_OPTIONS: {inherited}");
+    assert_eq!(lines, [picked_up.as_str(), "given.by = user", "given.by.too = a b"]);
     assert_eq!(done.outcome()["jvms"].as_array().unwrap().len(), 1);
     // Also where the agent goes onto the command itself.
     let (java, path) = (default_jdk().java(), classes().display().to_string());

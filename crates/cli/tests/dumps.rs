@@ -275,6 +275,7 @@ fn a_jvm_that_cannot_dump_says_why() {
 fn a_directory_that_cannot_be_written_is_said() {
     let live = Live::dumps(Tool::new("run").args("--json"), default_jdk(), "-XX:+UseSerialGC", "");
     // A file where the directory is to be: also for root, who may write anywhere.
+    fs::remove_dir(live.files().join("dumps")).unwrap();
     fs::write(live.files().join("dumps"), "").unwrap();
     live.ask(&[]);
     fs::remove_file(live.files().join("dumps")).unwrap();

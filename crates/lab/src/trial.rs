@@ -229,6 +229,8 @@ impl Trial<'_> {
     ) -> Result<stage::Staged, LabError> {
         let around = self.surroundings;
         let mut visible = around.visible.clone();
+        // A class path may name what is not there, as for java.
+        visible.retain(|path| path.exists());
         visible.extend([
             directory.to_owned(),
             self.base.to_owned(),

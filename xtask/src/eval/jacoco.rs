@@ -1,6 +1,6 @@
 //! `cargo xtask eval jacoco`: with another agent in the JVM, before and after ours, no hook is lost without a word.
 
-use hypocenter_lab::Evidence;
+use hypocenter_lab::{LabError, evidence_of};
 
 use crate::eval::zookeeper::{Cluster, ClusterRun, Version, ZooKeeper};
 use crate::failure::{Failure, Result};
@@ -101,8 +101,8 @@ impl Tally {
 
 /// Compares what the agent counted with what the map says of the classes that it saw.
 fn tallies(cluster: &Cluster) -> Result<Vec<Tally>> {
-    let evidence = Evidence::open(&cluster.done.files)?;
-    let (map, trace) = (evidence.map()?, evidence.trace()?);
+    let evidence = evidence_of(&cluster.done.directory, &cluster.done.outcome)?;
+    let (map, trace) = (evidence.map().map_err(LabError::from)?, evidence.trace().map_err(LabError::from)?);
     let hooks_of = |class: &u32| {
         let methods = map.class_at(*class as usize).into_iter().flat_map(|class| class.methods());
         methods.map(|method| method.hooks().count() as u64).sum::<u64>()

@@ -60,11 +60,12 @@ pub fn carry_out(ready: &Ready, lab: &LabArgs, top: Option<usize>) -> Result<Exi
     let ran = ready.run(lab, &passing, &interrupt)?;
     screen::gap();
     let directory = trial_directory(&ready.directory, JobId(0));
-    if ran.stopped == Stopped::Interrupted {
-        return Err(interrupted(ready));
-    }
-    let outcome = finished(&directory)?
-        .ok_or_else(|| Failure::usage(format!("{}: the outcome is gone", directory.display())))?;
+    let outcome = match ran.ended_early {
+        Some(outcome) => outcome,
+        None if ran.stopped == Stopped::Interrupted => return Err(interrupted(ready)),
+        None => finished(&directory)?
+            .ok_or_else(|| Failure::usage(format!("{}: the outcome is gone", directory.display())))?,
+    };
     match outcome.candidates.iter().find(|it| matches!(it.result, CandidateResult::Injected(_))) {
         // Of many candidates under one limit, those that were not needed are no news.
         Some(candidate) if request.plan.limit == 1 => screen::candidate(candidate),
