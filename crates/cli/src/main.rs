@@ -8,6 +8,7 @@ mod args;
 mod commands;
 mod failure;
 mod java;
+mod project;
 mod screen;
 mod store;
 mod target;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         }
     };
     let result = std::panic::catch_unwind(|| match args.verb {
+        Verb::Init(args) => commands::init::run(&args),
         Verb::Doctor(args) => commands::doctor::run(&args),
         Verb::Run(args) => commands::run::run(&args),
         Verb::Inject(args) => commands::inject::run(&args),
