@@ -161,6 +161,7 @@ fn a_maven_project_with_modules_is_read_through_its_parent() {
     // The wrapper is not executable, as after an unpacked zip.
     let one = "sh mvnw -o -q -pl core -am -Dsurefire.failIfNoSpecifiedTests=false -Dtest=CoreTest test";
     assert_eq!(written.workloads, [pair("tests", "sh mvnw -o -q test"), pair("CoreTest", one)]);
+    assert!(written.text.contains("reports = \"core/target/surefire-reports/*.xml\""), "{}", written.text);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use hypocenter_plan::CommandLine;
 
 use super::packages;
 use super::sources::{Sources, TestClass};
-use super::{ALL_TESTS, ALL_TESTS_TIME, ONE_TEST_TIME, Project, Proposal, TESTS_MAX, count};
+use super::{ALL_TESTS, ALL_TESTS_TIME, ONE_TEST_TIME, Project, Proposal, TESTS_MAX, below, count};
 
 /// The most modules that are looked at.
 pub const MODULES_MAX: usize = 500;
@@ -63,11 +63,13 @@ pub fn gather(project: &mut Project, directory: &Path, modules: &[Module]) -> us
     modules.iter().filter(|it| !it.class_path.is_empty()).count()
 }
 
-/// Puts workloads into a project: all tests, and some classes of them, as `words` says for each.
+/// Puts workloads into a project: all tests, and some classes of them, as `words` says for each. `reports` is where the
+/// results of a module's tests are written.
 pub fn propose(
     project: &mut Project,
     modules: &[Module],
     all: &[String],
+    reports: &str,
     words: impl Fn(&ModuleTest<'_>) -> Vec<String>,
 ) {
     let mut tests: Vec<ModuleTest<'_>> = modules
@@ -101,6 +103,7 @@ pub fn propose(
         };
         project.propose(proposal, &it.test.name);
     }
+    project.reports = tests.first().map(|it| below(&it.module.place, reports));
     if !has_tests {
         project.note("tests", "none were found; give a workload of your own");
     }

@@ -103,7 +103,7 @@ fn workload(out: &mut String, it: &Proposal, explain: bool) {
 }
 
 /// The other kind of workload.
-const CLUSTER: &str = r#"# A cluster: nodes that are started one after the other, and clients that use them.
+const CLUSTER: &str = r#"# A cluster: nodes, and clients that start when all nodes are ready.
 #[[workload]]
 #name = "cluster"
 #timeout = "60s"

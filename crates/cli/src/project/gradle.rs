@@ -13,6 +13,8 @@ use super::{Project, below, count};
 
 /// The files that make a directory a Gradle project.
 pub const FILES: [&str; 4] = ["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"];
+/// Where the results of tests are written.
+const REPORTS: &str = "build/test-results/test/*.xml";
 const SETTINGS: [&str; 2] = ["settings.gradle", "settings.gradle.kts"];
 const BUILD: [&str; 2] = ["build.gradle", "build.gradle.kts"];
 
@@ -29,7 +31,7 @@ pub fn look(directory: &Path) -> Project {
     let alone =
         || gradle.iter().cloned().chain(words(["--no-daemon", "--offline", "--no-build-cache", "-q"]));
     let all: Vec<String> = alone().chain(words(["cleanTest", "test"])).collect();
-    propose(&mut project, &modules, &all, |it| {
+    propose(&mut project, &modules, &all, REPORTS, |it| {
         let path = paths.get(&it.module.place).cloned().unwrap_or_default();
         let tasks =
             [format!("{path}cleanTest"), format!("{path}test"), "--tests".to_owned(), it.test.name.clone()];
@@ -42,7 +44,6 @@ pub fn look(directory: &Path) -> Project {
         format!("of its own and no other network, so run `{}` once before. cleanTest, and no build cache, because Gradle", first.join(" ")),
         "does not run tests again whose inputs are the same.".into(),
     ];
-    project.reports = Some("build/test-results/test/*.xml".to_owned());
     project
 }
 

@@ -14,6 +14,8 @@ use super::{ONE_TEST_TIME, Project, Proposal, below, count, junit};
 
 /// The file that makes a directory a Maven project.
 pub const FILE: &str = "pom.xml";
+/// Where the results of tests are written.
+const REPORTS: &str = "target/surefire-reports/*.xml";
 /// No pom is larger.
 const POM_BYTES_MAX: u64 = 8 << 20;
 /// No pom has more elements, texts and comments.
@@ -45,7 +47,7 @@ pub fn look(directory: &Path) -> Project {
     let maven = program(directory, "mvnw", "mvn");
     let offline = || maven.iter().cloned().chain(words(["-o", "-q"]));
     let all: Vec<String> = offline().chain(words(["test"])).collect();
-    propose(&mut project, &modules, &all, |it| {
+    propose(&mut project, &modules, &all, REPORTS, |it| {
         let mut command: Vec<String> = offline().collect();
         if !it.module.place.is_empty() {
             // The modules that it needs come along (-am), and have no test of that name.
@@ -65,7 +67,6 @@ pub fn look(directory: &Path) -> Project {
         "Maven runs offline (-o): a trial has a loopback of its own and no other network, and nothing that is fetched".into(),
         format!("may change between two trials. So run `{}` once before. -q leaves the tests' own output.", first.join(" ")),
     ];
-    project.reports = Some("target/surefire-reports/*.xml".to_owned());
     if let [module] = modules.as_slice() {
         ready_class_path(&mut project, directory, module);
     }
