@@ -100,6 +100,11 @@ impl Done {
         TrialFiles::of(&self.directory).logs.join("main.stdout.log")
     }
 
+    /// What the command wrote to its standard error.
+    pub fn stderr(&self) -> PathBuf {
+        TrialFiles::of(&self.directory).logs.join("main.stderr.log")
+    }
+
     /// Hooks in place, over all JVMs.
     pub fn hooks(&self) -> u64 {
         self.outcome.jvms.iter().map(|it| it.hooks.placed + it.hooks.moved).sum()

@@ -19,6 +19,7 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
+    Init(InitArgs),
     Doctor(DoctorArgs),
     Run(RunArgs),
     Inject(InjectArgs),
@@ -33,6 +34,19 @@ pub struct DoctorArgs {
     /// Print one JSON document on stdout
     #[arg(long)]
     pub json: bool,
+}
+
+/// Write a commented hypocenter.toml, with what a Maven or Gradle project or the jars of a directory tell
+///
+/// Nothing is built or run. An existing file is left as it is, unless --force says otherwise.
+#[derive(Debug, clap::Args)]
+pub struct InitArgs {
+    /// The directory of the project
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub directory: PathBuf,
+    /// Write over an existing hypocenter.toml
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// What every verb that runs a command takes.

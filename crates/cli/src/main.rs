@@ -11,6 +11,7 @@ mod failure;
 mod interrupt;
 mod java;
 mod local;
+mod project;
 mod request;
 mod screen;
 mod store;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         }
     };
     let result = std::panic::catch_unwind(|| match args.verb {
+        Verb::Init(args) => commands::init::run(&args),
         Verb::Doctor(args) => commands::doctor::run(&args),
         Verb::Run(args) => commands::run::run(&args),
         Verb::Inject(args) => commands::inject::run(&args),

@@ -121,7 +121,10 @@ fn a_command_that_never_ends_is_ended_with_all_it_started() {
     // A JVM behind a shell, and the shell goes on for ever.
     let script =
         "\"$JAVA\" -cp \"$CLASSES\" probe.Guards many 3; sleep 600 & echo $! > pids; echo $$ >> pids; wait";
-    let done = Tool::new("run").args("--hook entry --json --timeout 4s --sandbox off").script("probe", script).exits(3);
+    let done = Tool::new("run")
+        .args("--hook entry --json --timeout 4s --sandbox off")
+        .script("probe", script)
+        .exits(3);
     let outcome = done.outcome();
     assert_eq!(outcome["end"], json!({"how": "timed_out"}));
     // What was recorded before is there, if the JVM came to it within its time.

@@ -149,7 +149,7 @@ fn a_deadlock_is_dumped_with_its_locks_and_owners() {
         &rows,
         |(jdk, options, hooks)| format!("{options} {hooks} on Java {}", jdk.feature),
         |(jdk, options, hooks)| {
-            let tool = Tool::on(jdk, "run").args("--json").args(hooks);
+            let tool = Tool::on(jdk, "run").args("--json --sandbox off").args(hooks);
             let live = Live::dumps(tool, jdk, options, "");
             for number in 1..=3 {
                 let request = live.ask(&[]);

@@ -5,6 +5,7 @@ mod corpus;
 mod exact;
 mod force;
 mod jacoco;
+mod surefire;
 mod unit_tests;
 mod zookeeper;
 
@@ -20,6 +21,7 @@ pub enum Eval {
     Cluster(cluster::ClusterArgs),
     Force(force::ForceArgs),
     Jacoco(jacoco::JacocoArgs),
+    Surefire(surefire::SurefireArgs),
     UnitTests(unit_tests::UnitTestsArgs),
     Corpus(corpus::CorpusArgs),
     Exact(exact::ExactArgs),
@@ -31,6 +33,7 @@ impl Eval {
             Eval::Cluster(args) => cluster::run(args),
             Eval::Force(args) => force::run(args),
             Eval::Jacoco(args) => jacoco::run(args),
+            Eval::Surefire(args) => surefire::run(args),
             Eval::UnitTests(args) => unit_tests::run(args),
             Eval::Corpus(args) => corpus::run(args),
             Eval::Exact(args) => exact::run(args),

@@ -1,0 +1,120 @@
+//! `hypocenter init`: a commented configuration, with what can be guessed of the project filled in.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use hypocenter_plan::{CommandLine, ExitCode};
+
+use crate::args::InitArgs;
+use crate::failure::Failure;
+use crate::project::{Project, configuration};
+use crate::screen;
+
+/// Notes that are shown.
+const NOTES_SHOWN: usize = 12;
+/// Entries of the class path that are shown; the file has all.
+const ENTRIES_SHOWN: usize = 6;
+
+pub fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
+    let directory = &args.directory;
+    if !directory.is_dir() {
+        return Err(Failure::usage(format!("{}: no such directory", directory.display()))
+            .hint("give the directory of the project; without one it is the current directory"));
+    }
+    let file = directory.join(configuration::FILE);
+    // Asked before anything else, so that nobody waits for a refusal. What counts is asked again when it is written.
+    if !args.force && file.symlink_metadata().is_ok() {
+        return Err(exists(&file));
+    }
+    let project = Project::look(directory);
+    write(&file, &configuration::text(&project), args.force)?;
+    show(&project, directory, &file);
+    Ok(ExitCode::Done)
+}
+
+fn exists(file: &Path) -> Failure {
+    Failure::usage(format!("{}: there already, and left as it is", file.display()))
+        .hint("`hypocenter init --force` writes it anew; what is in it now is lost then")
+}
+
+fn write(file: &Path, text: &str, force: bool) -> Result<(), Failure> {
+    let cannot = |error: std::io::Error| {
+        Failure::usage(format!("{}: cannot be written: {error}", file.display()))
+            .hint("check that the directory can be written and that its disk has room")
+    };
+    // With --force the new file takes the place of the old one in one step, so there is always a whole one.
+    let part = file.with_file_name(format!(".{}.{}", configuration::FILE, std::process::id()));
+    let into = if force { part.as_path() } else { file };
+    let mut open =
+        OpenOptions::new().write(true).create_new(true).open(into).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists if !force => exists(file),
+            _ => cannot(error),
+        })?;
+    let written = open
+        .write_all(text.as_bytes())
+        .and_then(|()| if force { std::fs::rename(into, file) } else { Ok(()) });
+    written.map_err(|error| {
+        // Half a file is worse than none; it is ours, as it was not there before.
+        let _ = std::fs::remove_file(into);
+        cannot(error)
+    })
+}
+
+fn show(project: &Project, directory: &Path, file: &Path) {
+    screen::heading("hypocenter init");
+    screen::line("found", &screen::clean(&project.what));
+    for (number, entry) in project.class_path.iter().take(ENTRIES_SHOWN).enumerate() {
+        screen::line(if number == 0 { "classes" } else { "" }, &screen::clean(entry));
+    }
+    if project.class_path.len() > ENTRIES_SHOWN {
+        screen::line("", &format!("... {} more", project.class_path.len() - ENTRIES_SHOWN));
+    }
+    if !project.packages.is_empty() {
+        let names: Vec<&str> = project
+            .packages
+            .iter()
+            .map(|it| if it.is_empty() { "(the one without a name)" } else { it })
+            .collect();
+        screen::line("packages", &screen::clean(&names.join(", ")));
+    }
+    for (number, workload) in project.workloads.iter().enumerate() {
+        let off = if workload.active { "" } else { " (in a comment)" };
+        screen::line(
+            if number == 0 { "workloads" } else { "" },
+            &screen::clean(&format!("{}: {}{off}", workload.name, workload.command)),
+        );
+    }
+    for note in project.notes.iter().take(NOTES_SHOWN) {
+        screen::line("note", &screen::clean(&format!("{}: {}", note.place, note.what)));
+    }
+    if project.notes.len() > NOTES_SHOWN {
+        screen::line("note", &format!("{} more", project.notes.len() - NOTES_SHOWN));
+    }
+    screen::line("wrote", &screen::clean(&file.display().to_string()));
+    screen::gap();
+    for (number, step) in next(project, directory).iter().enumerate() {
+        screen::line(if number == 0 { "next" } else { "" }, &screen::clean(step));
+    }
+}
+
+/// The commands to try, in their order.
+fn next(project: &Project, directory: &Path) -> Vec<String> {
+    let mut steps = Vec::new();
+    if directory.canonicalize().ok() != std::env::current_dir().ok().and_then(|it| it.canonicalize().ok()) {
+        let words = ["cd".to_owned(), directory.display().to_string()];
+        steps.push(CommandLine::of_words(&words).0);
+    }
+    steps.extend(project.first.iter().filter(|_| !project.workloads.is_empty()).cloned());
+    match project.to_try() {
+        Some(workload) => {
+            let words = ["hypocenter".to_owned(), "run".to_owned(), workload.name.clone()];
+            steps.push(CommandLine::of_words(&words).0);
+        }
+        None => {
+            steps.push(format!("fill in {}: class path, packages and a workload", configuration::FILE));
+            steps.push("hypocenter run NAME, or hypocenter run -- java -cp classes org.acme.Main".to_owned());
+        }
+    }
+    steps
+}

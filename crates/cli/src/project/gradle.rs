@@ -1,0 +1,232 @@
+//! A Gradle project: `settings.gradle` for its subprojects, and Gradle's usual directories.
+//!
+//! Build files are programs, and only Gradle can run them. What nearly all of them write is read off their text: lists of
+//! `include`, and `projectDir`. A project that makes its list of subprojects with code gets those directories that have
+//! a build file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::build::{MODULES_MAX, Module, gather, line, program, propose, source_directories, words};
+use super::sources::{Sources, without_comments};
+use super::{Project, below, count};
+
+/// The files that make a directory a Gradle project.
+pub const FILES: [&str; 4] = ["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"];
+/// Where the results of tests are written.
+const REPORTS: &str = "build/test-results/test/*.xml";
+const SETTINGS: [&str; 2] = ["settings.gradle", "settings.gradle.kts"];
+const BUILD: [&str; 2] = ["build.gradle", "build.gradle.kts"];
+
+/// Looks at the project in a directory.
+pub fn look(directory: &Path) -> Project {
+    let mut project = Project::default();
+    let (modules, paths) = modules(&mut project, directory);
+    let used = gather(&mut project, directory, &modules);
+    project.what = match modules.len() {
+        1 => "a Gradle project".to_owned(),
+        _ => format!("a Gradle project, {} with classes", count(used, "subproject", "subprojects")),
+    };
+    let gradle = program(directory, "gradlew", "gradle");
+    let alone =
+        || gradle.iter().cloned().chain(words(["--no-daemon", "--offline", "--no-build-cache", "-q"]));
+    let all: Vec<String> = alone().chain(words(["cleanTest", "test"])).collect();
+    propose(&mut project, &modules, &all, REPORTS, |it| {
+        let path = paths.get(&it.module.place).cloned().unwrap_or_default();
+        let tasks =
+            [format!("{path}cleanTest"), format!("{path}test"), "--tests".to_owned(), it.test.name.clone()];
+        alone().chain(tasks).collect()
+    });
+    let first: Vec<String> = gradle.iter().cloned().chain(words(["test"])).collect();
+    project.first = Some(line(&first));
+    project.why = vec![
+        "No daemon: it would outlive the trial, and one that runs already is outside of it. Offline: a trial has a loopback".into(),
+        format!("of its own and no other network, so run `{}` once before. cleanTest, and no build cache, because Gradle", first.join(" ")),
+        "does not run tests again whose inputs are the same.".into(),
+    ];
+    project
+}
+
+/// The root and its subprojects; for each place the beginning of its tasks, `:core:`.
+fn modules(project: &mut Project, directory: &Path) -> (Vec<Module>, BTreeMap<String, String>) {
+    let mut paths = BTreeMap::from([(String::new(), String::new())]);
+    let mut places = vec![String::new()];
+    let file = SETTINGS.into_iter().find(|it| directory.join(it).is_file());
+    let settings = file.map(|name| match std::fs::read(directory.join(name)) {
+        Ok(bytes) => Settings::parse(&String::from_utf8_lossy(&bytes)),
+        Err(error) => {
+            project.note(name, format!("cannot be read: {error}; its subprojects are guessed"));
+            Settings::default()
+        }
+    });
+    if let (Some(mut settings), Some(file)) = (settings, file) {
+        if settings.subprojects.is_empty() {
+            settings.subprojects = directories_with_build(directory);
+        }
+        for path in settings.subprojects {
+            let usual = path.trim_start_matches(':').replace(':', "/");
+            let place = settings.directories.get(&path).cloned().unwrap_or(usual);
+            if paths.contains_key(&place) {
+                continue;
+            }
+            if !directory.join(&place).is_dir() {
+                project.note(
+                    file,
+                    format!("its subproject `{path}` has no directory `{place}`; it was left out"),
+                );
+            } else if places.len() > MODULES_MAX {
+                project
+                    .note(file, format!("has more than {MODULES_MAX} subprojects; the others were left out"));
+                break;
+            } else {
+                paths.insert(place.clone(), format!("{path}:"));
+                places.push(place);
+            }
+        }
+    }
+    (places.iter().map(|place| module_of(place, directory)).collect(), paths)
+}
+
+fn module_of(place: &str, directory: &Path) -> Module {
+    let module = directory.join(place);
+    let [main, test] = ["main", "test"].map(|set| Sources::read(&source_directories(&module, set)));
+    // Each language has a directory of its own.
+    let outputs = [(&main, "main"), (&test, "test")].into_iter().flat_map(|(sources, set)| {
+        let mut languages: BTreeSet<&str> = sources.languages.iter().copied().collect();
+        languages.extend(
+            super::sources::LANGUAGES
+                .iter()
+                .map(|(it, _)| *it)
+                .filter(|language| module.join("build/classes").join(language).join(set).is_dir()),
+        );
+        languages.into_iter().map(move |language| format!("build/classes/{language}/{set}"))
+    });
+    let class_path = outputs.map(|it| below(place, &it)).collect();
+    Module { place: place.to_owned(), main, test, class_path }
+}
+
+fn directories_with_build(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let with_build = entries.filter(|it| BUILD.iter().any(|file| it.path().join(file).is_file()));
+    // `buildSrc` is the build's own code.
+    let names = with_build.filter_map(|it| it.file_name().into_string().ok()).filter(|it| it != "buildSrc");
+    let mut paths: Vec<String> = names.map(|it| format!(":{it}")).collect();
+    paths.sort();
+    paths
+}
+
+/// What a settings file says.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Settings {
+    /// Paths as Gradle has them: `:core`, `:net:http`.
+    subprojects: Vec<String>,
+    /// Where those are that are not at their usual place.
+    directories: BTreeMap<String, String>,
+}
+
+impl Settings {
+    fn parse(text: &str) -> Settings {
+        let code = without_comments(text);
+        let mut settings = Settings::default();
+        for rest in after_word(&code, "include") {
+            let paths = literals(rest).into_iter().map(|it| path(&it));
+            settings.subprojects.extend(paths.filter(|it| it.len() > 1));
+        }
+        for rest in after_word(&code, "project") {
+            // project(':a').projectDir = file('b'), new File(settingsDir, 'b')
+            let Some((call, value)) = rest.split_once("projectDir") else { continue };
+            let value = value.lines().next().unwrap_or_default();
+            if let ([name], Some(place)) = (literals(call).as_slice(), quoted(value).pop())
+                && !call.contains('\n')
+            {
+                settings
+                    .directories
+                    .insert(path(name), place.trim_start_matches("./").trim_matches('/').to_owned());
+            }
+        }
+        settings
+    }
+}
+
+/// A subproject's path with the colon that may be left out.
+fn path(text: &str) -> String {
+    format!(":{}", text.trim_start_matches(':'))
+}
+
+/// What stands behind each use of a word.
+fn after_word<'a>(code: &'a str, word: &'a str) -> impl Iterator<Item = &'a str> {
+    let part_of_name = |it: char| it.is_alphanumeric() || it == '_' || it == '.';
+    code.match_indices(word).filter_map(move |(at, _)| {
+        let after = &code[at + word.len()..];
+        let whole = !code[..at].ends_with(part_of_name) && !after.starts_with(part_of_name);
+        whole.then_some(after)
+    })
+}
+
+/// The texts in quotes at the beginning, with nothing but commas, brackets and names of lists between.
+fn literals(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start_matches(|it: char| ",([".contains(it) || it.is_whitespace());
+        rest = ["listOf", "arrayOf", "setOf"].iter().find_map(|it| rest.strip_prefix(it)).unwrap_or(rest);
+        match rest.chars().next() {
+            Some(quote @ ('"' | '\'')) => match rest[1..].split_once(quote) {
+                Some((text, after)) => {
+                    found.push(text.to_owned());
+                    rest = after;
+                    // Without a comma the list has ended, and the next text is somebody else's.
+                    if !rest.trim_start().starts_with(',') {
+                        return found;
+                    }
+                }
+                None => return found,
+            },
+            Some('(' | '[' | ',') => {}
+            _ => return found,
+        }
+    }
+}
+
+/// All texts in quotes.
+fn quoted(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['"', '\'']) {
+        let quote = if rest[at..].starts_with('"') { '"' } else { '\'' };
+        let Some((text, after)) = rest[at + 1..].split_once(quote) else { break };
+        found.push(text.to_owned());
+        rest = after;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_settings_are_read() {
+        let check = |text: &str, expected: &[&str]| {
+            assert_eq!(Settings::parse(text).subprojects, expected, "{text}");
+        };
+        check("include 'core', ':net:http'", &[":core", ":net:http"]);
+        check("include(\":core\")\ninclude(\"app\")\n", &[":core", ":app"]);
+        check("include(\n    \"a\", // the first\n    \"b\",\n)\nrootProject.name = \"x\"", &[":a", ":b"]);
+        check("include 'a',\n        'b'\n'c'.foo()", &[":a", ":b"]);
+        check("include(listOf(\"a\", \"b\"))", &[":a", ":b"]);
+        check("include(*[\"a\"])", &[]);
+        check("// include 'no'\nincludeBuild 'other'\nit.include 'no'\nincludeFlat('no')", &[]);
+        check("include 'open", &[]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn a_subproject_may_be_elsewhere() {
+        let text = "include ':a', ':b'\nproject(':a').projectDir = file('modules/a')\n\
+            project(\":b\").projectDir = new File(settingsDir, './x/b')\n";
+        let settings = Settings::parse(text);
+        let place = |path: &str| settings.directories.get(path).map(String::as_str);
+        assert_eq!((place(":a"), place(":b")), (Some("modules/a"), Some("x/b")));
+    }
+}

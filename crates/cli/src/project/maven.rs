@@ -1,0 +1,282 @@
+//! A Maven project: `pom.xml`, those of its modules, and the directories that they say or Maven knows.
+//!
+//! A pom is read for its modules and directories alone. Maven itself would fetch parents and work out properties; what
+//! depends on those is taken to be as Maven has it by default.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use roxmltree::{Document, Node, ParsingOptions};
+
+use super::build::{MODULES_MAX, Module, gather, line, program, propose, source_directories, words};
+use super::sources::Sources;
+use super::{ONE_TEST_TIME, Project, Proposal, below, count, junit};
+
+/// The file that makes a directory a Maven project.
+pub const FILE: &str = "pom.xml";
+/// Where the results of tests are written.
+const REPORTS: &str = "target/surefire-reports/*.xml";
+/// No pom is larger.
+const POM_BYTES_MAX: u64 = 8 << 20;
+/// No pom has more elements, texts and comments.
+const POM_NODES_MAX: u32 = 1 << 20;
+/// Where `mvn dependency:copy-dependencies` puts the jars.
+const DEPENDENCIES: &str = "target/dependency";
+
+/// What a pom says.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Pom {
+    modules: Vec<String>,
+    /// Modules of profiles, which may not be part of the build.
+    profile_modules: Vec<String>,
+    source: Option<String>,
+    test_source: Option<String>,
+    output: Option<String>,
+    test_output: Option<String>,
+}
+
+/// Looks at the project in a directory.
+pub fn look(directory: &Path) -> Project {
+    let mut project = Project::default();
+    let modules = modules(&mut project, directory);
+    let used = gather(&mut project, directory, &modules);
+    project.what = match modules.len() {
+        1 => "a Maven project".to_owned(),
+        _ => format!("a Maven project, {} with classes", count(used, "module", "modules")),
+    };
+    let maven = program(directory, "mvnw", "mvn");
+    let offline = || maven.iter().cloned().chain(words(["-o", "-q"]));
+    let all: Vec<String> = offline().chain(words(["test"])).collect();
+    propose(&mut project, &modules, &all, REPORTS, |it| {
+        let mut command: Vec<String> = offline().collect();
+        if !it.module.place.is_empty() {
+            // The modules that it needs come along (-am), and have no test of that name.
+            command.extend(words([
+                "-pl",
+                &it.module.place,
+                "-am",
+                "-Dsurefire.failIfNoSpecifiedTests=false",
+            ]));
+        }
+        command.extend([format!("-Dtest={}", it.test.short()), "test".to_owned()]);
+        command
+    });
+    let first: Vec<String> = maven.into_iter().chain(words(["test"])).collect();
+    project.first = Some(line(&first));
+    project.why = vec![
+        "Maven runs offline (-o): a trial has a loopback of its own and no other network, and nothing that is fetched".into(),
+        format!("may change between two trials. So run `{}` once before. -q leaves the tests' own output.", first.join(" ")),
+    ];
+    if let [module] = modules.as_slice() {
+        ready_class_path(&mut project, directory, module);
+    }
+    project
+}
+
+/// Where the jars are beside the classes, tests need no Maven: one JVM, started at once.
+fn ready_class_path(project: &mut Project, directory: &Path, module: &Module) {
+    if !has_jars(&directory.join(DEPENDENCIES)) {
+        return;
+    }
+    project.class_path.push(format!("{DEPENDENCIES}/*.jar"));
+    let Some(test) = module.test.tests.first() else { return };
+    let class_path: Vec<&str> =
+        module.class_path.iter().rev().map(String::as_str).chain(["target/dependency/*"]).collect();
+    if let Some(command) = junit::command(&project.class_path, directory, &class_path.join(":"), &test.name) {
+        let name = format!("{}-direct", test.short());
+        let what =
+            format!("The same without Maven, as JUnit is in {DEPENDENCIES}: one JVM, which starts at once.");
+        project.workloads.push(Proposal { name, what, command, timeout: ONE_TEST_TIME, active: true });
+    }
+}
+
+fn has_jars(directory: &Path) -> bool {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|it| it.path()).any(|it| it.extension().is_some_and(|extension| extension == "jar"))
+}
+
+/// The project's own directory and those of its modules, and of theirs.
+fn modules(project: &mut Project, directory: &Path) -> Vec<Module> {
+    let mut found = Vec::new();
+    let mut seen: BTreeSet<PathBuf> = BTreeSet::new();
+    // The places that are still to be looked at, the next one last; a profile's only count if they were built.
+    let mut open: Vec<(String, bool)> = vec![(String::new(), true)];
+    while let Some((place, sure)) = open.pop() {
+        let module = directory.join(&place);
+        // A module may be named twice, or name its parent.
+        if !module.canonicalize().is_ok_and(|it| seen.insert(it)) {
+            continue;
+        }
+        if seen.len() > MODULES_MAX {
+            project.note("modules", format!("there are more than {MODULES_MAX}; the others were left out"));
+            break;
+        }
+        let name = below(&place, FILE);
+        let pom = read(&module.join(FILE)).unwrap_or_else(|why| {
+            project.note(&name, format!("{why}; Maven's usual directories are taken"));
+            // Its modules are not known then, and the nearest guess is what looks like one.
+            Pom { modules: directories_with_pom(&module), ..Pom::default() }
+        });
+        let it = module_of(&place, &module, &pom);
+        if sure || it.class_path.iter().any(|entry| directory.join(entry).is_dir()) {
+            found.push(it);
+        }
+        let named =
+            pom.modules.iter().map(|it| (it, sure)).chain(pom.profile_modules.iter().map(|it| (it, false)));
+        let mut next = Vec::new();
+        for (module, sure) in named {
+            // A module is a directory, or a pom in one.
+            let directory_name =
+                module.strip_suffix(&format!("/{FILE}")).unwrap_or(module).trim_end_matches('/');
+            let there = below(&place, directory_name);
+            if directory.join(&there).join(FILE).is_file() {
+                next.push((there, sure));
+            } else if sure {
+                project.note(&name, format!("its module `{module}` has no {FILE}; it was left out"));
+            }
+        }
+        open.extend(next.into_iter().rev());
+    }
+    found
+}
+
+fn module_of(place: &str, module: &Path, pom: &Pom) -> Module {
+    let directories = |said: &Option<String>, set: &str| {
+        let mut all = source_directories(module, set);
+        all.extend(said.as_ref().map(|it| module.join(it)));
+        all
+    };
+    let main = Sources::read(&directories(&pom.source, "main"));
+    let test = Sources::read(&directories(&pom.test_source, "test"));
+    let outputs = [
+        (&main, pom.output.as_deref().unwrap_or("target/classes")),
+        (&test, pom.test_output.as_deref().unwrap_or("target/test-classes")),
+    ];
+    let class_path = outputs
+        .into_iter()
+        .filter(|(sources, output)| !sources.is_empty() || module.join(output).is_dir())
+        .map(|(_, output)| below(place, output))
+        .collect();
+    Module { place: place.to_owned(), main, test, class_path }
+}
+
+fn directories_with_pom(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let with_pom = entries.filter(|it| it.path().join(FILE).is_file());
+    let mut names: Vec<String> = with_pom.filter_map(|it| it.file_name().into_string().ok()).collect();
+    names.sort();
+    names
+}
+
+fn read(file: &Path) -> Result<Pom, String> {
+    let length = std::fs::metadata(file).map_err(|error| format!("cannot be read: {error}"))?.len();
+    if length > POM_BYTES_MAX {
+        return Err(format!("cannot be read: it has more than {POM_BYTES_MAX} bytes"));
+    }
+    let bytes = std::fs::read(file).map_err(|error| format!("cannot be read: {error}"))?;
+    // An old pom may be in Latin-1, where each byte is a character; names of directories rarely need more than ASCII.
+    let text = String::from_utf8(bytes)
+        .unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect());
+    parse(&text)
+}
+
+fn parse(text: &str) -> Result<Pom, String> {
+    let options = ParsingOptions { allow_dtd: true, nodes_limit: POM_NODES_MAX, ..ParsingOptions::default() };
+    let document = Document::parse_with_options(text, options)
+        .map_err(|error| format!("is no well-formed XML: {error}"))?;
+    let project = document.root_element();
+    if name(&project) != "project" {
+        return Err(format!("is no pom: it begins with <{}>", name(&project)));
+    }
+    let build = child(&project, "build");
+    let directory = |key: &'static str| {
+        build.and_then(|it| child(&it, key)).and_then(|it| plain_directory(&text_of(&it)))
+    };
+    let profiles = children(&project, "profiles").flat_map(|it| children(&it, "profile").collect::<Vec<_>>());
+    Ok(Pom {
+        modules: modules_of(&project),
+        profile_modules: profiles.flat_map(|it| modules_of(&it)).collect(),
+        source: directory("sourceDirectory"),
+        test_source: directory("testSourceDirectory"),
+        output: directory("outputDirectory"),
+        test_output: directory("testOutputDirectory"),
+    })
+}
+
+fn modules_of(node: &Node<'_, '_>) -> Vec<String> {
+    let lists = children(node, "modules");
+    let modules = lists.flat_map(|it| children(&it, "module").map(|it| text_of(&it)).collect::<Vec<_>>());
+    modules.filter(|it| !it.is_empty() && !it.contains("${")).collect()
+}
+
+/// A directory without properties, but for those that stand for Maven's own places.
+fn plain_directory(text: &str) -> Option<String> {
+    let mut text = text.replace("${project.build.directory}", "target");
+    for base in ["${project.basedir}/", "${basedir}/", "${pom.basedir}/"] {
+        text = text.replace(base, "");
+    }
+    let text = text.trim_start_matches("./").trim_end_matches('/');
+    (!text.is_empty() && !text.contains("${")).then(|| text.to_owned())
+}
+
+/// Names are compared without their namespace: not every pom says it, and some say it wrongly.
+fn name<'a>(node: &Node<'a, '_>) -> &'a str {
+    node.tag_name().name()
+}
+
+fn children<'a, 'i: 'a>(node: &Node<'a, 'i>, of: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
+    node.children().filter(move |it| it.is_element() && it.tag_name().name() == of)
+}
+
+fn child<'a, 'i: 'a>(node: &Node<'a, 'i>, of: &'static str) -> Option<Node<'a, 'i>> {
+    children(node, of).next()
+}
+
+fn text_of(node: &Node<'_, '_>) -> String {
+    node.descendants().filter(Node::is_text).filter_map(|it| it.text()).collect::<String>().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pom_is_read_with_any_namespace_or_none() {
+        let inside = "<modules><module> core </module><!-- no --><module>app/pom.xml</module></modules>\
+            <profiles><profile><modules><module>extra</module></modules></profile></profiles>\
+            <build><sourceDirectory>${project.basedir}/src/java</sourceDirectory>\
+            <outputDirectory>${out}/x</outputDirectory>\
+            <testOutputDirectory>${project.build.directory}/t</testOutputDirectory></build>";
+        let expected = Pom {
+            modules: vec!["core".into(), "app/pom.xml".into()],
+            profile_modules: vec!["extra".into()],
+            source: Some("src/java".into()),
+            test_output: Some("target/t".into()),
+            ..Pom::default()
+        };
+        for begin in
+            ["project", "project xmlns=\"http://maven.apache.org/POM/4.0.0\"", "project xmlns=\"other\""]
+        {
+            assert_eq!(parse(&format!("<{begin}>{inside}</project>")).as_ref(), Ok(&expected));
+        }
+        assert_eq!(parse(&format!("<m:project xmlns:m='x'>{}</m:project>", "")), Ok(Pom::default()));
+        let entity = "<!DOCTYPE project [<!ENTITY m 'core'>]><project><modules><module>&m;</module></modules></project>";
+        assert_eq!(parse(entity).unwrap().modules, ["core"]);
+    }
+
+    #[test]
+    fn a_broken_pom_says_why() {
+        let check = |text: &str, expected: &str| {
+            let why = parse(text).unwrap_err();
+            assert!(why.contains(expected), "{text}: {why}");
+        };
+        check("", "no well-formed XML");
+        check("<project><modules>", "no well-formed XML");
+        check("<html/>", "is no pom: it begins with <html>");
+        check("<project>&laughs;</project>", "no well-formed XML");
+        check(
+            "<!DOCTYPE p [<!ENTITY a '&b;'><!ENTITY b '&a;'>]><project>&a;</project>",
+            "no well-formed XML",
+        );
+    }
+}

@@ -1,0 +1,114 @@
+//! What a directory holds, as far as `hypocenter init` can tell without running anything: a Maven or Gradle project,
+//! compiled classes, or nothing that is known.
+//!
+//! A [`Project`] is a guess, and every part of it may be wrong or missing. So nothing in here fails: what cannot be read
+//! becomes a note, and the rest goes on. Build files are read as data and never run: [`maven`] knows `pom.xml`, [`gradle`]
+//! the usual forms of `settings.gradle`, [`plain`] class files and jars; [`sources`] reads packages and tests off source
+//! files, [`packages`] brings many packages down to a few, and [`configuration`] writes it all down.
+
+mod build;
+pub mod configuration;
+mod gradle;
+mod junit;
+mod maven;
+mod packages;
+mod plain;
+mod sources;
+
+use std::path::Path;
+
+use hypocenter_plan::Problem;
+
+/// What a directory holds.
+#[derive(Debug, Default)]
+pub struct Project {
+    /// For people: "a Maven project with 2 modules".
+    pub what: String,
+    /// Entries as `[target] classpath` takes them.
+    pub class_path: Vec<String>,
+    /// The packages of the system.
+    pub packages: Vec<String>,
+    /// What can be run; those that are worth trying first come first.
+    pub workloads: Vec<Proposal>,
+    /// What has to be run once before: to compile, and to fetch what a trial cannot.
+    pub first: Option<String>,
+    /// Why the commands are as they are, in lines of a comment.
+    pub why: Vec<String>,
+    /// Where test reports are written, as the oracle `junit` takes it.
+    pub reports: Option<String>,
+    /// What could not be read or found.
+    pub notes: Vec<Problem>,
+}
+
+/// A workload that could be meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proposal {
+    pub name: String,
+    /// What it is, for the comment above it.
+    pub what: String,
+    pub command: String,
+    pub timeout: &'static str,
+    /// Whether it is written as a setting; otherwise it is in a comment.
+    pub active: bool,
+}
+
+impl Project {
+    /// Looks at a directory.
+    pub fn look(directory: &Path) -> Project {
+        let is_there = |name: &&str| directory.join(name).is_file();
+        let gradle = gradle::FILES.iter().find(|name| is_there(name));
+        match (is_there(&maven::FILE), gradle) {
+            (true, other) => {
+                let mut project = maven::look(directory);
+                if let Some(file) = other {
+                    project.note(*file, "is there too and was not looked at: pom.xml was");
+                }
+                project
+            }
+            (false, Some(_)) => gradle::look(directory),
+            (false, None) => plain::look(directory),
+        }
+    }
+
+    /// The workload to try: one test is quicker than all of them.
+    pub fn to_try(&self) -> Option<&Proposal> {
+        let active = || self.workloads.iter().filter(|it| it.active);
+        active().find(|it| it.name != ALL_TESTS).or_else(|| active().next())
+    }
+
+    fn note(&mut self, place: impl Into<String>, what: impl Into<String>) {
+        self.notes.push(Problem { place: place.into(), what: what.into() });
+    }
+
+    /// Adds a workload; a name that is taken gives way to the longer one.
+    fn propose(&mut self, proposal: Proposal, longer: &str) {
+        let taken = |name: &str| self.workloads.iter().any(|it| it.name == name);
+        let name = if taken(&proposal.name) { longer.to_owned() } else { proposal.name };
+        if !taken(&name) {
+            self.workloads.push(Proposal { name, ..proposal });
+        }
+    }
+}
+
+/// The name of the workload that runs every test.
+const ALL_TESTS: &str = "tests";
+/// How long all tests may take, and how long one class of them, until the user says it better.
+const ALL_TESTS_TIME: &str = "15m";
+const ONE_TEST_TIME: &str = "5m";
+/// How many test classes get a workload, the first of them as a setting and the others as comments.
+const TESTS_MAX: usize = 5;
+
+/// A path with `/` below another, or nothing where a part of it is not text.
+fn relative(path: &Path, base: &Path) -> Option<String> {
+    path.strip_prefix(base).ok()?.to_str().map(str::to_owned)
+}
+
+/// A place below a module's place, which is empty for the directory itself.
+fn below(place: &str, name: &str) -> String {
+    if place.is_empty() { name.to_owned() } else { format!("{place}/{name}") }
+}
+
+/// "1 class", "2 classes".
+fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
