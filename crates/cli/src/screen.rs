@@ -91,7 +91,7 @@ pub fn problems(problems: &[Problem]) {
 
 /// How the command ended.
 pub fn end(outcome: &Outcome) {
-    line("command", &format!("{} after {:.1} s", outcome.end, outcome.wall_ms as f64 / 1e3));
+    line("ended", &format!("{} after {:.1} s", outcome.end, outcome.wall_ms as f64 / 1e3));
 }
 
 /// The JVMs and their hooks.

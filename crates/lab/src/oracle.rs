@@ -23,6 +23,7 @@ use hypocenter_plan::{End, Oracle, OracleOutcome, ProcessOutcome};
 
 pub use error::OracleError;
 pub(crate) use lines::open_regular;
+pub(crate) use place::{Ground, Place};
 pub(crate) use stack::fits_name;
 pub(crate) use text::LineText;
 

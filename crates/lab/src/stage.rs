@@ -17,7 +17,7 @@ use hypocenter_trace::TrialFile;
 
 use crate::command::{AgentOption, JAVA_TOOL_OPTIONS, with_agent};
 use crate::keeper::{Keeper, KeeperEvent, ProcessId, Spawn};
-use crate::oracle::LineText;
+use crate::oracle::{Ground, LineText, Place};
 use crate::output::{self, Kept, Output, PickedUp, Sink};
 use crate::{LabError, Observer};
 
@@ -81,6 +81,19 @@ struct Actor {
     /// Its number among the workload's nodes or clients.
     part: usize,
     ready: bool,
+}
+
+/// A process that is to be started.
+struct Part<'a> {
+    role: Role,
+    name: &'a str,
+    /// Its number among the workload's nodes or clients.
+    part: usize,
+    command: &'a CommandLine,
+    env: &'a BTreeMap<String, String>,
+    directory: Option<&'a str>,
+    /// Whether the agent is in it.
+    agent: bool,
 }
 
 /// What a process that is not part of the workload is for.
@@ -194,15 +207,15 @@ impl<'env> Play<'_, 'env> {
         self.stage.trial.arm();
         if let Some(command) = &workload.command {
             let part = self.actors.len();
-            self.start(
-                Role::Command,
-                self.stage.main,
-                0,
+            self.start(Part {
+                role: Role::Command,
+                name: self.stage.main,
+                part: 0,
                 command,
-                &BTreeMap::new(),
-                workload.directory.as_deref(),
-                true,
-            )?;
+                env: &BTreeMap::new(),
+                directory: workload.directory.as_deref(),
+                agent: true,
+            })?;
             return self.until(inbox, |play| play.actors[part].outcome.end);
         }
         let mut phases: Vec<u32> = workload.client.iter().map(|it| it.phase).collect();
@@ -432,18 +445,21 @@ impl<'env> Play<'_, 'env> {
     }
 
     fn path(&self, text: &str) -> PathBuf {
-        crate::trial::path_in(text, self.stage.base, self.stage.fresh, self.stage.tmp)
+        let Stage { base, directory, fresh, tmp, .. } = *self.stage;
+        Place::on(text, &Ground { base, directory, fresh, tmp }).path()
     }
 
     fn start_node(&mut self, part: usize, node: &'env Node) -> Result<(), LabError> {
         let Some(command) = &node.command else { return Ok(()) };
         let directory = node.directory.as_deref().or(self.stage.workload.directory.as_deref());
-        self.start(Role::Node, &node.name, part, command, &node.env, directory, true)
+        let (role, name, env) = (Role::Node, &node.name, &node.env);
+        self.start(Part { role, name, part, command, env, directory, agent: true })
     }
 
     fn start_client(&mut self, part: usize, client: &'env Client) -> Result<(), LabError> {
         let directory = self.stage.workload.directory.as_deref();
-        self.start(Role::Client, &client.name, part, &client.command, &client.env, directory, client.agent)
+        let Client { name, command, env, agent, .. } = client;
+        self.start(Part { role: Role::Client, name, part, command, env, directory, agent: *agent })
     }
 
     fn words(&self, command: &CommandLine) -> Result<Vec<String>, LabError> {
@@ -459,21 +475,12 @@ impl<'env> Play<'_, 'env> {
             .collect()
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn start(
-        &mut self,
-        role: Role,
-        name: &str,
-        part: usize,
-        command: &CommandLine,
-        own: &BTreeMap<String, String>,
-        directory: Option<&str>,
-        agent: bool,
-    ) -> Result<(), LabError> {
+    fn start(&mut self, it: Part<'_>) -> Result<(), LabError> {
+        let Part { role, name, part, command, env, directory, agent } = it;
         let (stage, number) = (self.stage, self.actors.len());
         let incarnation = self.incarnations(name) + 1;
         let mut command = self.words(command)?;
-        let mut variables = self.variables(own);
+        let mut variables = self.variables(env);
         let mut filter = None;
         if agent {
             let own_options = variables.iter().rev().find(|(name, _)| name == JAVA_TOOL_OPTIONS);

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::fd::OwnedFd;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use hypocenter_engine::{Evidence, LogBytes};
@@ -313,20 +313,6 @@ fn write_whole(path: &Path, document: &impl serde::Serialize) -> Result<(), LabE
         fs::rename(&part, path)
     };
     write().map_err(file_error(path))
-}
-
-/// A path of the configuration: `{dir}` replaced, relative to `base`, and where it really lies if it is in the private
-/// `/tmp` of a sandbox.
-pub(crate) fn path_in(text: &str, base: &Path, fresh: &Path, tmp: Option<&Path>) -> PathBuf {
-    let path = base.join(text.replace("{dir}", &fresh.display().to_string()));
-    let climbs = path.components().any(|it| it == Component::ParentDir);
-    match (tmp, path.strip_prefix("/tmp")) {
-        // What was brought back to its place below /tmp lies where it says.
-        (Some(tmp), Ok(inside)) if !climbs && !path.starts_with(base) && !path.starts_with(fresh) => {
-            tmp.join(inside)
-        }
-        _ => path,
-    }
 }
 
 /// A file of the trial, mapped.

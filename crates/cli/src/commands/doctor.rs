@@ -66,7 +66,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
             None => Err(format!("none: the bundled targets cannot be compiled; {}", java::INSTALL_HINT)),
         },
     );
-    add("namespaces", false, namespaces());
+    add("sandbox", false, sandbox());
     let broken = works == 0 || checks.iter().any(|it| it.needed && !it.good);
     if args.json {
         screen::json(&checks)?;
@@ -115,14 +115,9 @@ fn try_agent(agent: &Path, home: &Path) -> Result<String, String> {
     result
 }
 
-/// Whether trials can have a network and a /tmp of their own.
-fn namespaces() -> Result<String, String> {
-    let output = Command::new("unshare")
-        .args(["--user", "--map-root-user", "--net", "--mount", "--pid", "--fork", "true"])
-        .output();
-    match output {
-        Ok(output) if output.status.success() => Ok("user, network, mount and pid".to_owned()),
-        Ok(output) => Err(format!("not allowed: {}", String::from_utf8_lossy(&output.stderr).trim())),
-        Err(error) => Err(format!("cannot be tried: unshare: {error}")),
-    }
+/// Whether trials can have a network and a /tmp of their own: one is made.
+fn sandbox() -> Result<String, String> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    hypocenter_lab::keeper::probe(&own)?;
+    Ok("trials get a network (loopback only), a /tmp and processes of their own".to_owned())
 }

@@ -15,29 +15,43 @@ const DEPTH_MAX: usize = 32;
 
 /// A path in two parts: what is known to exist for itself, and what the oracle wrote, in which `*` may have a
 /// meaning.
-pub(super) struct Place {
+pub(crate) struct Place {
     root: PathBuf,
     rest: String,
 }
 
+/// What paths of a configuration are seen from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ground<'a> {
+    pub base: &'a Path,
+    pub directory: &'a Path,
+    pub fresh: &'a Path,
+    pub tmp: Option<&'a Path>,
+}
+
 impl Place {
     pub(super) fn of(text: &str, scene: &Scene<'_>) -> Place {
+        let Scene { base, directory, fresh, tmp, .. } = *scene;
+        Place::on(text, &Ground { base, directory, fresh, tmp })
+    }
+
+    pub(crate) fn on(text: &str, ground: &Ground<'_>) -> Place {
         if let Some(rest) = text.strip_prefix("{dir}")
             && (rest.is_empty() || rest.starts_with('/'))
         {
-            return Place { root: scene.fresh.to_owned(), rest: rest.trim_start_matches('/').to_owned() };
+            return Place { root: ground.fresh.to_owned(), rest: rest.trim_start_matches('/').to_owned() };
         }
-        let text = text.replace("{dir}", &scene.fresh.to_string_lossy());
+        let text = text.replace("{dir}", &ground.fresh.to_string_lossy());
         if !text.starts_with('/') {
-            return Place { root: scene.base.to_owned(), rest: text };
+            return Place { root: ground.base.to_owned(), rest: text };
         }
         // The directories of the trial and of the project are put back at their own paths when the trial has a /tmp
         // of its own, so what is below them is where it says.
         let (path, shared) = (Path::new(&text), Path::new("/tmp"));
-        let put_back = [scene.fresh, scene.directory, scene.base]
+        let put_back = [ground.fresh, ground.directory, ground.base]
             .into_iter()
             .any(|kept| kept != shared && kept.starts_with(shared) && path.starts_with(kept));
-        if let Some(tmp) = scene.tmp
+        if let Some(tmp) = ground.tmp
             && !put_back
             && let Ok(rest) = path.strip_prefix(shared)
         {
@@ -46,7 +60,7 @@ impl Place {
         Place { root: PathBuf::from("/"), rest: text.trim_start_matches('/').to_owned() }
     }
 
-    pub(super) fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         if self.rest.is_empty() { self.root.clone() } else { self.root.join(&self.rest) }
     }
 
