@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hypocenter_plan::{Oracle, Workload};
 use serde::Deserialize;
+use toml::Spanned;
 
 use crate::failure::Failure;
 
@@ -16,7 +17,7 @@ pub struct Config {
     pub target: TargetConfig,
     /// What can be run.
     #[serde(default)]
-    pub workload: Vec<Workload>,
+    pub workload: Vec<Spanned<Workload>>,
     /// What is looked for.
     pub failure: Option<FailureConfig>,
     /// The directory that relative paths begin at: that of the file.
@@ -41,12 +42,12 @@ pub struct TargetConfig {
 #[serde(deny_unknown_fields)]
 pub struct FailureConfig {
     /// The workload that comes near it.
-    pub workload: Option<String>,
+    pub workload: Option<Spanned<String>>,
     /// Its logs, one a node, or one.
     #[serde(default, rename = "logs")]
     pub _logs: Vec<String>,
     /// What says that it happened.
-    pub oracle: Option<Oracle>,
+    pub oracle: Option<Spanned<Oracle>>,
 }
 
 /// The file that need not be there.
@@ -67,35 +68,37 @@ impl Config {
                     .hint("give another file with --config, or write one with `hypocenter init`"));
             }
         };
-        let mut config: Config = toml::from_str(&text).map_err(|error: toml::de::Error| {
-            let before =
-                error.span().map_or(&[] as &[u8], |span| &text.as_bytes()[..span.start.min(text.len())]);
+        let failed = |at: Option<usize>, why: &str| {
+            let before = &text.as_bytes()[..at.unwrap_or(0).min(text.len())];
             let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
-            Failure::usage(format!("{}:{line}: {}", path.display(), error.message().replace('\n', ", ")))
+            Failure::usage(format!("{}:{line}: {}", path.display(), why.replace('\n', ", ")))
                 .hint("`hypocenter init` writes a file with every key explained")
-        })?;
+        };
+        let mut config: Config = toml::from_str(&text)
+            .map_err(|error| failed(error.span().map(|it| it.start), error.message()))?;
         config.base = base;
-        config.check().map_err(|why| {
-            Failure::usage(format!("{}: {why}", path.display()))
-                .hint("`hypocenter init` writes a file with every key explained")
-        })?;
+        config.check().map_err(|(at, why)| failed(Some(at), &why))?;
         Ok(config)
     }
 
-    fn check(&self) -> Result<(), String> {
-        for (number, workload) in self.workload.iter().enumerate() {
-            workload.check()?;
-            if self.workload[..number].iter().any(|it| it.name == workload.name) {
-                return Err(format!("two workloads are called `{}`", workload.name));
+    /// What is wrong, with its place in the text.
+    fn check(&self) -> Result<(), (usize, String)> {
+        for (number, it) in self.workload.iter().enumerate() {
+            let at = |why| (it.span().start, why);
+            it.as_ref().check().map_err(at)?;
+            if self.workload[..number].iter().any(|other| other.as_ref().name == it.as_ref().name) {
+                return Err(at(format!("two workloads are called `{}`", it.as_ref().name)));
             }
         }
         let Some(failure) = &self.failure else { return Ok(()) };
         if let Some(oracle) = &failure.oracle {
-            hypocenter_lab::oracle::check(oracle).map_err(|error| format!("[failure] oracle: {error}"))?;
+            hypocenter_lab::oracle::check(oracle.as_ref())
+                .map_err(|why| (oracle.span().start, why.to_string()))?;
         }
         match &failure.workload {
-            Some(name) if !self.workload.iter().any(|it| &it.name == name) => {
-                Err(format!("[failure] workload: there is no workload `{name}`"))
+            Some(name) if !self.workload.iter().any(|it| it.as_ref().name == *name.as_ref()) => {
+                let why = format!("[failure] workload: there is no workload `{}`", name.as_ref());
+                Err((name.span().start, why))
             }
             _ => Ok(()),
         }
@@ -103,10 +106,11 @@ impl Config {
 
     /// A workload by its name, or the only one.
     pub fn workload(&self, name: Option<&str>, path: &Path) -> Result<&Workload, Failure> {
-        let names: Vec<&str> = self.workload.iter().map(|it| it.name.as_str()).collect();
+        let all = || self.workload.iter().map(|it| it.as_ref());
+        let names: Vec<&str> = all().map(|it| it.name.as_str()).collect();
         let found = match name {
-            Some(name) => self.workload.iter().find(|it| it.name == name),
-            None if names.len() == 1 => self.workload.first(),
+            Some(name) => all().find(|it| it.name == name),
+            None if names.len() == 1 => all().next(),
             None => None,
         };
         let known = if names.is_empty() {
@@ -126,6 +130,7 @@ impl Config {
     /// The oracle of a workload: that of the failure, if it is about this workload.
     pub fn oracle_of(&self, workload: &str) -> Option<&Oracle> {
         let failure = self.failure.as_ref()?;
-        failure.oracle.as_ref().filter(|_| failure.workload.as_deref().is_none_or(|it| it == workload))
+        let about = failure.workload.as_ref().is_none_or(|it| it.as_ref() == workload);
+        failure.oracle.as_ref().map(|it| it.as_ref()).filter(|_| about)
     }
 }

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use hypocenter_engine::{Engine, Job, JobId, Plans, Tally};
 use hypocenter_lab::{
-    Campaign, Executor, Head, JOURNAL_VERSION, LabError, Observer, Prepared, Progress, Stopped, Surroundings,
-    Trial, keeper,
+    Campaign, Executor, Head, JOURNAL_VERSION, Journal, LabError, Lock, Observer, Prepared, Progress,
+    Stopped, Surroundings, Trial, keeper,
 };
 use hypocenter_plan::{CandidateResult, End, Fault, Outcome, Plan};
 use hypocenter_program::{build_map, concrete_subtypes};
-use hypocenter_trace::hash;
+use hypocenter_trace::{MapBuilder, hash};
 
 use crate::args::{LabArgs, SandboxChoice};
 use crate::failure::Failure;
@@ -34,6 +34,8 @@ pub struct Ready {
     surroundings: Surroundings,
     /// Stands for the target in the journal.
     target: String,
+    /// What keeps others out; absent for one trial beside a campaign.
+    lock: Option<Lock>,
 }
 
 /// What a campaign gave.
@@ -60,29 +62,56 @@ impl Ready {
             None => store::new_campaign(&lab.out, &request.verb)?,
             Some(name) => store::named_campaign(&lab.out, name)?,
         };
-        if hypocenter_lab::Journal::path_in(&directory).exists() {
-            // The journal says whether it is the same campaign; what it was asked to do stays as it was.
-            let before = Request::read(&directory)?;
-            return Ready::of(before, directory, made, lab);
+        let lock = Some(Lock::take(&directory)?);
+        if Journal::path_in(&directory).exists() {
+            if Request::read(&directory)? != request {
+                let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                return Err(Failure::usage(format!(
+                    "{} was begun with another command or other settings",
+                    directory.display()
+                ))
+                .hint(format!("go on with `hypocenter run --resume {name}`, or give another --campaign")));
+            }
+            return Ready::of(request, directory, made, lab, lock);
         }
         request.write(&directory)?;
-        Ready::of(request, directory, made, lab)
+        Ready::of(request, directory, made, lab, lock)
     }
 
     /// Goes on with a campaign that was begun before.
     pub fn resume(directory: PathBuf, lab: &LabArgs) -> Result<Ready, Failure> {
         let request = Request::read(&directory)?;
+        let lock = Some(Lock::take(&directory)?);
+        Ready::again(request, directory, lab, lock)
+    }
+
+    /// Takes part in a campaign that somebody else may run.
+    pub fn beside(directory: PathBuf, lab: &LabArgs) -> Result<Ready, Failure> {
+        let request = Request::read(&directory)?;
+        Ready::again(request, directory, lab, None)
+    }
+
+    fn again(
+        request: Request,
+        directory: PathBuf,
+        lab: &LabArgs,
+        lock: Option<Lock>,
+    ) -> Result<Ready, Failure> {
         let target = Target::open(&request.target)?;
         screen::problems(target.problems());
         let made = make_map(&request.plan, &target)?;
-        Ready::of(request, directory, made, lab)
+        Ready::of(request, directory, made, lab, lock)
     }
 
-    fn of(request: Request, directory: PathBuf, made: Made, lab: &LabArgs) -> Result<Ready, Failure> {
+    fn of(
+        request: Request,
+        directory: PathBuf,
+        made: Made,
+        lab: &LabArgs,
+        lock: Option<Lock>,
+    ) -> Result<Ready, Failure> {
         let path = directory.join("map");
-        let part = directory.join(format!("map.{}.part", std::process::id()));
-        let digest = made.map.write(&part)?;
-        fs::rename(&part, &path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+        let digest = keep_map(made.map, &directory, &path)?;
         let workload =
             serde_json::to_vec(&(&request.workload, &request.oracle, &request.plan, request.repeat))
                 .expect("a workload is always JSON");
@@ -102,14 +131,16 @@ impl Ready {
             visible,
         };
         let prepared = Prepared { map: path, levels: made.levels, throwables: made.throwables };
-        Ok(Ready { request, directory, prepared, surroundings, target })
+        Ok(Ready { request, directory, prepared, surroundings, target, lock })
     }
 
     /// Runs its trials.
     pub fn run(&self, lab: &LabArgs, observer: &dyn Observer, interrupt: &Interrupt) -> Result<Ran, Failure> {
         let mut engine = Plans::new(self.request.workload.name.clone(), self.request.plans());
+        let lock = self.lock.as_ref().expect("whoever runs a campaign has its lock");
         let campaign = Campaign {
             directory: &self.directory,
+            lock,
             head: Head {
                 journal: JOURNAL_VERSION,
                 engine: engine.name().to_owned(),
@@ -159,8 +190,31 @@ impl Ready {
     }
 }
 
+/// Writes the map into the directory of a campaign, unless it is there: all its trials have the same.
+fn keep_map(map: MapBuilder, directory: &Path, path: &Path) -> Result<u64, Failure> {
+    let failed = |error: std::io::Error| Failure::usage(format!("{}: {error}", path.display()));
+    let part = directory.join(format!("map.{}.part", std::process::id()));
+    let digest = map.write(&part)?;
+    let begun = Journal::path_in(directory).exists();
+    match fs::read(path) {
+        Ok(before) if begun => {
+            let same = before == fs::read(&part).map_err(failed)?;
+            fs::remove_file(&part).map_err(failed)?;
+            if !same {
+                return Err(Failure::usage(format!(
+                    "{}: the classes are not those that the campaign was begun with",
+                    directory.display()
+                ))
+                .hint("begin a new campaign, or bring the old classes back"));
+            }
+        }
+        _ => fs::rename(&part, path).map_err(failed)?,
+    }
+    Ok(digest)
+}
+
 struct Made {
-    map: hypocenter_trace::MapBuilder,
+    map: MapBuilder,
     levels: Vec<hypocenter_plan::WatchLevel>,
     throwables: Vec<Vec<String>>,
 }

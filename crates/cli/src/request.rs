@@ -14,8 +14,11 @@ use crate::target::TargetSpec;
 /// The version of `campaign.json`.
 const REQUEST_VERSION: u32 = 1;
 
+/// The verb whose trials are all the same.
+pub const REPLAY: &str = "replay";
+
 /// See the module.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// The version of the document.
     pub version: u32,
@@ -83,6 +86,9 @@ impl Chosen {
         let of_failure =
             if args.command.is_empty() { config.oracle_of(&workload.name).cloned() } else { None };
         let oracle = args.oracle.clone().or(of_failure);
+        if let Some(oracle) = &oracle {
+            check_names(oracle, &workload, &args.node_name)?;
+        }
         Ok(Chosen { base, target, workload, oracle })
     }
 
@@ -105,9 +111,11 @@ impl Chosen {
 }
 
 impl Request {
-    /// The plans of the trials. The seed of each follows from that of the campaign and its number.
+    /// The plans of the trials. The seed of each follows from that of the campaign and its number; a replay is the same
+    /// trial again.
     pub fn plans(&self) -> Vec<Plan> {
-        let plan = |number| Plan { seed: self.seed.wrapping_add(number), ..self.plan.clone() };
+        let step = if self.verb == REPLAY { 0 } else { 1 };
+        let plan = |number: u64| Plan { seed: self.seed.wrapping_add(step * number), ..self.plan.clone() };
         (0..self.repeat).map(plan).collect()
     }
 
@@ -144,6 +152,21 @@ impl Request {
             .hint("go on with the version of the tool that wrote it, or begin a new campaign"));
         }
         serde_json::from_value(document).map_err(|error| failed(error.to_string()))
+    }
+}
+
+/// An oracle about a process that is never started would never hold.
+fn check_names(oracle: &Oracle, workload: &Workload, main: &str) -> Result<(), Failure> {
+    let nodes = workload.node.iter().filter(|it| it.command.is_some()).map(|it| it.name.as_str());
+    let clients = workload.client.iter().map(|it| it.name.as_str());
+    let known: Vec<&str> = nodes.chain(clients).chain(workload.command.as_ref().map(|_| main)).collect();
+    match hypocenter_lab::oracle::named_processes(oracle).into_iter().find(|name| !known.contains(name)) {
+        None => Ok(()),
+        Some(name) => Err(Failure::usage(format!(
+            "the oracle is about `{name}`, and workload `{}` starts no such process",
+            workload.name
+        ))
+        .hint(format!("it starts {}", known.join(", ")))),
     }
 }
 

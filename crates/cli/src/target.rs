@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::{java, screen};
 
 /// Where the target's classes are, and which are its own.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetSpec {
     /// Jars and directories.
     pub classpath: Vec<PathBuf>,

@@ -43,6 +43,8 @@ pub trait Progress: Sync {
 pub struct Campaign<'a> {
     /// The directory.
     pub directory: &'a Path,
+    /// What keeps others out of it.
+    pub lock: &'a Lock,
     /// What its journal must say.
     pub head: Head,
     /// How many trials run at once.
@@ -73,16 +75,12 @@ impl Campaign<'_> {
         executor: &dyn Executor,
         progress: &dyn Progress,
     ) -> Result<Stopped, LabError> {
-        let _lock = Lock::take(self.directory)?;
         let mut open: BTreeMap<JobId, Job> = BTreeMap::new();
         let mut told = 0;
         let path = Journal::path_in(self.directory);
         let (mut journal, cut) = Journal::open(&path, &self.head, |entry| {
             told += u64::from(matches!(entry, Entry::Told { .. }));
-            replay(engine, entry, &mut open).map_err(|why| LabError::Journal {
-                path: path.display().to_string(),
-                why: format!("{why}; begin a new campaign"),
-            })
+            replay(engine, entry, &mut open)
         })?;
         if told > 0 || !open.is_empty() || cut {
             progress.resumed(told, cut);
@@ -228,6 +226,8 @@ pub fn finished(directory: &Path) -> Result<Option<Outcome>, LabError> {
             why: format!("{why}; the file was changed"),
         }),
         Err(why) if why.kind() == std::io::ErrorKind::NotFound => {
+            // Whoever carries it out right now keeps its place.
+            let _nobody = Lock::of_trial(directory)?;
             let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let aside = (1..)
                 .map(|number| directory.with_file_name(format!("{name}.cut-{number}")))

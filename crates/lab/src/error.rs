@@ -55,6 +55,12 @@ pub enum LabError {
         /// The process.
         holder: String,
     },
+    /// Somebody else carries out the trial.
+    #[error("{trial} is being carried out by another process; wait for it")]
+    TrialBusy {
+        /// Its directory.
+        trial: String,
+    },
     /// The engine neither works nor ends.
     #[error("the engine waits for nothing: this is a bug of hypocenter; please report it")]
     Stuck,

@@ -76,7 +76,7 @@ impl Journal {
     pub fn open(
         path: &Path,
         head: &Head,
-        mut seen: impl FnMut(Entry) -> Result<(), LabError>,
+        mut seen: impl FnMut(Entry) -> Result<(), String>,
     ) -> Result<(Journal, bool), LabError> {
         let error = Journal::error(path);
         let file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(&error)?;
@@ -98,7 +98,8 @@ impl Journal {
                 check_head(&serde_json::from_slice(&line).map_err(bad)?, head)
                     .map_err(|why| broken(1, why))?;
             } else {
-                seen(serde_json::from_slice(&line).map_err(bad)?)?;
+                let entry = serde_json::from_slice(&line).map_err(bad)?;
+                seen(entry).map_err(|why| broken(number, format!("{why}; begin a new campaign")))?;
             }
             good += len as u64;
         };

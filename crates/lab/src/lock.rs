@@ -1,4 +1,5 @@
-//! One campaign in one directory: whoever has the lock works there. The kernel gives it back when its holder dies.
+//! One campaign in one directory, and one who carries out a trial: whoever has the lock works there. The kernel gives it
+//! back when its holder dies.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, Write};
@@ -8,7 +9,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::LabError;
 
-/// The lock of a campaign's directory, held while this lives.
+/// A lock, held while this lives.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
@@ -41,5 +42,18 @@ impl Lock {
         file.set_len(0).and_then(|()| file.rewind()).map_err(error)?;
         writeln!(file, "{}", std::process::id()).map_err(error)?;
         Ok(Lock { _file: file })
+    }
+
+    /// Takes the lock of a trial: its directory itself.
+    pub fn of_trial(directory: &Path) -> Result<Lock, LabError> {
+        let error = |source| LabError::File { path: directory.display().to_string(), source };
+        let file = File::open(directory).map_err(error)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Lock { _file: file }),
+            Err(rustix::io::Errno::WOULDBLOCK) => {
+                Err(LabError::TrialBusy { trial: directory.display().to_string() })
+            }
+            Err(code) => Err(error(code.into())),
+        }
     }
 }

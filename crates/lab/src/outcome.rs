@@ -238,6 +238,15 @@ impl Reader<'_> {
                        the agent (see its output; `hypocenter doctor` tries the JDKs at hand)"
                     .to_owned(),
             });
+        } else if self.seen.is_empty() {
+            problems.push(Problem {
+                place: "command".to_owned(),
+                what: format!(
+                    "the agent started in {} JVM(s), and none loaded a class that has hooks: check the packages; where \
+                     `java` itself starts the JVM that does, write `env java` to have the agent in both",
+                    self.trace.agents()
+                ),
+            });
         }
         let mut rest = 0;
         for (it, report) in self.reports() {

@@ -59,12 +59,18 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
 }
 
 impl PickedUp {
-    /// The line without our part; none if nothing else is in it. Build tools put words of their own in front.
+    /// The line without our part; none if nothing else is in it. Build tools put words of their own in front, which go
+    /// with it, or an escape sequence, which belongs to whatever comes next.
     fn clean(&self, line: &[u8]) -> Option<Vec<u8>> {
         let whole = [PICKED_UP, &self.ours].concat();
         let Some(at) = find(line, &whole) else { return Some(line.to_owned()) };
-        let theirs = self.theirs.as_ref()?;
-        Some([&line[..at], PICKED_UP, theirs, &line[at + whole.len()..]].concat())
+        match &self.theirs {
+            Some(theirs) => Some([&line[..at], PICKED_UP, theirs, &line[at + whole.len()..]].concat()),
+            None if at > 0 && line[..at].ends_with(b"m") && line.starts_with(b"\x1b[") => {
+                Some(line[..at].to_owned())
+            }
+            None => None,
+        }
     }
 
     /// Whether a line may have our part, without a copy.
@@ -162,6 +168,8 @@ mod tests {
         };
         check(None, "Picked up JAVA_TOOL_OPTIONS: -agentpath:/a.so=x\n", None);
         check(None, "[ERROR] Picked up JAVA_TOOL_OPTIONS: -agentpath:/a.so=x\n", None);
+        // Maven resets the colours in front of whatever comes first.
+        check(None, "\x1b[0mPicked up JAVA_TOOL_OPTIONS: -agentpath:/a.so=x\n", Some("\x1b[0m"));
         check(
             Some("-Xmx1g"),
             "Picked up JAVA_TOOL_OPTIONS: -Xmx1g -agentpath:/a.so=x\n",

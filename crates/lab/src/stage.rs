@@ -25,6 +25,8 @@ use crate::{LabError, Observer};
 const READY_TIME: Duration = Duration::from_secs(120);
 /// How often conditions that must be asked for are asked, and the observer too.
 const TICK: Duration = Duration::from_millis(50);
+/// How long the last words of a process may take: what left its group may hold its output open.
+const LAST_WORDS_TIME: Duration = Duration::from_secs(1);
 /// How long the JVMs may take for their thread dumps.
 const DUMP_TIME: Duration = Duration::from_secs(10);
 /// How long a command of an oracle or of `alive` may take.
@@ -69,6 +71,8 @@ pub(crate) struct Staged {
 }
 
 enum Event {
+    /// An output of a process was read to its end.
+    Closed(usize),
     Ready(usize),
     Progress(usize, u64),
     Keeper(KeeperEvent),
@@ -81,6 +85,10 @@ struct Actor {
     /// Its number among the workload's nodes or clients.
     part: usize,
     ready: bool,
+    /// Outputs that are still read.
+    open: u8,
+    /// How and when it ended, until its last words are read: they may be the ones that count.
+    exited: Option<(End, u64, Instant)>,
 }
 
 /// A process that is to be started.
@@ -160,9 +168,10 @@ pub(crate) fn run(stage: &Stage<'_>) -> Result<Staged, LabError> {
         let (end, answers) = (result?, finale?);
         let left = finished?.left;
         let live = play.actors.iter().filter(|it| it.outcome.end.is_none()).count();
+        // The nodes of a cluster are ended with all they started; a command should have ended itself.
         if let Some(more) = left.checked_sub(live).filter(|&more| more > 0)
-            && end != End::TimedOut
-            && end != End::Interrupted
+            && stage.workload.command.is_some()
+            && !matches!(end, End::TimedOut | End::Interrupted)
         {
             play.problem(
                 "processes",
@@ -280,6 +289,7 @@ impl<'env> Play<'_, 'env> {
                 self.take(event)?;
             }
         }
+        (0..self.actors.len()).for_each(|actor| self.settle(actor));
         self.ask_conditions()?;
         let now = Instant::now();
         let due: Vec<usize> =
@@ -295,6 +305,10 @@ impl<'env> Play<'_, 'env> {
     fn take(&mut self, event: Event) -> Result<(), LabError> {
         let ms = self.ms();
         match event {
+            Event::Closed(actor) => {
+                self.actors[actor].open -= 1;
+                self.settle(actor);
+            }
             Event::Ready(actor) => self.set_ready(actor),
             Event::Progress(actor, step) => self.actors[actor].outcome.progress = Some(step),
             Event::Keeper(KeeperEvent::Gone(why)) => return Err(LabError::KeeperGone(why)),
@@ -307,18 +321,30 @@ impl<'env> Play<'_, 'env> {
                             self.answers.insert(id, end);
                         }
                     }
-                } else if let Some(actor) = self.actors.iter_mut().find(|it| it.id == id) {
-                    actor.outcome.end = Some(end);
-                    actor.outcome.ended_ms = Some(ms);
-                    self.stage.observer.event(&actor.outcome.name, &end.to_string());
-                    let (role, part) = (actor.outcome.role, actor.part);
-                    if role == Role::Node {
-                        self.plan_restart(part);
-                    }
+                } else if let Some(actor) = self.actors.iter().position(|it| it.id == id) {
+                    self.actors[actor].exited = Some((end, ms, Instant::now()));
+                    self.settle(actor);
                 }
             }
         }
         Ok(())
+    }
+
+    /// Takes note of a process that has ended, once all that it wrote is read, or somebody else holds its output open.
+    fn settle(&mut self, actor: usize) {
+        let it = &mut self.actors[actor];
+        let Some((end, ms, at)) = it.exited else { return };
+        if it.open > 0 && at.elapsed() < LAST_WORDS_TIME {
+            return;
+        }
+        it.exited = None;
+        it.outcome.end = Some(end);
+        it.outcome.ended_ms = Some(ms);
+        self.stage.observer.event(&it.outcome.name, &end.to_string());
+        let (role, part) = (it.outcome.role, it.part);
+        if role == Role::Node {
+            self.plan_restart(part);
+        }
     }
 
     fn set_ready(&mut self, actor: usize) {
@@ -537,6 +563,8 @@ impl<'env> Play<'_, 'env> {
             id,
             part,
             ready,
+            open: 2,
+            exited: None,
         });
         let wanted = match condition.flatten() {
             Some(Condition::Log(text)) => Some(LineText::new("ready", &LogText::Either(text.clone()))?),
@@ -564,7 +592,9 @@ impl<'env> Play<'_, 'env> {
                         let _ = events.send(Event::Progress(number, step));
                     }
                 };
-                output::copy(pipe, Sink { file, filter, lines: &lines }, over)
+                let kept = output::copy(pipe, Sink { file, filter, lines: &lines }, over);
+                let _ = events.send(Event::Closed(number));
+                kept
             });
             self.readers.push((number, from, handle));
         }
@@ -592,7 +622,7 @@ impl<'env> Play<'_, 'env> {
     /// What is asked while the nodes are still there: their threads, whether they are alive, the oracle's commands.
     fn finale(&mut self, end: End, inbox: &Receiver<Event>) -> Result<Vec<Option<bool>>, LabError> {
         let live = self.actors.iter().any(|it| it.outcome.end.is_none());
-        if live && (self.stage.dump || matches!(end, End::TimedOut | End::NotReady | End::Unfinished)) {
+        if live && (self.stage.dump || !end.is_well()) {
             self.dump(inbox)?;
         }
         for actor in 0..self.actors.len() {
@@ -652,7 +682,10 @@ impl<'env> Play<'_, 'env> {
             let pending = self.stage.trial.dumps_pending(request);
             let waits = pending.iter().any(|jvm| {
                 let last = self.actors.iter().rev().find(|it| it.outcome.name == jvm.node);
-                last.is_none_or(|it| it.outcome.end.is_none())
+                last.is_none_or(|it| {
+                    let again = it.outcome.incarnation > 1;
+                    it.outcome.end.is_none() && !(again && self.has_dumped(&jvm.node, request))
+                })
             });
             if !waits {
                 return Ok(());
@@ -667,6 +700,15 @@ impl<'env> Play<'_, 'env> {
                 self.take(event)?;
             }
         }
+    }
+
+    /// Whether a JVM of a node has answered. A restarted node has a slot for each of its lives, and only the last answers.
+    fn has_dumped(&self, node: &str, request: u32) -> bool {
+        let (start, end) = (format!("{node}-"), format!("-{request}.json"));
+        let entries = fs::read_dir(self.stage.directory.join("dumps")).into_iter().flatten().flatten();
+        entries
+            .map(|it| it.file_name().to_string_lossy().into_owned())
+            .any(|it| it.starts_with(&start) && it.ends_with(&end))
     }
 
     /// Waits for the last words of everybody.

@@ -3,16 +3,18 @@
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use hypocenter_engine::{Evidence, LogBytes};
-use hypocenter_plan::{NodeRule, Oracle, Outcome, Plan, ThreadDump, WatchLevel, Workload};
+use hypocenter_plan::{NodeRule, Oracle, Outcome, Plan, Problem, ThreadDump, WatchLevel, Workload};
 use hypocenter_trace::{Map, TrialFile};
 use memmap2::Mmap;
 
 use crate::command::AgentOption;
 use crate::keeper::{Isolation, Keeper, Setup};
+use crate::lock::Lock;
 use crate::oracle::{self, LiveThread, Scene};
 use crate::stage::{self, Stage};
 use crate::{LabError, Observer, arm, outcome};
@@ -69,6 +71,9 @@ pub struct Surroundings {
     /// What must be seen at its place in a sandbox: the class path, the JDK.
     pub visible: Vec<PathBuf>,
 }
+
+/// The place of a problem that kept the oracle from saying anything.
+const ORACLE: &str = "oracle";
 
 /// The files of a trial.
 #[derive(Debug, Clone)]
@@ -147,10 +152,14 @@ impl Trial<'_> {
         fs::create_dir_all(parent).map_err(file_error(parent))?;
         fs::create_dir(self.directory).map_err(file_error(self.directory))?;
         let directory = fs::canonicalize(self.directory).map_err(file_error(self.directory))?;
+        let _ours = Lock::of_trial(&directory)?;
         let files = TrialFiles::of(&directory);
         for path in [&files.logs, &files.dumps, &files.fresh, &files.tmp] {
             fs::create_dir(path).map_err(file_error(path))?;
         }
+        // As /tmp is everywhere: for all, and nobody removes what is another's.
+        fs::set_permissions(&files.tmp, fs::Permissions::from_mode(0o1777))
+            .map_err(file_error(&files.tmp))?;
         let plan = self.plan_with_nodes();
         let json = serde_json::to_string_pretty(&plan).expect("a plan is always JSON");
         fs::write(&files.plan, json + "\n").map_err(file_error(&files.plan))?;
@@ -196,7 +205,13 @@ impl Trial<'_> {
                     answers.get(at).copied().flatten()
                 },
             };
-            outcome.failure = Some(oracle::judge(oracle, &scene)?);
+            // Whether the failure happened is then unknown; the rest of the outcome is not.
+            match oracle::judge(oracle, &scene) {
+                Ok(said) => outcome.failure = Some(said),
+                Err(why) => {
+                    outcome.problems.push(Problem { place: ORACLE.to_owned(), what: why.to_string() })
+                }
+            }
         }
         if outcome.end != hypocenter_plan::End::Interrupted {
             write_whole(&files.outcome, &outcome)?;

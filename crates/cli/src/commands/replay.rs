@@ -8,7 +8,7 @@ use crate::args::ReplayArgs;
 use crate::commands::run::{carry_out, read_plan};
 use crate::failure::Failure;
 use crate::local::Ready;
-use crate::request::{Request, existing};
+use crate::request::{REPLAY, Request, existing};
 use crate::screen;
 use crate::target::Target;
 
@@ -27,7 +27,7 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     let path = TrialFiles::of(&trial_directory(&campaign, JobId(index))).plan;
     let plan = read_plan(&path)?;
     let request = Request {
-        verb: "replay".to_owned(),
+        verb: REPLAY.to_owned(),
         seed: plan.seed,
         repeat: args.times,
         timeout: args.lab.timeout.map(hypocenter_plan::Span).or(before.timeout),
@@ -37,7 +37,6 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     screen::heading("hypocenter replay");
     screen::line("trial", &format!("{index} of {}", campaign.display()));
     let target = Target::open(&request.target)?;
-    // Every trial has the seed of the one that is replayed.
     let ready = Ready::begin(request, &target, &args.lab)?;
     carry_out(&ready, &args.lab, None)
 }

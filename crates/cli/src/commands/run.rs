@@ -12,7 +12,7 @@ use crate::args::{LabArgs, RecordLevel, RunArgs};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::local::{Ran, Ready};
-use crate::request::{Chosen, existing};
+use crate::request::{Chosen, Request, existing};
 use crate::screen::{self, Passing, Quiet};
 use crate::target::Target;
 
@@ -75,7 +75,7 @@ pub fn carry_out(ready: &Ready, lab: &LabArgs, top: Option<usize>) -> Result<Exi
         show_top(&directory, &outcome, top)?;
     }
     finish(lab, &outcome, &directory)?;
-    Ok(code_of(&request.plan, &outcome))
+    Ok(code_of(request, &outcome))
 }
 
 const CANDIDATES_SHOWN: usize = 8;
@@ -106,7 +106,10 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
     let tally = &ran.tally;
     let name = ready.directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let of = |count: u64| format!("{} of {}", screen::thousands(count), screen::thousands(tally.trials));
-    screen::line("trials", &format!("{}, in {:.1} s", of(tally.trials), ran.took.as_secs_f64()));
+    let asked = screen::thousands(ready.request.repeat);
+    let trials =
+        format!("{} of {asked}, in {:.1} s", screen::thousands(tally.trials), ran.took.as_secs_f64());
+    screen::line("trials", &trials);
     screen::line("well", &of(tally.well));
     let faulty = !ready.request.plan.candidates.is_empty();
     if faulty {
@@ -146,13 +149,14 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
 }
 
 /// How the command ends after one trial.
-pub fn code_of(plan: &Plan, outcome: &Outcome) -> ExitCode {
+pub fn code_of(request: &Request, outcome: &Outcome) -> ExitCode {
     let injected = outcome.candidates.iter().any(|it| matches!(it.result, CandidateResult::Injected(_)));
     let happened = outcome.failure.as_ref().is_some_and(|it| it.happened);
     match outcome.end {
         End::Interrupted => ExitCode::Budget,
         End::TimedOut if !injected => ExitCode::Budget,
-        _ if !plan.candidates.is_empty() => {
+        _ if request.oracle.is_some() && outcome.failure.is_none() => ExitCode::Usage,
+        _ if !request.plan.candidates.is_empty() => {
             if injected {
                 ExitCode::Done
             } else {

@@ -19,7 +19,7 @@ pub fn run(args: &TrialArgs) -> Result<ExitCode, Failure> {
     let name = args.lab.campaign.as_deref().unwrap_or("latest");
     let campaign = existing(&args.lab, name);
     screen::heading("hypocenter trial");
-    let ready = Ready::resume(campaign.clone(), &args.lab)?;
+    let ready = Ready::beside(campaign.clone(), &args.lab)?;
     let id = JobId(args.index);
     let plan = match asked(&ready)?.remove(&id) {
         Some(plan) => plan,
@@ -45,7 +45,7 @@ pub fn run(args: &TrialArgs) -> Result<ExitCode, Failure> {
     };
     outcome.candidates.iter().for_each(screen::candidate);
     finish(&args.lab, &outcome, &directory)?;
-    Ok(code_of(&plan, &outcome))
+    Ok(code_of(&ready.request, &outcome))
 }
 
 /// The trials that the campaign's engine has asked for so far.

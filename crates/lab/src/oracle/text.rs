@@ -34,6 +34,9 @@ impl LineText {
         let expressions = match expressions {
             Ok(expressions) => expressions,
             Err(error) => {
+                // The last line of such an error says what is wrong; those before draw it.
+                let error = error.to_string();
+                let error = error.lines().last().unwrap_or_default().trim().trim_start_matches("error: ");
                 return wrong(format!(
                     "it is no regular expression: {error}; mend it, or write `text` for a text that stands for itself"
                 ));
