@@ -86,6 +86,7 @@ impl Config {
         for (number, it) in self.workload.iter().enumerate() {
             let at = |why| (it.span().start, why);
             it.as_ref().check().map_err(at)?;
+            hypocenter_lab::check_conditions(it.as_ref()).map_err(|why| at(why.to_string()))?;
             if self.workload[..number].iter().any(|other| other.as_ref().name == it.as_ref().name) {
                 return Err(at(format!("two workloads are called `{}`", it.as_ref().name)));
             }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use hypocenter_engine::{Engine, Job, JobId, Plans, Tally};
@@ -49,6 +50,8 @@ pub struct Ran {
     pub bad: BTreeMap<JobId, String>,
     /// How long this run took.
     pub took: Duration,
+    /// Trials of this run in which no JVM took part.
+    pub without_agent: u64,
     /// What there was of a trial that the user ended.
     pub ended_early: Option<Outcome>,
 }
@@ -72,10 +75,20 @@ impl Ready {
                 ))
                 .hint(format!("go on with `hypocenter run --resume {name}`, or give another --campaign")));
             }
-            return Ready::of(request, directory, made, lab, lock);
+            let ready = Ready::of(request, directory, made, lab, lock)?;
+            ready.is_latest(lab);
+            return Ok(ready);
         }
         request.write(&directory)?;
-        Ready::of(request, directory, made, lab, lock)
+        let ready = Ready::of(request, directory, made, lab, lock)?;
+        ready.is_latest(lab);
+        Ok(ready)
+    }
+
+    fn is_latest(&self, lab: &LabArgs) {
+        if let Some(name) = self.directory.file_name().and_then(|it| it.to_str()) {
+            store::point_latest_at(&lab.out, name);
+        }
     }
 
     /// Goes on with a campaign that was begun before.
@@ -154,15 +167,24 @@ impl Ready {
         let shown = Shown {
             bar: (self.request.repeat > 1).then(|| Bar::new(self.request.repeat)),
             bad: Mutex::default(),
+            without_agent: AtomicU64::new(0),
         };
         let local = Local { ready: self, observer, interrupt, ended_early: Mutex::default() };
         let stopped = campaign.run(&mut engine, &local, &shown);
         if let Some(bar) = &shown.bar {
             bar.finish();
         }
+        let without_agent = shown.without_agent.into_inner();
         let bad = shown.bad.into_inner().unwrap_or_else(|poison| poison.into_inner());
         let ended_early = local.ended_early.into_inner().unwrap_or_else(|poison| poison.into_inner());
-        Ok(Ran { stopped: stopped?, tally: engine.verdict(), bad, took: started.elapsed(), ended_early })
+        Ok(Ran {
+            stopped: stopped?,
+            tally: engine.verdict(),
+            bad,
+            took: started.elapsed(),
+            without_agent,
+            ended_early,
+        })
     }
 
     /// Runs one trial of the campaign, in its place.
@@ -298,6 +320,8 @@ impl Executor for Local<'_> {
 struct Shown {
     bar: Option<Bar>,
     bad: Mutex<BTreeMap<JobId, String>>,
+    /// Trials in which no JVM took part.
+    without_agent: AtomicU64,
 }
 
 impl Progress for Shown {
@@ -311,6 +335,7 @@ impl Progress for Shown {
 
     fn ended(&self, job: &Job, outcome: Option<&Outcome>) {
         let Some(outcome) = outcome else { return };
+        self.without_agent.fetch_add(u64::from(outcome.jvms.is_empty()), Ordering::Relaxed);
         let injected = outcome.candidates.iter().any(|it| matches!(it.result, CandidateResult::Injected(_)));
         let mut text = match &outcome.failure {
             Some(failure) if failure.happened => format!("the failure happened: {}", failure.why),

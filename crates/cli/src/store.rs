@@ -13,13 +13,12 @@ fn failed(path: &Path, error: &std::io::Error) -> Failure {
 /// The directory of the campaign of this name, new or not.
 pub fn named_campaign(out: &Path, name: &str) -> Result<PathBuf, Failure> {
     let fine = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
-    if name.is_empty() || name.starts_with('.') || name == "latest" || !name.chars().all(fine) {
+    if name.is_empty() || name.starts_with(['.', '-']) || name == "latest" || !name.chars().all(fine) {
         return Err(Failure::usage(format!("--campaign {name}: a campaign cannot be called so"))
             .hint("use letters, digits, `-`, `_` and `.`"));
     }
     let path = out.join(name);
     fs::create_dir_all(&path).map_err(|error| failed(&path, &error))?;
-    point_latest_at(out, name);
     Ok(path)
 }
 
@@ -44,8 +43,8 @@ pub fn new_campaign(out: &Path, verb: &str) -> Result<PathBuf, Failure> {
     }
 }
 
-/// A convenience: where links cannot be made, there is none.
-fn point_latest_at(out: &Path, name: &str) {
+/// Lets `latest` mean this campaign. A convenience: where links cannot be made, there is none.
+pub fn point_latest_at(out: &Path, name: &str) {
     let part = out.join(format!(".latest-{}", std::process::id()));
     if std::os::unix::fs::symlink(name, &part).is_ok() && fs::rename(&part, out.join("latest")).is_err() {
         let _ = fs::remove_file(&part);

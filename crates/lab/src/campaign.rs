@@ -215,27 +215,38 @@ fn replay<E: Engine>(engine: &mut E, entry: Entry, open: &mut BTreeMap<JobId, Jo
 /// The outcome of a trial that is over, whoever ran it. What is left of one that was cut short is put aside, so that the
 /// trial can be run again and nothing that it recorded is lost.
 pub fn finished(directory: &Path) -> Result<Option<Outcome>, LabError> {
-    let error = |path: &Path, source| LabError::File { path: path.display().to_string(), source };
+    if let Some(outcome) = read_outcome(directory)? {
+        return Ok(Some(outcome));
+    }
     if !directory.exists() {
         return Ok(None);
     }
+    // Whoever carries it out right now keeps its place, and may have ended just before the lock was free.
+    let _nobody = Lock::of_trial(directory)?;
+    if let Some(outcome) = read_outcome(directory)? {
+        return Ok(Some(outcome));
+    }
+    let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let aside = (1..)
+        .map(|number| directory.with_file_name(format!("{name}.cut-{number}")))
+        .find(|it| !it.exists())
+        .expect("there is always another number");
+    match fs::rename(directory, &aside) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(LabError::File { path: directory.display().to_string(), source: error })
+        }
+        _ => Ok(None),
+    }
+}
+
+fn read_outcome(directory: &Path) -> Result<Option<Outcome>, LabError> {
     let path = TrialFiles::of(directory).outcome;
     match fs::read(&path) {
         Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|why| LabError::Journal {
             path: path.display().to_string(),
             why: format!("{why}; the file was changed"),
         }),
-        Err(why) if why.kind() == std::io::ErrorKind::NotFound => {
-            // Whoever carries it out right now keeps its place.
-            let _nobody = Lock::of_trial(directory)?;
-            let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let aside = (1..)
-                .map(|number| directory.with_file_name(format!("{name}.cut-{number}")))
-                .find(|it| !it.exists())
-                .expect("there is always another number");
-            fs::rename(directory, &aside).map_err(|source| error(directory, source))?;
-            Ok(None)
-        }
-        Err(why) => Err(error(&path, why)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(LabError::File { path: path.display().to_string(), source: error }),
     }
 }

@@ -93,7 +93,13 @@ impl Journal {
                 break len > 0;
             }
             number += 1;
-            let bad = |why: serde_json::Error| broken(number, format!("{why}; the file was changed"));
+            line.pop();
+            let bad = |why: serde_json::Error| {
+                // The line is ours; serde's is always the first.
+                let text = why.to_string();
+                let what = text.split(" at line ").next().unwrap_or_default();
+                broken(number, format!("column {}: {what}; the file was changed", why.column()))
+            };
             if number == 1 {
                 check_head(&serde_json::from_slice(&line).map_err(bad)?, head)
                     .map_err(|why| broken(1, why))?;

@@ -31,4 +31,5 @@ pub use journal::{Entry, Head, JOURNAL_VERSION, Journal};
 pub use lock::Lock;
 pub use observer::{Observer, Silent};
 pub use output::Output;
+pub use stage::check_conditions;
 pub use trial::{Prepared, Surroundings, Trial, TrialFiles, evidence_of};

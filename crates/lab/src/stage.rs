@@ -194,11 +194,7 @@ impl<'env> Play<'_, 'env> {
 
     fn play(&mut self, inbox: &Receiver<Event>) -> Result<End, LabError> {
         let workload = self.stage.workload;
-        for (part, node) in workload.node.iter().enumerate() {
-            if node.command.is_some() {
-                self.start_node(part, node)?;
-            }
-        }
+        self.start_due_nodes()?;
         let limit = self.stage.timeout.unwrap_or(READY_TIME);
         while let Some(waiting) = self.not_ready() {
             let left = limit.saturating_sub(self.started.elapsed());
@@ -212,6 +208,7 @@ impl<'env> Play<'_, 'env> {
             if self.not_ready().is_some_and(|waiting| self.gone(waiting)) {
                 return Ok(End::NotReady);
             }
+            self.start_due_nodes()?;
         }
         self.stage.trial.arm();
         if let Some(command) = &workload.command {
@@ -248,10 +245,29 @@ impl<'env> Play<'_, 'env> {
             })?;
             if !end.is_well() {
                 self.say_clients(from);
+                for client in workload.client.iter().filter(|it| it.phase > phase) {
+                    self.problem(&client.name, format!("it was not started: phase {phase} did not end well"));
+                }
                 return Ok(end);
             }
         }
         Ok(End::Exited { status: 0 })
+    }
+
+    /// Starts the nodes that were not started and wait for nobody. The workload's check says that all are due some time.
+    fn start_due_nodes(&mut self) -> Result<(), LabError> {
+        let nodes = &self.stage.workload.node;
+        let due = |play: &Self| {
+            nodes.iter().position(|node| {
+                let ready = |name: &String| play.actors.iter().any(|it| it.ready && it.outcome.name == *name);
+                node.command.is_some() && play.incarnations(&node.name) == 0 && node.after.iter().all(ready)
+            })
+        };
+        // One that is ready at once lets the next go.
+        while let Some(part) = due(self) {
+            self.start_node(part, &nodes[part])?;
+        }
+        Ok(())
     }
 
     /// Goes on until the question has an answer, the time is up or the user asks.
@@ -734,6 +750,18 @@ impl<'env> Play<'_, 'env> {
             }
         }
     }
+}
+
+/// Whether the texts of a workload's conditions can be looked for.
+pub fn check_conditions(workload: &Workload) -> Result<(), LabError> {
+    for node in &workload.node {
+        for (what, condition) in [("ready", &node.ready), ("alive", &node.alive)] {
+            if let Some(Condition::Log(text)) = condition {
+                LineText::new(what, &LogText::Either(text.clone()))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The step that a line names: `progress 3`.

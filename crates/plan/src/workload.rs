@@ -57,6 +57,9 @@ pub struct Node {
     /// Its command; a node without one lives inside another process and is known by `threads` or `mdc`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<CommandLine>,
+    /// The nodes that must be ready before it is started; all others start at once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<String>,
     /// When it is ready; at once if nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready: Option<Condition>,
@@ -223,6 +226,7 @@ impl Workload {
                 return place(format!("node `{}` lives in another process, and there is none", node.name));
             }
         }
+        self.check_order().or_else(place)?;
         for client in &self.client {
             if let Some(node) = &client.node
                 && !self.node.iter().any(|it| &it.name == node)
@@ -233,13 +237,53 @@ impl Workload {
                 ));
             }
         }
-        let commands = self.command.iter().chain(self.node.iter().filter_map(|it| it.command.as_ref()));
+        let conditions = || self.node.iter().flat_map(|it| it.ready.iter().chain(&it.alive));
+        if conditions()
+            .any(|it| matches!(it, Condition::Log(text) | Condition::File(text) if text.is_empty()))
+        {
+            return place(
+                "a `ready` or `alive` is empty; give the text that the node prints, or a path".into(),
+            );
+        }
+        let asked = conditions().filter_map(|it| match it {
+            Condition::Command(command) => Some(command),
+            _ => None,
+        });
+        let of_nodes = self.node.iter().filter_map(|it| it.command.as_ref());
+        let commands = self.command.iter().chain(of_nodes).chain(asked);
         for command in commands.chain(self.client.iter().map(|it| &it.command)) {
             if let Err(why) = command.words("") {
                 return place(why);
             }
         }
         Ok(())
+    }
+}
+
+impl Workload {
+    /// Whether every node can be started some time.
+    fn check_order(&self) -> Result<(), String> {
+        let started = |name: &str| self.node.iter().any(|it| it.name == name && it.command.is_some());
+        for node in &self.node {
+            if let Some(other) = node.after.iter().find(|it| !started(it)) {
+                return Err(format!(
+                    "node `{}` is to start after `{other}`, which is not started",
+                    node.name
+                ));
+            }
+        }
+        let mut free: Vec<&str> = Vec::new();
+        loop {
+            let next = self.node.iter().find(|it| {
+                !free.contains(&it.name.as_str())
+                    && it.after.iter().all(|other| free.contains(&other.as_str()))
+            });
+            match next {
+                Some(node) => free.push(&node.name),
+                None if free.len() == self.node.len() => return Ok(()),
+                None => return Err("its nodes wait for each other with `after`".to_owned()),
+            }
+        }
     }
 }
 
@@ -291,6 +335,12 @@ mod tests {
         check(Workload { command: command(), node: vec![inside], ..base() }, "`threads` or `mdc`");
         let lost = Client { node: Some("b".into()), ..client("c") };
         check(Workload { node: vec![node("a")], client: vec![lost], ..base() }, "not there");
+        let after = |name: &str, other: &str| Node { after: vec![other.into()], ..node(name) };
+        let in_circle = vec![after("a", "b"), after("b", "a")];
+        check(Workload { node: in_circle, client: vec![client("c")], ..base() }, "wait for each other");
+        check(Workload { node: vec![after("a", "x")], client: vec![client("c")], ..base() }, "after `x`");
+        let ready = Node { ready: Some(Condition::Log(String::new())), ..node("a") };
+        check(Workload { node: vec![ready], client: vec![client("c")], ..base() }, "is empty");
         let open = CommandLine("java 'x".into());
         check(Workload { command: Some(open), ..base() }, "not closed");
         assert_eq!(Workload { node: vec![node("a")], client: vec![client("c")], ..base() }.check(), Ok(()));

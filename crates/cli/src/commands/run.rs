@@ -124,6 +124,13 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
     if ran.bad.len() > CANDIDATES_SHOWN {
         screen::line("", &format!("... {} more in results.jsonl", ran.bad.len() - CANDIDATES_SHOWN));
     }
+    if ran.without_agent > 0 {
+        let what = format!(
+            "in {} of them no JVM loaded a class that has hooks",
+            screen::thousands(ran.without_agent)
+        );
+        screen::note("trials", &what);
+    }
     screen::line("kept in", &ready.directory.display().to_string());
     if lab.json {
         screen::json(&Summary {
