@@ -1,9 +1,10 @@
-//! Tasks of the project: `cargo xtask demo`, `cargo xtask eval NAME`.
+//! Tasks of the project: `cargo xtask demo`, `cargo xtask targets`, `cargo xtask eval NAME`.
 //!
 //! An evaluation runs Hypocenter on a real system and judges what came out of it: one file each below `eval/`. What
 //! they share is a module each: the JDKs ([`jdk`]), jars ([`maven`]), the compiler ([`javac`]), a network of its own
 //! ([`network`]), processes ([`process`]) and the tool itself ([`tool`]). What is fetched, compiled and written goes
-//! to `eval/work/`, but for the bundled targets, which go to `target/`.
+//! to `eval/work/`, but for the bundled targets, which go to `target/` or, where they have a configuration, to a `build/`
+//! of their own.
 
 mod demo;
 mod eval;
@@ -14,6 +15,7 @@ mod maven;
 mod network;
 mod process;
 mod table;
+mod targets;
 mod tool;
 
 use std::path::Path;
@@ -32,6 +34,7 @@ struct Args {
 #[derive(Debug, Subcommand)]
 enum Task {
     Demo(demo::DemoArgs),
+    Targets(targets::TargetsArgs),
     /// Run Hypocenter on a real system, and judge what comes out
     #[command(subcommand)]
     Eval(eval::Eval),
@@ -58,6 +61,7 @@ fn root() -> &'static Path {
 fn main() -> ExitCode {
     let result = match Args::parse().task {
         Task::Demo(args) => demo::run(&args),
+        Task::Targets(args) => targets::run(&args),
         Task::Eval(eval) => eval.run(),
     };
     match result {

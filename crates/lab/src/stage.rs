@@ -729,6 +729,11 @@ impl<'env> Play<'_, 'env> {
 
     /// Waits for the last words of everybody.
     fn close(&mut self) {
+        // Those that had ended by themselves, and whose outputs were still read.
+        for actor in 0..self.actors.len() {
+            self.actors[actor].open = 0;
+            self.settle(actor);
+        }
         for (actor, from, reader) in std::mem::take(&mut self.readers) {
             let place = format!("{} of {}", from.name(), self.actors[actor].outcome.name);
             let Ok(kept) = reader.join() else {

@@ -1,11 +1,15 @@
 //! `cargo xtask eval NAME`: one file an evaluation.
 
+mod campaign;
 mod cluster;
 mod corpus;
+mod cost;
 mod exact;
 mod force;
 mod jacoco;
+mod lab;
 mod surefire;
+mod targets;
 mod unit_tests;
 mod zookeeper;
 
@@ -25,6 +29,9 @@ pub enum Eval {
     UnitTests(unit_tests::UnitTestsArgs),
     Corpus(corpus::CorpusArgs),
     Exact(exact::ExactArgs),
+    Lab(lab::LabArgs),
+    Targets(targets::TargetsArgs),
+    Cost(cost::CostArgs),
 }
 
 impl Eval {
@@ -37,6 +44,9 @@ impl Eval {
             Eval::UnitTests(args) => unit_tests::run(args),
             Eval::Corpus(args) => corpus::run(args),
             Eval::Exact(args) => exact::run(args),
+            Eval::Lab(args) => lab::run(args),
+            Eval::Targets(args) => targets::run(args),
+            Eval::Cost(args) => cost::run(args),
         }
     }
 }
