@@ -1,0 +1,102 @@
+//! `cargo xtask targets`: compiles the bundled targets that have a `hypocenter.toml`, and their fixed twins.
+//!
+//! A target's classes go to its own `build/classes`, where its configuration finds them. A file of `fixed/` stands for the
+//! one of `src/` with the same name; the two together make the twin, in `build/fixed`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::failure::{Failure, Result};
+use crate::process::{Job, fresh_directory, step};
+use crate::{Verdict, javac, jdk, root};
+
+const LIMIT: Duration = Duration::from_secs(300);
+/// What the targets are compiled for: they use records and switches with arrows.
+const RELEASE: &str = "17";
+
+/// Compile the bundled targets that have a hypocenter.toml, and their fixed twins
+#[derive(Debug, clap::Args)]
+pub struct TargetsArgs {
+    /// Which, by the names of their folders; by default all
+    #[arg(value_name = "TARGET")]
+    names: Vec<String>,
+}
+
+pub fn run(args: &TargetsArgs) -> Result<Verdict> {
+    for target in chosen(&args.names)? {
+        target.compile()?;
+    }
+    Ok(Verdict::Pass)
+}
+
+/// A target that brings its configuration.
+#[derive(Debug)]
+pub struct Target {
+    pub name: String,
+    pub directory: PathBuf,
+}
+
+/// The targets of these names, or all of them, sorted.
+pub fn chosen(names: &[String]) -> Result<Vec<Target>> {
+    let place = root().join("targets");
+    let mut all: Vec<Target> = fs::read_dir(&place)
+        .map_err(Failure::file(&place))?
+        .flatten()
+        .filter(|it| it.path().join("hypocenter.toml").is_file())
+        .map(|it| Target { name: it.file_name().to_string_lossy().into_owned(), directory: it.path() })
+        .collect();
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    let known: Vec<&str> = all.iter().map(|it| it.name.as_str()).collect();
+    if let Some(unknown) = names.iter().find(|it| !known.contains(&it.as_str())) {
+        return Err(Failure::new(format!("no bundled target `{unknown}` has a hypocenter.toml"))
+            .hint(format!("name some of {}", known.join(", "))));
+    }
+    if !names.is_empty() {
+        all.retain(|it| names.contains(&it.name));
+    }
+    Ok(all)
+}
+
+impl Target {
+    /// Compiles the target and, where it has one, its twin.
+    pub fn compile(&self) -> Result<()> {
+        let (source, fixed) = (self.directory.join("src"), self.directory.join("fixed"));
+        let sources = javac::sources(&source)?;
+        self.javac(&sources, "classes")?;
+        if !fixed.is_dir() {
+            return Ok(());
+        }
+        let mut twin = sources;
+        for replacement in javac::sources(&fixed)? {
+            let name = replacement.strip_prefix(&fixed).expect("it was found there");
+            let replaced = source.join(name);
+            let place = twin.iter_mut().find(|it| **it == replaced).ok_or_else(|| {
+                Failure::new(format!("{}: src/ has no such file", replacement.display()))
+                    .hint("a file of fixed/ takes the place of one of src/: give it the same name")
+            })?;
+            *place = replacement;
+        }
+        self.javac(&twin, "fixed")
+    }
+
+    fn javac(&self, sources: &[PathBuf], into: &str) -> Result<()> {
+        let into = self.directory.join("build").join(into);
+        // A class whose source is gone must not stay.
+        fresh_directory(&into)?;
+        let jdk = jdk::compiler()?;
+        let javac =
+            jdk.javac().ok_or_else(|| Failure::new(format!("{}: no bin/javac there", jdk.home.display())))?;
+        let mut command = Command::new(javac);
+        command.args(["-g", "--release", RELEASE, "-d"]).arg(&into).args(sources);
+        let log = into.with_extension("javac.log");
+        step(&format!("compiling targets/{} into {}", self.name, short(&into)), || {
+            Job { command, stdout: &log, stderr: &log, limit: LIMIT }.succeed()
+        })
+    }
+}
+
+fn short(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
