@@ -24,6 +24,9 @@ use crate::screen::{self, Bar};
 use crate::target::Target;
 use crate::{agent_library, store};
 
+/// This program, also when its file was replaced meanwhile by another version.
+pub const OWN_PROGRAM: &str = "/proc/self/exe";
+
 /// A campaign that is ready to run.
 #[derive(Debug)]
 pub struct Ready {
@@ -129,8 +132,7 @@ impl Ready {
             serde_json::to_vec(&(&request.workload, &request.oracle, &request.plan, request.repeat))
                 .expect("a workload is always JSON");
         let target = format!("{:016x}", hash::bytes(&workload, digest));
-        let own = std::env::current_exe()
-            .map_err(|error| Failure::usage(format!("this program's own file cannot be found: {error}")))?;
+        let own = PathBuf::from(OWN_PROGRAM);
         let mut visible = request.target.classpath.clone();
         visible.push(request.target.java_home.clone());
         visible.extend(std::env::current_dir());

@@ -246,12 +246,7 @@ impl Trial<'_> {
         let mut visible = around.visible.clone();
         // A class path may name what is not there, as for java.
         visible.retain(|path| path.exists());
-        visible.extend([
-            directory.to_owned(),
-            self.base.to_owned(),
-            around.agent.clone(),
-            around.keeper.clone(),
-        ]);
+        visible.extend([directory.to_owned(), self.base.to_owned(), around.agent.clone()]);
         let setup = Setup {
             isolation: match (around.sandbox, self.workload.network) {
                 (false, _) => Isolation::Plain,

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::args::DoctorArgs;
 use crate::failure::Failure;
+use crate::local::OWN_PROGRAM;
 use crate::{agent_library, java, screen};
 
 #[derive(Debug, Serialize)]
@@ -117,7 +118,6 @@ fn try_agent(agent: &Path, home: &Path) -> Result<String, String> {
 
 /// Whether trials can have a network and a /tmp of their own: one is made.
 fn sandbox() -> Result<String, String> {
-    let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    hypocenter_lab::keeper::probe(&own)?;
+    hypocenter_lab::keeper::probe(Path::new(OWN_PROGRAM))?;
     Ok("trials get a network (loopback only), a /tmp and processes of their own".to_owned())
 }
