@@ -244,6 +244,7 @@ impl Trial<'_> {
     ) -> Result<stage::Staged, LabError> {
         let around = self.surroundings;
         let mut visible = around.visible.clone();
+        visible.extend(named_below_tmp(self.workload));
         // A class path may name what is not there, as for java.
         visible.retain(|path| path.exists());
         visible.extend([directory.to_owned(), self.base.to_owned(), around.agent.clone()]);
@@ -282,6 +283,27 @@ impl Trial<'_> {
         };
         stage::run(&stage)
     }
+}
+
+/// What the commands and variables of a workload name below `/tmp`: it stays where it is in a sandbox. Of a path that is
+/// not there yet, the nearest directory that is.
+fn named_below_tmp(workload: &Workload) -> Vec<PathBuf> {
+    let of_nodes = workload.node.iter().filter_map(|it| it.command.as_ref());
+    let of_clients = workload.client.iter().map(|it| &it.command);
+    let commands = workload.command.iter().chain(of_nodes).chain(of_clients);
+    let words = commands.filter_map(|it| it.words("").ok()).flatten();
+    let variables = workload.node.iter().map(|it| &it.env).chain(workload.client.iter().map(|it| &it.env));
+    let values = variables.chain([&workload.env]).flat_map(|env| env.values().cloned());
+    let mut found: Vec<PathBuf> = Vec::new();
+    for word in words.chain(values) {
+        for part in word.split([':', '=', ',', ' ', '@']).filter(|it| it.starts_with("/tmp/")) {
+            let there = Path::new(part).ancestors().find(|it| it.exists());
+            found.extend(there.filter(|it| *it != Path::new("/tmp")).map(Path::to_owned));
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
 }
 
 /// The commands that an oracle asks.
