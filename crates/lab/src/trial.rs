@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use hypocenter_engine::{Evidence, LogBytes};
@@ -298,9 +298,14 @@ fn named_below_tmp(workload: &Workload) -> Vec<PathBuf> {
     for word in words.chain(values) {
         for part in word.split([':', '=', ',', ' ', '@']).filter(|it| it.starts_with("/tmp/")) {
             let there = Path::new(part).ancestors().find(|it| it.exists());
-            found.extend(there.filter(|it| *it != Path::new("/tmp")).map(Path::to_owned));
+            // A way that goes up again needs what it goes up from.
+            let before_up =
+                Path::new(part).components().take_while(|it| *it != Component::ParentDir).collect();
+            found.extend(there.and_then(|it| it.canonicalize().ok()));
+            found.push(before_up);
         }
     }
+    found.retain(|it| it.starts_with("/tmp") && it != Path::new("/tmp"));
     found.sort();
     found.dedup();
     found
