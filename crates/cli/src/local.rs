@@ -55,6 +55,8 @@ pub struct Ran {
     pub took: Duration,
     /// Trials of this run in which no JVM took part.
     pub without_agent: u64,
+    /// Trials of this run of which the oracle could not say anything.
+    pub unjudged: u64,
     /// What there was of a trial that the user ended.
     pub ended_early: Option<Outcome>,
 }
@@ -170,13 +172,15 @@ impl Ready {
             bar: (self.request.repeat > 1).then(|| Bar::new(self.request.repeat)),
             bad: Mutex::default(),
             without_agent: AtomicU64::new(0),
+            judges: self.request.oracle.is_some(),
+            unjudged: AtomicU64::new(0),
         };
         let local = Local { ready: self, observer, interrupt, ended_early: Mutex::default() };
         let stopped = campaign.run(&mut engine, &local, &shown);
         if let Some(bar) = &shown.bar {
             bar.finish();
         }
-        let without_agent = shown.without_agent.into_inner();
+        let (without_agent, unjudged) = (shown.without_agent.into_inner(), shown.unjudged.into_inner());
         let bad = shown.bad.into_inner().unwrap_or_else(|poison| poison.into_inner());
         let ended_early = local.ended_early.into_inner().unwrap_or_else(|poison| poison.into_inner());
         Ok(Ran {
@@ -185,6 +189,7 @@ impl Ready {
             bad,
             took: started.elapsed(),
             without_agent,
+            unjudged,
             ended_early,
         })
     }
@@ -306,7 +311,11 @@ struct Local<'a> {
 }
 
 impl Executor for Local<'_> {
-    fn trial(&self, id: JobId, _: &str, plan: &Plan, directory: &Path) -> Result<Outcome, LabError> {
+    fn trial(&self, id: JobId, workload: &str, plan: &Plan, directory: &Path) -> Result<Outcome, LabError> {
+        let known = &self.ready.request.workload.name;
+        if workload != known {
+            return Err(LabError::Workload(format!("the campaign has workload `{known}`, not `{workload}`")));
+        }
         let outcome = self.ready.one(id, plan, directory, self.observer)?;
         if outcome.end == End::Interrupted {
             *self.ended_early.lock().unwrap_or_else(|poison| poison.into_inner()) = Some(outcome.clone());
@@ -324,6 +333,10 @@ struct Shown {
     bad: Mutex<BTreeMap<JobId, String>>,
     /// Trials in which no JVM took part.
     without_agent: AtomicU64,
+    /// Whether there is an oracle.
+    judges: bool,
+    /// Trials of which it could not say anything.
+    unjudged: AtomicU64,
 }
 
 impl Progress for Shown {
@@ -343,7 +356,13 @@ impl Progress for Shown {
             Some(failure) if failure.happened => format!("the failure happened: {}", failure.why),
             _ => outcome.end.to_string(),
         };
-        let bad = !outcome.end.is_well() || outcome.failure.as_ref().is_some_and(|it| it.happened);
+        let unjudged = self.judges && outcome.failure.is_none();
+        self.unjudged.fetch_add(u64::from(unjudged), Ordering::Relaxed);
+        if unjudged {
+            text += ", the oracle could not say whether the failure happened";
+        }
+        let happened = outcome.failure.as_ref().is_some_and(|it| it.happened);
+        let bad = !outcome.end.is_well() || happened || unjudged;
         if !outcome.candidates.is_empty() && !injected {
             text += ", no fault was injected";
         }

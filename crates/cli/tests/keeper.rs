@@ -785,32 +785,3 @@ fn role() {
         other => panic!("no role {other}"),
     }
 }
-
-/// Prints what a keeper costs: `cargo test -p hypocenter --test keeper -- --ignored --nocapture cost`.
-#[test]
-#[ignore = "prints a figure and tests nothing"]
-fn cost() {
-    for isolation in [Isolation::Plain, SANDBOX] {
-        let mut times: Vec<Duration> = (0..50)
-            .map(|_| {
-                let directory = TempDir::new().expect("a temporary directory");
-                let setup = setup(isolation, directory.path());
-                let command = ["/bin/true".to_owned()];
-                let spec = Spawn { command: &command, variables: &[], directory: directory.path() };
-                let started = Instant::now();
-                let keeper = Keeper::start(&tool(), &setup).expect("a keeper");
-                keeper.spawn(&spec, null(), null(), null()).expect("it starts");
-                keeper.finish().expect("it ends");
-                started.elapsed()
-            })
-            .collect();
-        times.sort();
-        println!(
-            "{isolation:?} as user {}: median {:?}, {:?} to {:?}",
-            user(),
-            times[25],
-            times[0],
-            times[49]
-        );
-    }
-}

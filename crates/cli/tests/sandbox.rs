@@ -325,3 +325,20 @@ fn role() {
         std::thread::sleep(Duration::from_millis(10));
     }
 }
+
+#[test]
+fn a_workload_that_runs_in_tmp_itself_keeps_it_and_is_told_so() {
+    let out = tempfile::tempdir().unwrap();
+    let (classes, out_text) = (classes().display().to_string(), out.path().join("out").display().to_string());
+    let words = ["-cp", &classes, "probe.Guards", "many", "1"];
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_hypocenter"))
+        .args(["run", "--hook", "entry", "--sandbox", "auto", "--out", &out_text, "--"])
+        .arg(support::default_jdk().java())
+        .args(words)
+        .current_dir("/tmp")
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("runs in /tmp itself") || stderr.contains("sandbox: none"), "{stderr}");
+}

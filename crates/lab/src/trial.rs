@@ -197,7 +197,7 @@ impl Trial<'_> {
                 directory: &directory,
                 fresh: &files.fresh,
                 base: self.base,
-                tmp: self.surroundings.sandbox.then_some(files.tmp.as_path()),
+                tmp: self.private_tmp(&files),
                 started: began,
                 threads: &threads,
                 commands: &|text| {
@@ -213,10 +213,20 @@ impl Trial<'_> {
                 }
             }
         }
+        if self.surroundings.sandbox && self.private_tmp(&files).is_none() {
+            let what =
+                "the workload runs in /tmp itself, so its trials share it; work in a directory below it";
+            outcome.problems.push(Problem { place: "sandbox".to_owned(), what: what.to_owned() });
+        }
         if outcome.end != hypocenter_plan::End::Interrupted {
             write_whole(&files.outcome, &outcome)?;
         }
         Ok(outcome)
+    }
+
+    /// What the trial sees as `/tmp`, if that is its own. A workload that runs in `/tmp` itself needs the machine's.
+    fn private_tmp<'a>(&self, files: &'a TrialFiles) -> Option<&'a Path> {
+        (self.surroundings.sandbox && !is_tmp(self.base)).then_some(files.tmp.as_path())
     }
 
     /// The plan with the nodes that live inside a process, as the workload has them.
@@ -248,12 +258,15 @@ impl Trial<'_> {
         // A class path may name what is not there, as for java.
         visible.retain(|path| path.exists());
         visible.extend([directory.to_owned(), self.base.to_owned(), around.agent.clone()]);
+        visible.retain(|path| !is_tmp(path));
+        let private_tmp = self.private_tmp(files);
         let setup = Setup {
             isolation: match (around.sandbox, self.workload.network) {
                 (false, _) => Isolation::Plain,
                 (true, network) => Isolation::Sandbox { network },
             },
-            tmp: files.tmp.clone(),
+            // In its own place, all of it stays visible.
+            tmp: private_tmp.unwrap_or(Path::new(TMP)).to_owned(),
             hosts: directory.join("hosts"),
             visible,
         };
@@ -266,7 +279,7 @@ impl Trial<'_> {
             trial,
             directory,
             fresh: &files.fresh,
-            tmp: around.sandbox.then_some(files.tmp.as_path()),
+            tmp: private_tmp,
             base: self.base,
             timeout: around.timeout.or(self.workload.timeout.map(|it| it.0)),
             agent: &|node| AgentOption {
@@ -309,6 +322,12 @@ fn named_below_tmp(workload: &Workload) -> Vec<PathBuf> {
     found.sort();
     found.dedup();
     found
+}
+
+const TMP: &str = "/tmp";
+
+fn is_tmp(path: &Path) -> bool {
+    path.canonicalize().is_ok_and(|path| path == Path::new(TMP))
 }
 
 /// The commands that an oracle asks.

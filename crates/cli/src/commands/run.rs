@@ -124,6 +124,13 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
     if ran.bad.len() > CANDIDATES_SHOWN {
         screen::line("", &format!("... {} more in results.jsonl", ran.bad.len() - CANDIDATES_SHOWN));
     }
+    if ran.unjudged > 0 {
+        let what = format!(
+            "in {} of them the oracle could not say anything; their outcomes say why",
+            screen::thousands(ran.unjudged)
+        );
+        screen::note("trials", &what);
+    }
     if ran.without_agent > 0 {
         let what = format!(
             "in {} of them no JVM loaded a class that has hooks",
@@ -149,6 +156,7 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
         return Err(interrupted(ready));
     }
     Ok(match faulty {
+        _ if ran.unjudged > 0 => ExitCode::Usage,
         true if tally.injected < tally.trials => ExitCode::Findings,
         false if tally.well < tally.trials || tally.failures > 0 => ExitCode::AlreadyFails,
         _ => ExitCode::Done,
