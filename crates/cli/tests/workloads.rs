@@ -358,8 +358,9 @@ fn a_crash_that_is_not_mended_is_told() {
 
 #[test]
 fn a_node_that_ended_is_started_again_as_often_as_asked() {
-    // The node ends when the client says so; the client waits until the last start that is allowed.
-    let script = "cd \"$HYPOCENTER_DIR\"; echo start >> starts; n=$(grep -c . starts); echo up $n; \
+    // The node ends when the client says so; the client waits until the last start that is allowed has
+    // written its line: what it waits for is the last thing that is looked at below.
+    let script = "cd \"$HYPOCENTER_DIR\"; touch starts; n=$(($(grep -c . starts) + 1)); echo up $n; echo start >> starts; \
                   if test $n -le $ENDS; then until test -f go$n; do sleep 0.02; done; exit 7; fi; exec sleep 600";
     let client = "cd \"$HYPOCENTER_DIR\"; n=1; while test $n -le $ENDS; do touch go$n; n=$((n + 1)); \
                   until test $(grep -c . starts) -ge $n; do sleep 0.02; done; done";
