@@ -34,6 +34,8 @@ struct Source {
     /// For people: a file, or `outer.jar!/inner.jar`.
     place: String,
     content: Content,
+    /// Whether it belongs to the JDK.
+    is_jdk: bool,
 }
 
 enum Content {
@@ -73,6 +75,7 @@ impl Classes {
             opening.entry(entry, true);
         }
         if let Some(home) = &path.jdk {
+            opening.is_jdk = true;
             opening.jdk(home);
         }
         let Opening { sources, mut index, problems, .. } = opening;
@@ -152,6 +155,24 @@ impl Classes {
         (results, problems)
     }
 
+    /// The bytes of every class that the filter takes, read in parallel, in the order of the names. The filter is
+    /// told the name and whether the class is the JDK's.
+    pub(crate) fn read_all(
+        &self,
+        filter: impl Fn(&str, bool) -> bool + Sync,
+    ) -> Vec<(&str, Result<Vec<u8>, Problem>)> {
+        self.index
+            .par_iter()
+            .filter(|class| filter(&class.name, self.sources[class.source as usize].is_jdk))
+            .map(|class| (&*class.name, self.bytes(class)))
+            .collect()
+    }
+
+    /// Whether a class (with dots) is the JDK's.
+    pub(crate) fn is_jdk(&self, name: &str) -> bool {
+        self.find(name).is_some_and(|class| self.sources[class.source as usize].is_jdk)
+    }
+
     fn find(&self, name: &str) -> Option<&Located> {
         let at = self.index.binary_search_by(|class| (*class.name).cmp(name)).ok()?;
         Some(&self.index[at])
@@ -176,6 +197,7 @@ impl Classes {
 #[derive(Default)]
 struct Opening {
     release: u16,
+    is_jdk: bool,
     sources: Vec<Source>,
     index: Vec<Located>,
     problems: Vec<Problem>,
@@ -224,7 +246,7 @@ impl Opening {
     }
 
     fn source(&mut self, place: String, content: Content) -> u32 {
-        self.sources.push(Source { place, content });
+        self.sources.push(Source { place, content, is_jdk: self.is_jdk });
         (self.sources.len() - 1) as u32
     }
 

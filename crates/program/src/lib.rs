@@ -30,14 +30,19 @@ pub mod flow;
 mod hierarchy;
 mod jar;
 mod kinds;
+mod lists;
+mod load;
 mod logger;
 pub mod loops;
 mod manifest;
 mod map;
 mod modules;
+mod names;
 mod nearest;
 mod pattern;
+mod scope;
 mod sites;
+mod world;
 
 pub use classes::Classes;
 pub use classpath::ClassPath;
@@ -46,7 +51,14 @@ pub use error::{Error, MissingCandidate};
 pub use find::{Found, find_sites};
 pub use hierarchy::concrete_subtypes;
 pub use kinds::KindSet;
+pub use lists::Lists;
+pub use load::load;
 pub use map::{MapSummary, build_map};
+pub use names::{NameId, Names};
 pub use nearest::Suggestions;
 pub use pattern::{PatternError, SitePattern};
+pub use scope::Scope;
 pub use sites::{Hook, MethodSite, MethodSites, sites_of_method};
+pub use world::{
+    Field, FieldId, Method, MethodId, MethodRef, Origin, RefId, SignatureId, SystemClass, Type, TypeId, World, access,
+};

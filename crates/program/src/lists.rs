@@ -1,0 +1,95 @@
+//! Many short lists in two arrays.
+
+/// Lists of `T`, numbered from 0: list `n` is `items[starts[n]..starts[n + 1]]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lists<T> {
+    starts: Vec<u32>,
+    items: Vec<T>,
+}
+
+impl<T> Default for Lists<T> {
+    fn default() -> Self {
+        Lists { starts: vec![0], items: Vec::new() }
+    }
+}
+
+impl<T> Lists<T> {
+    /// Ends the list that is being filled, and begins the next.
+    pub(crate) fn close(&mut self) {
+        self.starts.push(self.items.len() as u32);
+    }
+
+    /// Adds to the list that is being filled.
+    pub(crate) fn push(&mut self, item: T) {
+        self.items.push(item);
+    }
+
+    /// Adds a whole list.
+    pub(crate) fn add(&mut self, items: impl IntoIterator<Item = T>) {
+        self.items.extend(items);
+        self.close();
+    }
+
+    /// How many lists there are.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A list; empty for a number that there is not.
+    pub fn get(&self, number: usize) -> &[T] {
+        match (self.starts.get(number), self.starts.get(number + 1)) {
+            (Some(&start), Some(&end)) => &self.items[start as usize..end as usize],
+            _ => &[],
+        }
+    }
+
+    /// All items of all lists.
+    pub fn items(&self) -> &[T] {
+        &self.items
+    }
+
+    /// The lists one after the other.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[T]> + Clone {
+        self.starts.windows(2).map(|it| &self.items[it[0] as usize..it[1] as usize])
+    }
+}
+
+impl<T: Copy + Default> Lists<T> {
+    /// Sorts pairs into lists: each item goes to the list of its number, in the order of arrival.
+    pub(crate) fn of_pairs(lists: usize, pairs: impl Iterator<Item = (u32, T)> + Clone) -> Lists<T> {
+        let mut starts = vec![0u32; lists + 1];
+        for (list, _) in pairs.clone() {
+            starts[list as usize + 1] += 1;
+        }
+        for list in 0..lists {
+            starts[list + 1] += starts[list];
+        }
+        let mut items = vec![T::default(); starts[lists] as usize];
+        let mut next = starts.clone();
+        for (list, item) in pairs {
+            let at = &mut next[list as usize];
+            items[*at as usize] = item;
+            *at += 1;
+        }
+        Lists { starts, items }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_sorted_into_lists_in_their_order() {
+        let pairs = [(2, 'a'), (0, 'b'), (2, 'c')];
+        let lists = Lists::of_pairs(4, pairs.into_iter());
+        let all: Vec<&[char]> = lists.iter().collect();
+        assert_eq!(all, [&['b'][..], &[], &['a', 'c'], &[]]);
+        assert_eq!(lists.get(9), &[] as &[char]);
+    }
+}
