@@ -20,34 +20,53 @@
 
 #![forbid(unsafe_code)]
 
+mod body;
+mod calls;
 mod classes;
 mod classpath;
 mod command;
+mod dependence;
 mod directory;
+mod dominance;
 mod error;
+mod exceptions;
+mod facts;
 mod find;
 pub mod flow;
 mod hierarchy;
 mod jar;
 mod kinds;
+mod known;
+mod lines;
 mod lists;
 mod load;
 mod logger;
 pub mod loops;
 mod manifest;
 mod map;
+mod merges;
 mod modules;
 mod names;
 mod nearest;
 mod pattern;
 mod scope;
+mod shape;
 mod sites;
+mod tracer;
+mod values;
+mod view;
 mod world;
 
+pub use body::{Body, Catch};
+pub use calls::CallGraph;
 pub use classes::Classes;
 pub use classpath::ClassPath;
 pub use command::JavaCommand;
+pub use dependence::{ControlDependence, Dependence};
+pub use dominance::{Dominance, Edges, Tangled};
 pub use error::{Error, MissingCandidate};
+pub use exceptions::{Exception, Exceptions, Source};
+pub use facts::{Allocation, Call, CallId, CallKind, Facts, Given, Handler, HandlerId, Handover, Lambda, Task, Thrower, Thrown, Write};
 pub use find::{Found, find_sites};
 pub use hierarchy::concrete_subtypes;
 pub use kinds::KindSet;
@@ -59,6 +78,8 @@ pub use nearest::Suggestions;
 pub use pattern::{PatternError, SitePattern};
 pub use scope::Scope;
 pub use sites::{Hook, MethodSite, MethodSites, sites_of_method};
+pub use values::{Const, Value, ValueId};
+pub use view::{Known, MethodView};
 pub use world::{
     Field, FieldId, Method, MethodId, MethodRef, Origin, RefId, SignatureId, SystemClass, Type, TypeId, World, access,
 };

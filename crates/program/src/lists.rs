@@ -41,8 +41,8 @@ impl<T> Lists<T> {
     }
 
     /// A list; empty for a number that there is not.
-    pub fn get(&self, number: usize) -> &[T] {
-        match (self.starts.get(number), self.starts.get(number + 1)) {
+    pub fn get(&self, number: u32) -> &[T] {
+        match (self.starts.get(number as usize), self.starts.get(number as usize + 1)) {
             (Some(&start), Some(&end)) => &self.items[start as usize..end as usize],
             _ => &[],
         }
@@ -60,22 +60,24 @@ impl<T> Lists<T> {
 }
 
 impl<T: Copy + Default> Lists<T> {
-    /// Sorts pairs into lists: each item goes to the list of its number, in the order of arrival.
-    pub(crate) fn of_pairs(lists: usize, pairs: impl Iterator<Item = (u32, T)> + Clone) -> Lists<T> {
-        let mut starts = vec![0u32; lists + 1];
-        for (list, _) in pairs.clone() {
-            starts[list as usize + 1] += 1;
+    /// Sorts pairs of a number below `count` and an item into the lists; each list keeps the order of the pairs.
+    pub(crate) fn of(count: usize, pairs: impl Iterator<Item = (u32, T)> + Clone) -> Lists<T> {
+        // Sizes are counted two places further on, so that after summing up, the place one further on is where
+        // the list begins, and after filling, where it ends: no second array of positions is needed.
+        let mut starts = vec![0u32; count + 2];
+        for (number, _) in pairs.clone() {
+            starts[number as usize + 2] += 1;
         }
-        for list in 0..lists {
-            starts[list + 1] += starts[list];
+        for at in 2..starts.len() {
+            starts[at] += starts[at - 1];
         }
-        let mut items = vec![T::default(); starts[lists] as usize];
-        let mut next = starts.clone();
-        for (list, item) in pairs {
-            let at = &mut next[list as usize];
-            items[*at as usize] = item;
-            *at += 1;
+        let mut items = vec![T::default(); starts[count + 1] as usize];
+        for (number, item) in pairs {
+            let next = &mut starts[number as usize + 1];
+            items[*next as usize] = item;
+            *next += 1;
         }
+        starts.pop();
         Lists { starts, items }
     }
 }
@@ -87,7 +89,7 @@ mod tests {
     #[test]
     fn pairs_are_sorted_into_lists_in_their_order() {
         let pairs = [(2, 'a'), (0, 'b'), (2, 'c')];
-        let lists = Lists::of_pairs(4, pairs.into_iter());
+        let lists = Lists::of(4, pairs.into_iter());
         let all: Vec<&[char]> = lists.iter().collect();
         assert_eq!(all, [&['b'][..], &[], &['a', 'c'], &[]]);
         assert_eq!(lists.get(9), &[] as &[char]);

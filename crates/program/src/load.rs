@@ -42,6 +42,7 @@ pub fn load(classes: &Classes, scope: &Scope) -> (World, Vec<Problem>) {
     world.members(&parsed);
     let pools = world.references(&files, &parsed);
     let mut world = world.world;
+    world.find_callbacks();
     drop(parsed);
     let mut pools = pools.into_iter();
     for file in files.into_iter().filter(|it| it.origin == Origin::System) {
@@ -147,7 +148,6 @@ fn libraries(classes: &Classes, system: &[File], problems: &mut Vec<Problem>) ->
 #[derive(Default)]
 struct Building {
     world: World,
-    signatures: FxHashMap<(u32, u32), SignatureId>,
     refs: FxHashMap<(TypeId, SignatureId), RefId>,
     phantom_fields: FxHashMap<(TypeId, SignatureId), FieldId>,
 }
@@ -195,13 +195,13 @@ impl Building {
         let pairs = world.ancestors.iter().enumerate().flat_map(|(below, above)| {
             above.iter().map(move |it| (it.0, TypeId(below as u32)))
         });
-        world.descendants = Lists::of_pairs(all.len(), pairs);
+        world.descendants = Lists::of(all.len(), pairs);
     }
 
     fn signature(&mut self, name: &[u8], descriptor: &[u8]) -> SignatureId {
-        let pair = (self.world.names.intern(name), self.world.names.intern(descriptor));
-        let signatures = &mut self.world.signatures;
-        *self.signatures.entry((pair.0.0, pair.1.0)).or_insert_with(|| {
+        let World { names, signatures, signature_index, .. } = &mut self.world;
+        let pair = (names.intern(name), names.intern(descriptor));
+        *signature_index.entry(pair).or_insert_with(|| {
             signatures.push(pair);
             SignatureId(signatures.len() as u32 - 1)
         })

@@ -3,6 +3,8 @@
 
 use hypocenter_classfile::{display_name, descriptor};
 
+use rustc_hash::FxHashMap;
+
 use crate::lists::Lists;
 use crate::names::{NameId, Names};
 
@@ -156,6 +158,7 @@ pub struct World {
     /// All types below a type, sorted, without itself.
     pub(crate) descendants: Lists<TypeId>,
     pub(crate) signatures: Vec<(NameId, NameId)>,
+    pub(crate) signature_index: FxHashMap<(NameId, NameId), SignatureId>,
     pub(crate) methods: Vec<Method>,
     /// The first method of each type, and one more.
     pub(crate) method_starts: Vec<u32>,
@@ -168,6 +171,11 @@ pub struct World {
     pub(crate) field_index: Lists<(SignatureId, FieldId)>,
     pub(crate) refs: Vec<MethodRef>,
     pub(crate) system: Vec<SystemClass>,
+    /// For each method whether a library can call it: it is a method of the system that implements one of a
+    /// library's.
+    pub(crate) callbacks: Vec<bool>,
+    /// For each type whether objects of it have such methods.
+    pub(crate) callback_classes: Vec<bool>,
 }
 
 impl World {
@@ -209,17 +217,17 @@ impl World {
 
     /// The direct interfaces of a type.
     pub fn interfaces(&self, id: TypeId) -> &[TypeId] {
-        self.interfaces.get(id.index())
+        self.interfaces.get(id.0)
     }
 
     /// All superclasses and interfaces of a type, sorted by number, without itself.
     pub fn ancestors(&self, id: TypeId) -> &[TypeId] {
-        self.ancestors.get(id.index())
+        self.ancestors.get(id.0)
     }
 
     /// All types below a type, sorted by number, without itself.
     pub fn descendants(&self, id: TypeId) -> &[TypeId] {
-        self.descendants.get(id.index())
+        self.descendants.get(id.0)
     }
 
     /// The chain of superclasses, the class itself first.
@@ -249,13 +257,19 @@ impl World {
 
     /// What a method declares to throw.
     pub fn throws(&self, id: MethodId) -> &[TypeId] {
-        self.throws.get(id.index())
+        self.throws.get(id.0)
     }
 
     /// Name and descriptor.
     pub fn signature(&self, id: SignatureId) -> (&[u8], &[u8]) {
         let (name, descriptor) = self.signatures[id.index()];
         (self.names.bytes(name), self.names.bytes(descriptor))
+    }
+
+    /// The signature of a name and a descriptor, if any member has it.
+    pub fn find_signature(&self, name: &[u8], descriptor: &[u8]) -> Option<SignatureId> {
+        let pair = (self.names.find(name)?, self.names.find(descriptor)?);
+        self.signature_index.get(&pair).copied()
     }
 
     /// The name of a method.
@@ -324,7 +338,7 @@ impl World {
 
     /// The method of that signature that a type declares itself.
     pub fn declared(&self, id: TypeId, signature: SignatureId) -> Option<MethodId> {
-        let methods = self.method_index.get(id.index());
+        let methods = self.method_index.get(id.0);
         let at = methods.binary_search_by_key(&signature, |it| it.0).ok()?;
         Some(methods[at].1)
     }
@@ -359,10 +373,56 @@ impl World {
         best
     }
 
+    /// Whether a library can call a method of the system: it implements one of the library's.
+    pub fn is_callback(&self, id: MethodId) -> bool {
+        self.callbacks[id.index()]
+    }
+
+    /// Whether objects of a class of the system have methods that libraries can call.
+    pub fn is_callback_class(&self, id: TypeId) -> bool {
+        self.callback_classes[id.index()]
+    }
+
+    /// The methods by which an object of a class can be called by libraries.
+    pub fn callbacks_of(&self, id: TypeId) -> Vec<MethodId> {
+        let mut found: Vec<MethodId> = Vec::new();
+        let classes = self.parents(id).chain(self.ancestors(id).iter().copied());
+        for method in classes.flat_map(|it| self.methods_of(it)).filter(|&it| self.is_callback(it)) {
+            let signature = self.method(method).signature;
+            if found.iter().all(|&it| self.method(it).signature != signature) {
+                found.push(method);
+            }
+        }
+        found
+    }
+
+    pub(crate) fn find_callbacks(&mut self) {
+        let object = self.find_type(b"java/lang/Object");
+        let mut callbacks = vec![false; self.methods.len()];
+        for (at, method) in self.methods.iter().enumerate() {
+            let is_open = method.access & (access::PRIVATE | access::STATIC) == 0 && !method.is_abstract();
+            if is_open && self.is_system(method.owner) && !self.signature(method.signature).0.starts_with(b"<") {
+                // The class may inherit the method that implements an interface which only a class below names.
+                let below = std::iter::once(&method.owner).chain(self.descendants(method.owner));
+                callbacks[at] = below.flat_map(|&it| self.ancestors(it)).any(|&it| {
+                    Some(it) != object && !self.is_system(it) && self.declared(it, method.signature).is_some()
+                });
+            }
+        }
+        self.callbacks = callbacks;
+        self.callback_classes = (0..self.types.len() as u32)
+            .map(|it| {
+                let mut classes =
+                    std::iter::once(TypeId(it)).chain(self.ancestors(TypeId(it)).iter().copied());
+                classes.any(|it| self.methods_of(it).any(|it| self.is_callback(it)))
+            })
+            .collect();
+    }
+
     /// The field that a reference means.
     pub(crate) fn resolve_field(&self, owner: TypeId, signature: SignatureId) -> Option<FieldId> {
         let declared = |id: TypeId| {
-            let fields = self.field_index.get(id.index());
+            let fields = self.field_index.get(id.0);
             let at = fields.binary_search_by_key(&signature, |it| it.0).ok()?;
             Some(fields[at].1)
         };

@@ -1,0 +1,51 @@
+//! What is known of the JDK and is not in its class files.
+
+/// The most general exceptions: whatever is thrown may be one of these.
+pub(crate) fn is_general(class: &[u8]) -> bool {
+    matches!(class, b"java/lang/Throwable" | b"java/lang/Exception")
+}
+
+/// Unchecked exceptions that callers of a method are known to meet in practice, and that it does not declare.
+pub(crate) fn throws(owner: &[u8], name: &[u8], _descriptor: &[u8]) -> &'static [&'static [u8]] {
+    const NUMBER: &[&[u8]] = &[b"java/lang/NumberFormatException"];
+    const URI: &[&[u8]] = &[b"java/lang/IllegalArgumentException"];
+    const REJECTED: &[&[u8]] = &[b"java/util/concurrent/RejectedExecutionException"];
+    const UNDERFLOW: &[&[u8]] = &[b"java/nio/BufferUnderflowException"];
+    const OVERFLOW: &[&[u8]] = &[b"java/nio/BufferOverflowException"];
+    const FULL: &[&[u8]] = &[b"java/lang/IllegalStateException"];
+    const COMPLETION: &[&[u8]] =
+        &[b"java/util/concurrent/CompletionException", b"java/util/concurrent/CancellationException"];
+    match (owner, name) {
+        (b"java/lang/Integer" | b"java/lang/Long" | b"java/lang/Short" | b"java/lang/Byte", b"parseInt" | b"parseLong" | b"parseShort" | b"parseByte" | b"valueOf" | b"decode")
+        | (b"java/lang/Double" | b"java/lang/Float", b"parseDouble" | b"parseFloat") => NUMBER,
+        (b"java/net/URI", b"create") => URI,
+        (b"java/util/concurrent/Executor", b"execute")
+        | (b"java/util/concurrent/ExecutorService", b"submit" | b"invokeAll" | b"invokeAny")
+        | (b"java/util/concurrent/ScheduledExecutorService", b"schedule" | b"scheduleAtFixedRate" | b"scheduleWithFixedDelay")
+        | (b"java/util/concurrent/ThreadPoolExecutor", b"execute") => REJECTED,
+        (b"java/nio/ByteBuffer", b"get" | b"getInt" | b"getLong" | b"getShort" | b"getChar" | b"getFloat" | b"getDouble") => UNDERFLOW,
+        (b"java/nio/ByteBuffer", b"put" | b"putInt" | b"putLong" | b"putShort" | b"putChar" | b"putFloat" | b"putDouble") => OVERFLOW,
+        (b"java/util/concurrent/BlockingQueue", b"add") => FULL,
+        (b"java/util/concurrent/CompletableFuture", b"join" | b"getNow") => COMPLETION,
+        _ => &[],
+    }
+}
+
+/// Whether a method of a library runs what it is handed before it returns, so that its exceptions come out there.
+pub(crate) fn runs_at_once(owner: &[u8], name: &[u8]) -> bool {
+    if name == b"<init>" || owner.starts_with(b"java/util/concurrent/") {
+        // Maps are the only ones there that call back while they are called.
+        return matches!(owner, b"java/util/concurrent/ConcurrentHashMap" | b"java/util/concurrent/ConcurrentMap")
+            && name != b"<init>";
+    }
+    let in_util = owner.starts_with(b"java/util/")
+        && !matches!(owner, b"java/util/Timer" | b"java/util/TimerTask")
+        && !owner.starts_with(b"java/util/logging/");
+    in_util
+        || owner.starts_with(b"scala/collection/")
+        || owner.starts_with(b"kotlin/collections/")
+        || matches!(owner, b"scala/Option" | b"java/lang/Iterable" | b"scala/Function0" | b"scala/Function1")
+        || (owner == b"java/security/AccessController" && name == b"doPrivileged")
+        || (owner == b"javax/security/auth/Subject" && matches!(name, b"doAs" | b"callAs"))
+        || (owner == b"java/lang/ThreadLocal" && name == b"get")
+}
