@@ -28,4 +28,25 @@ fn main(){
     let ext=facts.calls().iter().filter(|c| c.callee.is_some_and(|r| world.method_ref(r).method.is_some_and(|m| !world.is_system_method(m)) && !ex.of_ref(r).is_empty())).count();
     println!("escapes {total} external call sites {ext}");
     if let Some(name)=std::env::var_os("METHOD"){ let name=name.into_string().unwrap(); for i in 0..world.method_count(){ let m=MethodId(i as u32); if world.show_method(m)==name { println!("{name} escapes {:?}", ex.escapes(m).iter().map(|e| world.show_type(e.class())).collect::<Vec<_>>());}}}
+
+    let t=Instant::now();
+    let tasks=Tasks::of(&world,&facts);
+    println!("tasks {:?}", t.elapsed());
+    let causes=Causes{world:&world,facts:&facts,calls:&calls,tasks:&tasks,exceptions:&ex};
+    let mut starts=vec![];
+    for want in std::env::var("START").unwrap_or_default().split(','){
+        let Some((class,line))=want.split_once('@') else{continue}; let line:u16=line.parse().unwrap();
+        for c in facts.calls(){ if c.line==line && c.callee.is_some_and(|r|{let r=world.method_ref(r); let n=world.show_type(r.owner); n.ends_with("Logger")||n.ends_with("Log")}) { let n=world.show_type(world.method(c.method).owner); if n.rsplit('.').next()==Some(class) { starts.push((c.method,c.instruction)); } } }
+    }
+    println!("starts {starts:?}");
+    let t=Instant::now();
+    let g=CausalGraph::of(causes,&starts,|_,_|true,None);
+    let faults:Vec<u32>=(0..g.nodes().len() as u32).filter(|&n| g.nodes()[n as usize].is_fault()).collect();
+    let mut sites:Vec<CallId>=faults.iter().filter_map(|&n| match g.nodes()[n as usize]{Node::New(c,_)|Node::External(c,_)=>Some(c),_=>None}).collect(); sites.sort(); sites.dedup();
+    println!("graph {:?} nodes {} edges {} faults {} sites {}", t.elapsed(), g.nodes().len(), g.edge_count(), faults.len(), sites.len());
+    let mut all=0; for c in 0..facts.calls().len(){ let c=CallId(c as u32); let call=facts.call(c); let Some(r)=call.callee else{continue}; let lib=world.method_ref(r).method.is_some_and(|m| !world.is_system_method(m)) && ex.of_ref(r).iter().any(|e| ex.is_declared(&world,r,*e)); let new=calls.targets(call).iter().any(|&t| ex.escapes(t).iter().any(|&e| ex.creates(&world,&facts,t,e))); if lib||new {all+=1;} }
+    println!("all sites {all}");
+    for k in EdgeKind::ALL { let h=CausalGraph::of(causes,&starts,|_,_|true,Some(k)); let mut sites:Vec<CallId>=h.nodes().iter().filter_map(|n| match *n{Node::New(c,_)|Node::External(c,_)=>Some(c),_=>None}).collect(); sites.sort(); sites.dedup(); println!("  without {k:?}: nodes {} sites {}", h.nodes().len(), sites.len()); }
+    if let Ok(target)=std::env::var("TARGET"){ for &f in &faults { let (Node::New(c,e)|Node::External(c,e))=g.nodes()[f as usize] else{continue}; let call=facts.call(c); let text=format!("{} -> {}", world.show_method(call.method), String::from_utf8_lossy(world.signature(world.method_ref(call.callee.unwrap()).signature).0)); if text.contains(&target) { for s in 0..starts.len(){ let d=g.distances(s); if d[f as usize]==u32::MAX {continue} println!("{text}:{} {} distance {} from {}", call.line, world.show_type(e.class()), d[f as usize], s); if std::env::var("WHY").is_ok(){ for (n,k) in g.path(s,f){ println!("     {k:?} {}", show(&world,&facts,g.nodes()[n as usize])); } } } } } }
 }
+fn show(w:&World,f:&Facts,n:Node)->String{ let line=|m:MethodId,i:u16| w.look(m,|v| v.body.line(i.into())).flatten().unwrap_or(0); match n { Node::Location(m,i)=>format!("location {}:{}",w.show_method(m),line(m,i)), Node::Condition(m,i,s)=>format!("condition {}:{} edge {s}",w.show_method(m),line(m,i)), Node::Invocation(m)=>format!("invocation {}",w.show_method(m)), Node::Handler(h)=>format!("handler {}:{}",w.show_method(f.handler(h).method),f.handler(h).line), Node::Internal(m,e)=>format!("internal {} {}",w.show_method(m),w.show_type(e.class())), Node::New(c,e)=>format!("new {}:{} {}",w.show_method(f.call(c).method),f.call(c).line,w.show_type(e.class())), Node::External(c,e)=>format!("external {}:{} {}",w.show_method(f.call(c).method),f.call(c).line,w.show_type(e.class())), Node::Field(x,n)=>format!("field {} {n:?}",String::from_utf8_lossy(w.field_name(x))), Node::Return(m,n)=>format!("return {} {n:?}",w.show_method(m)), Node::Parameter(m,k,n)=>format!("parameter {} {k} {n:?}",w.show_method(m)), Node::Operand(m,i,k,n)=>format!("operand {}:{} {k} {n:?}",w.show_method(m),line(m,i)) } }

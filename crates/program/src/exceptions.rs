@@ -129,6 +129,27 @@ impl Exceptions {
         all
     }
 
+    /// Whether a method itself makes an exception that leaves it, other than to pass on one that it caught.
+    pub fn creates(&self, world: &World, facts: &Facts, id: MethodId, exception: Exception) -> bool {
+        let makes = |thrown: Thrown| match thrown {
+            Thrown::New(class, None) => Exception::exactly(class) == exception,
+            Thrown::Returned(_, None) => self.thrown(world, facts, thrown, 0).contains(&exception),
+            _ => false,
+        };
+        facts.throwers(id).iter().any(|it| {
+            makes(it.thrown) && {
+                let mut leaves = false;
+                self.fall(world, facts, it.chain, exception, |to, _| leaves |= to.is_none());
+                leaves
+            }
+        })
+    }
+
+    /// Whether a library says that its method throws an exception.
+    pub fn is_declared(&self, world: &World, id: RefId, exception: Exception) -> bool {
+        of_library(world, id).binary_search(&exception).is_ok()
+    }
+
     /// The methods that a call of a library runs before it returns.
     pub fn run_by(&self, id: CallId) -> &[MethodId] {
         self.runs.get(&id).map_or(&[], |it| it)
@@ -234,11 +255,9 @@ impl Exceptions {
                 see(Way { source, thrown, to, arrives });
             });
         };
-        let mut seen: Vec<(u32, RefId)> = Vec::new();
         for call in facts.calls_in(id) {
             let it = facts.call(call);
             if let Some(callee) = it.callee {
-                let _ = &mut seen;
                 for &thrown in self.of_ref(callee) {
                     go(Source::Call(call), it.chain, thrown, &mut reached);
                 }

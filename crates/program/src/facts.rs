@@ -91,6 +91,8 @@ pub enum Given {
     Null,
     /// Some object.
     Object,
+    /// What this static final field holds.
+    Static(FieldId),
     /// It cannot be seen.
     Unknown,
 }
@@ -177,6 +179,8 @@ pub struct Facts {
     /// The first call of each method, and one more.
     call_starts: Vec<u32>,
     allocations: Vec<Allocation>,
+    /// For each type its allocations.
+    allocations_of: Lists<u32>,
     named_classes: Vec<TypeId>,
     lambdas: Vec<Lambda>,
     writes: Lists<Write>,
@@ -237,6 +241,8 @@ impl Facts {
         facts.call_starts = call_counts;
         facts.named_classes.sort_unstable();
         facts.named_classes.dedup();
+        let made_of = facts.allocations.iter().enumerate().map(|(at, it)| (it.class.0, at as u32));
+        facts.allocations_of = Lists::of(world.types().len(), made_of);
         facts.writes = Lists::of(world.field_count(), writes.iter().copied());
         facts.field_calls = Lists::of(world.field_count(), field_calls.iter().copied());
         facts.throwers = Lists::of(world.method_count(), throwers.iter().copied());
@@ -284,6 +290,12 @@ impl Facts {
     /// Every `new`.
     pub fn allocations(&self) -> &[Allocation] {
         &self.allocations
+    }
+
+    /// Every `new` of a class.
+    pub fn made_at(&self, class: TypeId) -> impl Iterator<Item = &Allocation> {
+        let list = self.allocations_of.get(class.0);
+        list.iter().map(|&it| &self.allocations[it as usize])
     }
 
     /// The types that are named as a class constant or in a text, sorted: reflection may make objects of them.
@@ -484,7 +496,7 @@ impl Looking<'_, '_> {
                 }
                 op::PUTFIELD | op::PUTSTATIC => {
                     if let Some(field) = self.view.field_at(number) {
-                        let given = body.operands(number).last().map_or(Given::Unknown, |&it| self.given(it));
+                        let given = body.operands(number).last().map_or(Given::Unknown, |&it| self.view.given(it));
                         let write = Write { method: self.view.id, instruction: number as u16, given };
                         self.part.writes.push((field, write));
                     }
@@ -578,30 +590,6 @@ impl Looking<'_, '_> {
             if let Some(task) = task {
                 self.part.handovers.push(Handover { call, task });
             }
-        }
-    }
-
-    fn given(&self, value: ValueId) -> Given {
-        let body = self.view.body;
-        match body.constant(value) {
-            Some(Const::Int(number)) => return i32::try_from(number).map_or(Given::Unknown, Given::Number),
-            Some(Const::Null) => return Given::Null,
-            Some(Const::String(_) | Const::Class(_)) => return Given::Object,
-            Some(_) => return Given::Unknown,
-            None => {}
-        }
-        match body.value(value) {
-            Value::Result(number)
-                if matches!(
-                    self.view.instruction(number).opcode,
-                    op::NEW | op::NEWARRAY | op::ANEWARRAY | op::MULTIANEWARRAY | op::INVOKEDYNAMIC
-                ) =>
-            {
-                Given::Object
-            }
-            Value::Parameter(0) if !self.view.is_static() => Given::Object,
-            Value::Caught(_) => Given::Object,
-            _ => Given::Unknown,
         }
     }
 

@@ -49,3 +49,50 @@ pub(crate) fn runs_at_once(owner: &[u8], name: &[u8]) -> bool {
         || (owner == b"javax/security/auth/Subject" && matches!(name, b"doAs" | b"callAs"))
         || (owner == b"java/lang/ThreadLocal" && name == b"get")
 }
+
+/// Whether a method only puts a value into an object or takes it out again: `Boolean.valueOf`, `intValue`.
+pub(crate) fn is_box(owner: &[u8], name: &[u8]) -> bool {
+    let is_boxed = matches!(
+        owner,
+        b"java/lang/Boolean"
+            | b"java/lang/Integer"
+            | b"java/lang/Long"
+            | b"java/lang/Short"
+            | b"java/lang/Byte"
+            | b"java/lang/Character"
+    );
+    is_boxed && (name == b"valueOf" || name.ends_with(b"Value"))
+}
+
+/// Whether objects of a class hold one value that is set and asked for.
+pub(crate) fn is_cell(owner: &[u8]) -> bool {
+    matches!(
+        owner,
+        b"java/util/concurrent/atomic/AtomicBoolean"
+            | b"java/util/concurrent/atomic/AtomicInteger"
+            | b"java/util/concurrent/atomic/AtomicLong"
+            | b"java/util/concurrent/atomic/AtomicReference"
+    )
+}
+
+/// Whether a method of a library object by its name only asks and changes nothing.
+pub(crate) fn only_asks(name: &[u8]) -> bool {
+    const ASKING: [&[u8]; 13] = [
+        b"contains", b"count", b"entry", b"equals", b"get", b"has", b"is", b"iterator", b"key", b"peek", b"size",
+        b"to", b"value",
+    ];
+    // `getAndSet` and its kin change what they ask for.
+    let changes = name.starts_with(b"getAnd") || name == b"toggle";
+    !changes && ASKING.iter().any(|it| name.starts_with(it))
+}
+
+/// Whether a method gives the exception of another thread to its caller.
+pub(crate) fn carries(owner: &[u8], name: &[u8]) -> bool {
+    let is_future = owner.ends_with(b"Future") || owner.ends_with(b"FutureTask") || owner.ends_with(b"CompletionStage");
+    is_future && matches!(name, b"get" | b"join" | b"getNow" | b"resultNow" | b"await" | b"sync" | b"syncUninterruptibly")
+}
+
+/// Whether a method of this descriptor returns a future.
+pub(crate) fn makes_future(descriptor: &[u8]) -> bool {
+    descriptor.ends_with(b"Future;") || descriptor.ends_with(b"CompletionStage;") || descriptor.ends_with(b")Ljava/util/List;")
+}

@@ -22,6 +22,7 @@
 
 mod body;
 mod calls;
+mod causal;
 mod classes;
 mod classpath;
 mod command;
@@ -48,10 +49,12 @@ mod merges;
 mod modules;
 mod names;
 mod nearest;
+mod need;
 mod pattern;
 mod scope;
 mod shape;
 mod sites;
+mod tasks;
 mod tracer;
 mod values;
 mod view;
@@ -59,13 +62,14 @@ mod world;
 
 pub use body::{Body, Catch};
 pub use calls::CallGraph;
+pub use causal::{CausalGraph, Causes, EdgeKind, Node};
 pub use classes::Classes;
 pub use classpath::ClassPath;
 pub use command::JavaCommand;
 pub use dependence::{ControlDependence, Dependence};
 pub use dominance::{Dominance, Edges, Tangled};
 pub use error::{Error, MissingCandidate};
-pub use exceptions::{Exception, Exceptions, Source};
+pub use exceptions::{Exception, Exceptions, Source, Way};
 pub use facts::{Allocation, Call, CallId, CallKind, Facts, Given, Handler, HandlerId, Handover, Lambda, Task, Thrower, Thrown, Write};
 pub use find::{Found, find_sites};
 pub use hierarchy::concrete_subtypes;
@@ -75,9 +79,11 @@ pub use load::load;
 pub use map::{MapSummary, build_map};
 pub use names::{NameId, Names};
 pub use nearest::Suggestions;
+pub use need::Need;
 pub use pattern::{PatternError, SitePattern};
 pub use scope::Scope;
 pub use sites::{Hook, MethodSite, MethodSites, sites_of_method};
+pub use tasks::Tasks;
 pub use values::{Const, Value, ValueId};
 pub use view::{Known, MethodView};
 pub use world::{

@@ -1,12 +1,14 @@
 //! The classes of the target and of the libraries it uses, by number: types, methods, fields and the references to
 //! them, resolved as a JVM resolves them.
 
-use hypocenter_classfile::{display_name, descriptor};
+use hypocenter_classfile::{ClassFile, descriptor, display_name};
 
 use rustc_hash::FxHashMap;
 
+use crate::body::Body;
 use crate::lists::Lists;
 use crate::names::{NameId, Names};
+use crate::view::MethodView;
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -334,6 +336,17 @@ impl World {
     /// The class file of a class of the system.
     pub fn system_class(&self, id: TypeId) -> Option<&SystemClass> {
         self.system.get(self.get(id).system as usize)
+    }
+
+    /// Shows a method of the system with its body; none if it has no code, or code that cannot be followed.
+    pub fn look<R>(&self, id: MethodId, see: impl FnOnce(MethodView<'_>) -> R) -> Option<R> {
+        let method = self.method(id);
+        let system = self.system_class(method.owner)?;
+        let class = ClassFile::parse(&system.bytes).ok()?;
+        let member = class.methods().get(usize::from(method.member))?;
+        let body = Body::of_method(&class, member).ok()??;
+        let view = MethodView { world: self, id, class: &class, member, body: &body, pool: &system.pool };
+        Some(see(view))
     }
 
     /// The method of that signature that a type declares itself.
