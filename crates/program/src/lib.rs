@@ -8,40 +8,54 @@
 //!   that report it. Calls and returns are read off the instructions; blocks and handlers come from the
 //!   [`flow`] graph, loops from its dominators ([`loops`]).
 //! - [`find_sites`] finds the sites that a readable [`SitePattern`] fits, and says what comes nearest if none does.
+//! - A [`Body`] is the flow graph of a method and for every operand where it comes from; [`Dominance`] and
+//!   [`ControlDependence`] say what lies on every way and which branches decide about a block.
 //! - [`build_map`] writes the instrumentation map for a plan.
 //! - [`concrete_subtypes`] says what can be thrown where an abstract exception is asked for.
 //!
 //! The input is hostile. What cannot be read is a named [`Problem`](hypocenter_plan::Problem) in the result and
 //! never the end of a scan; everything that is read has a bound (entries of a jar and their inflated size, depth of
-//! directories, edges and steps of a flow graph). Results do not depend on the number of threads.
+//! directories, edges and steps of a flow graph, values of a body). Results do not depend on the number of threads.
 //!
 //! **Architecture Invariant:** this crate reads files and nothing else: it prints nothing, starts no process, reads no
 //! environment and no clock, and knows no target. How class files look inside is known to `classfile` alone.
 
 #![forbid(unsafe_code)]
 
+mod body;
 mod classes;
 mod classpath;
 mod command;
+mod dependence;
 mod directory;
+mod dominance;
 mod error;
 mod find;
 pub mod flow;
 mod hierarchy;
 mod jar;
 mod kinds;
+mod lines;
+mod lists;
 mod logger;
 pub mod loops;
 mod manifest;
 mod map;
+mod merges;
 mod modules;
 mod nearest;
 mod pattern;
+mod shape;
 mod sites;
+mod tracer;
+mod values;
 
+pub use body::{Body, Catch};
 pub use classes::Classes;
 pub use classpath::ClassPath;
 pub use command::JavaCommand;
+pub use dependence::{ControlDependence, Dependence};
+pub use dominance::{Dominance, Edges, Tangled};
 pub use error::{Error, MissingCandidate};
 pub use find::{Found, find_sites};
 pub use hierarchy::concrete_subtypes;
@@ -50,3 +64,4 @@ pub use map::{MapSummary, build_map};
 pub use nearest::Suggestions;
 pub use pattern::{PatternError, SitePattern};
 pub use sites::{Hook, MethodSite, MethodSites, sites_of_method};
+pub use values::{Const, Value, ValueId};

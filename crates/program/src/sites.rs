@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use hypocenter_classfile::{ClassFile, Code, Instruction, Member, descriptor, op};
+use hypocenter_classfile::{ClassFile, Instruction, Member, descriptor, op};
 use hypocenter_plan::{Site, SiteKind};
 use hypocenter_trace::{FALL_THROUGH, Placement};
 use rustc_hash::FxHashMap;
 
 use crate::flow::{Flow, FlowError, Way};
 use crate::kinds::KindSet;
+use crate::lines::Lines;
 use crate::logger::is_log_call;
 use crate::loops::{Loop, Loops};
 
@@ -331,28 +332,4 @@ fn callee_text(
     let owner = text(method.owner).replace('/', ".");
     let callee = format!("{owner}.{}{}", text(method.name), text(method.descriptor));
     Ok((callee.into(), is_log_call(method.owner, method.name)))
-}
-
-/// The line table, sorted, so that a long method does not search it from the start for each site.
-struct Lines(Vec<(u32, u16)>);
-
-impl Lines {
-    fn of(code: &Code<'_>) -> Lines {
-        let mut lines: Vec<_> = code.lines().collect();
-        lines.sort_by_key(|&(pc, _)| pc);
-        Lines(lines)
-    }
-
-    /// The line of an address: the entry nearest before it. Of several entries for one address the first counts
-    /// at the address itself and the last behind it, as in HotSpot.
-    fn at(&self, pc: u32) -> Option<u32> {
-        let behind = self.0.partition_point(|&(start, _)| start <= pc);
-        let nearest = self.0.get(behind.checked_sub(1)?)?;
-        let line = if nearest.0 == pc {
-            self.0[self.0.partition_point(|&(start, _)| start < pc)].1
-        } else {
-            nearest.1
-        };
-        (line > 0).then_some(line.into())
-    }
 }
