@@ -146,6 +146,8 @@ struct Tracer<'b, 'a> {
     stack: Vec<ValueId>,
     widths: Vec<u8>,
     path: Vec<u32>,
+    /// Whether every instruction counts as one that can throw.
+    anything_throws: bool,
     steps: u64,
     traced: Traced,
 }
@@ -181,6 +183,7 @@ impl<'b, 'a> Tracer<'b, 'a> {
             stack: Vec::new(),
             widths: Vec::new(),
             path: Vec::new(),
+            anything_throws: false,
             steps: 0,
             traced: Traced {
                 values: Vec::with_capacity(instructions),
@@ -695,8 +698,14 @@ impl<'b, 'a> Tracer<'b, 'a> {
                     }
                 }
             }
-            self.traced.merges[at].inputs =
-                Span { start: start as u32, end: self.traced.inputs.len() as u32 };
+            let end = self.traced.inputs.len();
+            if start == end && !self.anything_throws {
+                // Compilers guard what cannot throw, too. Such a handler is never run, but its code is looked at.
+                self.anything_throws = true;
+                continue;
+            }
+            self.anything_throws = false;
+            self.traced.merges[at].inputs = Span { start: start as u32, end: end as u32 };
             at += 1;
         }
     }
@@ -746,7 +755,10 @@ impl<'b, 'a> Tracer<'b, 'a> {
                 break;
             }
             let (since, until) = (it.start.max(since), it.end.min(until));
-            throws = self.throwing[until as usize] > self.throwing[since as usize];
+            throws = match self.anything_throws {
+                true => since < until,
+                false => self.throwing[since as usize] < self.throwing[until as usize],
+            };
             self.steps += 1;
         }
         if throws {

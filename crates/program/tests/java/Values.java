@@ -302,4 +302,15 @@ public class Values {
         int y = f();
         return y * y + x;
     }
+
+    static Object guardedNothing() {
+        Object o = shared;
+        boolean done;
+        try {
+            done = true;
+        } catch (RuntimeException e) {
+            return o;
+        }
+        return done;
+    }
 }
