@@ -1,14 +1,18 @@
 //! How fast whole class paths are scanned: `cargo bench -p hypocenter-program -- a.jar b.jar`. Without arguments
 //! the JDK of `JAVA_HOME`. Prints classes, sites and time for opening, for finding all sites of all kinds, and for
-//! the same on one thread.
+//! the same on one thread; then how fast the bodies of all methods are found on one thread, next to their control
+//! flow alone.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use hypocenter_classfile::ClassFile;
+use hypocenter_classfile::{ClassFile, Member};
 use hypocenter_plan::{Plan, SiteKind, Watch, WatchLevel};
-use hypocenter_program::{ClassPath, Classes, KindSet, build_map, sites_of_method};
+use hypocenter_program::flow::Flow;
+use hypocenter_program::{
+    Body, ClassPath, Classes, ControlDependence, Edges, KindSet, build_map, sites_of_method,
+};
 
 fn main() {
     let files: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
@@ -34,6 +38,7 @@ fn main() {
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool of one thread");
     let single = one.install(|| scan("all kinds, one thread", &classes, KindSet::ALL));
     println!("ratio of one thread to all: {:.2}", single / all);
+    one.install(|| bodies(&classes));
     let mut plan = Plan::default();
     let watch = Watch { kinds: SiteKind::ALL.to_vec(), classes: vec!["*".into()], level: WatchLevel::Count };
     plan.record.watch.push(watch);
@@ -83,4 +88,69 @@ fn scan(what: &str, classes: &Classes, kinds: KindSet) -> f64 {
         problems.len()
     );
     seconds
+}
+
+/// How many instructions a second of processor time, which other work on the machine does not falsify.
+fn bodies(classes: &Classes) {
+    let reading = time_of(classes, |_, _| None).nanos;
+    let show = |what: &str, time: Time| {
+        let nanos = time.nanos - reading;
+        let speed = time.instructions as f64 * 1e3 / nanos;
+        println!(
+            "{what}: {} instructions, {speed:.1} million a second, {} methods given up",
+            time.instructions, time.partial
+        );
+        nanos
+    };
+    let flow = time_of(classes, |_, method| {
+        let code = method.code().ok()??;
+        Flow::of(&code).ok().map(|flow| (flow.instructions.len(), true))
+    });
+    let body = time_of(classes, |class, method| {
+        let body = Body::of_method(class, method).ok()??;
+        Some((body.flow.instructions.len(), body.is_complete()))
+    });
+    let control = time_of(classes, |class, method| {
+        let body = Body::of_method(class, method).ok()??;
+        let control = ControlDependence::of(&body.flow, Edges::Normal);
+        Some((body.flow.instructions.len(), control.is_ok()))
+    });
+    let flow = show("flow, one thread", flow);
+    let body = show("flow and values, one thread", body);
+    show("flow, values and control dependence, one thread", control);
+    println!("ratio of flow and values to flow: {:.2}", body / flow);
+}
+
+struct Time {
+    nanos: f64,
+    instructions: usize,
+    partial: usize,
+}
+
+/// The time for all methods. `of_method` says how many instructions a method has, and whether all went well.
+fn time_of<F>(classes: &Classes, of_method: F) -> Time
+where
+    F: for<'a> Fn(&ClassFile<'a>, &Member<'a>) -> Option<(usize, bool)> + Sync,
+{
+    let (instructions, partial) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let start = on_processor_ns();
+    classes.for_each(
+        |_| true,
+        |_, bytes| {
+            let Ok(class) = ClassFile::parse(bytes) else { return };
+            for (count, complete) in class.methods().iter().filter_map(|it| of_method(&class, it)) {
+                instructions.fetch_add(count, Ordering::Relaxed);
+                partial.fetch_add(usize::from(!complete), Ordering::Relaxed);
+            }
+        },
+    );
+    let nanos = on_processor_ns() - start;
+    Time { nanos, instructions: instructions.into_inner(), partial: partial.into_inner() }
+}
+
+/// The time that this thread has spent on a processor.
+fn on_processor_ns() -> f64 {
+    let text =
+        std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells the time of a thread");
+    text.split(' ').next().and_then(|it| it.parse().ok()).expect("a number")
 }

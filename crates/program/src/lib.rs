@@ -9,11 +9,13 @@
 //!   [`flow`] graph, loops from its dominators ([`loops`]).
 //! - [`find_sites`] finds the sites that a readable [`SitePattern`] fits, and says what comes nearest if none does.
 //! - [`build_map`] writes the instrumentation map for a plan.
+//! - A [`Body`] is the flow graph of a method and for every operand where it comes from; [`Dominance`] and
+//!   [`ControlDependence`] say what lies on every way and which branches decide about a block.
 //! - [`concrete_subtypes`] says what can be thrown where an abstract exception is asked for.
 //!
 //! The input is hostile. What cannot be read is a named [`Problem`](hypocenter_plan::Problem) in the result and
 //! never the end of a scan; everything that is read has a bound (entries of a jar and their inflated size, depth of
-//! directories, edges and steps of a flow graph). Results do not depend on the number of threads.
+//! directories, edges and steps of a flow graph, values of a body). Results do not depend on the number of threads.
 //!
 //! **Architecture Invariant:** this crate reads files and nothing else: it prints nothing, starts no process, reads no
 //! environment and no clock, and knows no target. How class files look inside is known to `classfile` alone.

@@ -32,7 +32,7 @@ const ARGUMENT_WORDS_MAX: u32 = 255;
 /// Not looked up yet.
 const NONE: ValueId = ValueId(u32::MAX);
 /// The upper word of a `long` or `double`.
-pub(crate) const TOP: ValueId = ValueId(u32::MAX - 1);
+const TOP: ValueId = ValueId(u32::MAX - 1);
 /// Marks the number of a merge; all other values are below.
 const MERGE: u32 = 1 << 31;
 
@@ -146,6 +146,8 @@ struct Tracer<'b, 'a> {
     stack: Vec<ValueId>,
     widths: Vec<u8>,
     path: Vec<u32>,
+    /// Whether every instruction counts as one that can throw.
+    anything_throws: bool,
     steps: u64,
     traced: Traced,
 }
@@ -181,6 +183,7 @@ impl<'b, 'a> Tracer<'b, 'a> {
             stack: Vec::new(),
             widths: Vec::new(),
             path: Vec::new(),
+            anything_throws: false,
             steps: 0,
             traced: Traced {
                 values: Vec::with_capacity(instructions),
@@ -243,7 +246,10 @@ impl<'b, 'a> Tracer<'b, 'a> {
                 }
             }
         }
-        for block in (0..blocks).filter(|&it| self.ways[it as usize] == ways::BLIND).collect::<Vec<_>>() {
+        for block in 0..blocks {
+            if self.ways[block as usize] != ways::BLIND {
+                continue;
+            }
             self.depths[block as usize] = 0;
             self.run_block(block);
             if !self.is_followed {
@@ -692,8 +698,14 @@ impl<'b, 'a> Tracer<'b, 'a> {
                     }
                 }
             }
-            self.traced.merges[at].inputs =
-                Span { start: start as u32, end: self.traced.inputs.len() as u32 };
+            let end = self.traced.inputs.len();
+            if start == end && !self.anything_throws {
+                // Compilers guard what cannot throw, too. Such a handler is never run, but its code is looked at.
+                self.anything_throws = true;
+                continue;
+            }
+            self.anything_throws = false;
+            self.traced.merges[at].inputs = Span { start: start as u32, end: end as u32 };
             at += 1;
         }
     }
@@ -701,6 +713,7 @@ impl<'b, 'a> Tracer<'b, 'a> {
     fn input(&mut self, start: usize, value: ValueId) {
         /// Further back a repeated input is not looked for: it is only a matter of room.
         const LOOK_BACK: usize = 16;
+        let value = known(value);
         let inputs = &mut self.traced.inputs;
         let from = start.max(inputs.len().saturating_sub(LOOK_BACK));
         if !inputs[from..].contains(&value) {
@@ -742,7 +755,10 @@ impl<'b, 'a> Tracer<'b, 'a> {
                 break;
             }
             let (since, until) = (it.start.max(since), it.end.min(until));
-            throws = self.throwing[until as usize] > self.throwing[since as usize];
+            throws = match self.anything_throws {
+                true => since < until,
+                false => self.throwing[since as usize] < self.throwing[until as usize],
+            };
             self.steps += 1;
         }
         if throws {
