@@ -1,9 +1,12 @@
 //! Tests with what a JDK makes: classes by `javac`, jars by `jar`, its own modules.
 
+mod grammar;
 mod jars;
 mod jdk;
 mod questions;
 mod random;
 mod run;
 mod sites;
+mod table;
+mod tables;
 mod tools;
