@@ -28,9 +28,9 @@ pub const CAUSAL: &[&str] = &[
     "@place needs call @call",
     "@place needs handler @handler",
     "@place needs exception TYPE at @origin",
-    "@branch needs write @write",
-    "@branch needs return @return",
-    "@branch needs argument at @call",
+    "@place needs write @write",
+    "@place needs return @return",
+    "@place needs argument at @call",
 ];
 
 pub const SLICES: &[&str] =
