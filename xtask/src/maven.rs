@@ -65,7 +65,8 @@ pub fn fetch(name: &str, lib: &str, profile: Option<&str>) -> Result<PathBuf> {
 /// The line of Maven's log that tells that a repository was not reached.
 fn unreached(log: &str) -> Option<&str> {
     let line = log.lines().find(|line| UNREACHED.iter().any(|sign| line.contains(sign)))?;
-    Some(line.trim_start_matches("[ERROR]").trim())
+    // Maven resets colours before the mark even when told to use none.
+    Some(line.split_once("[ERROR]").map_or(line, |(_, said)| said).trim())
 }
 
 /// The jars in a directory, sorted; none where there is no such directory.
@@ -92,6 +93,7 @@ mod tests {
         let check = |log: &str, expected: Option<&str>| assert_eq!(unreached(log), expected, "{log}");
         let unknown = "Could not transfer artifact a:b:pom:1 from/to central: Unknown host";
         check(&format!("[INFO] x\n[ERROR] {unknown}\n[ERROR] \n[ERROR] re-run with -e\n"), Some(unknown));
+        check(&format!("\u{1b}[0m[ERROR] {unknown}"), Some(unknown));
         check("[ERROR] Could not find artifact a:b:jar:1 in central", None);
         check("", None);
     }
