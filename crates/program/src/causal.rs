@@ -332,7 +332,7 @@ impl Causes<'_> {
                     .flat_map(|it| {
                         let here = (Node::Location(it.method, it.instruction), EdgeKind::Write);
                         let value = (Node::Operand(it.method, it.instruction, u16::MAX, need), EdgeKind::Data);
-                        let is_open = it.given == crate::facts::Given::Unknown;
+                        let is_open = it.given == crate::facts::Given::Unknown && !(x() >= 1 && need == Need::Any);
                         std::iter::once(here).chain(is_open.then_some(value))
                     })
                     .collect()
@@ -368,6 +368,7 @@ impl Causes<'_> {
 
     fn passed(&self, method: MethodId, number: u16, need: Need) -> Priors {
         let mut priors: Priors = Vec::new();
+        if x() >= 1 && need == Need::Any { return priors; }
         for call in self.calls.callers(method) {
             let it = self.facts.call(call);
             priors.push((Node::Operand(it.method, it.instruction, number, need), EdgeKind::Argument));
@@ -421,7 +422,7 @@ impl<'v> Looking<'v> {
             }
             Node::Internal(_, exception) => {
                 for way in self.ways_to(None) {
-                    if way.arrives == exception {
+                    if way.arrives == exception && !(self.makes(way) && y()) {
                         self.comes(way, &mut priors);
                     }
                 }
@@ -518,6 +519,7 @@ impl<'v> Looking<'v> {
     }
 
     fn returns(&self, need: Need, priors: &mut Priors) {
+        if x() >= 1 && need == Need::Any { return; }
         for (number, instruction) in self.view.body.flow.instructions.iter().enumerate() {
             let number = number as u32;
             let operands = self.view.body.operands(number);
@@ -535,6 +537,8 @@ impl<'v> Looking<'v> {
 
     /// What gives a value that is needed.
     fn follow(&self, value: ValueId, need: Need, priors: &mut Priors) {
+        if x() >= 2 && need == Need::Any { return; }
+        if x() >= 3 && matches!(need, Need::Not(_)|Need::IsNot(_)|Need::Object) { return; }
         let mut seen: FxHashSet<(ValueId, Need)> = FxHashSet::default();
         let mut pending = vec![(value, need)];
         while let Some((value, need)) = pending.pop() {
@@ -670,6 +674,13 @@ impl<'v> Looking<'v> {
         }
     }
 
+    /// Whether an exception is made here, and not to pass on another one.
+    fn makes(&self, way: Way) -> bool {
+        let Source::Throw(at) = way.source else { return false };
+        let thrower = self.causes.facts.throwers(self.view.id).get(at as usize);
+        thrower.is_some_and(|it| matches!(it.thrown, Thrown::New(_, None) | Thrown::Returned(_, None)))
+    }
+
     /// The tasks whose exceptions a future gives to whoever asks it.
     fn carried(&self, call: CallId, priors: &mut Priors) {
         let Causes { world, facts, tasks, exceptions, .. } = self.causes;
@@ -744,3 +755,7 @@ fn told_number(world: &World, callee: Option<crate::world::RefId>) -> bool {
     let Some(callee) = callee.map(|it| world.method_ref(it)) else { return false };
     matches!(world.signature(callee.signature).0, b"set" | b"lazySet" | b"getAndSet" | b"compareAndSet" | b"weakCompareAndSet")
 }
+
+fn x() -> u32 { static X: std::sync::OnceLock<u32> = std::sync::OnceLock::new(); *X.get_or_init(|| std::env::var("X").map_or(0, |it| it.parse().unwrap())) }
+
+fn y() -> bool { std::env::var_os("Y").is_some() }
