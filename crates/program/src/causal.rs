@@ -19,7 +19,7 @@ use crate::calls::CallGraph;
 use crate::dependence::ControlDependence;
 use crate::dominance::{Dominance, Edges};
 use crate::exceptions::{Exception, Exceptions, Source, Way};
-use crate::facts::{CallId, Facts, HandlerId, Thrown};
+use crate::facts::{CallId, Facts, HandlerId, Thrown, Write};
 use crate::flow;
 use crate::known;
 use crate::lists::Lists;
@@ -27,12 +27,14 @@ use crate::need::{Need, needs};
 use crate::tasks::Tasks;
 use crate::values::{Value, ValueId};
 use crate::view::MethodView;
-use crate::world::{FieldId, MethodId, World};
+use crate::world::{FieldId, MethodId, World, access};
 
 /// The most nodes of a graph; when they are reached the graph is given as it is, and says so.
 const NODES_MAX: usize = 4_000_000;
 /// How many operands of operands are followed within one method.
 const OPERANDS_MAX: usize = 64;
+/// The last operand of an instruction: of a write what is written.
+const LAST: u16 = u16::MAX;
 
 /// A node of the graph: something that has to happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,13 +47,18 @@ pub enum Node {
     Invocation(MethodId),
     /// A handler is entered.
     Handler(HandlerId),
-    /// An exception leaves a method of the system.
-    Internal(MethodId, Exception),
+    /// A call lets an exception through that comes from within the system.
+    Internal(CallId, Exception),
     /// A fault: an exception that a call throws because the called method makes it.
     New(CallId, Exception),
     /// A fault: an exception that a library throws.
     External(CallId, Exception),
-    /// A field holds what is needed. This and those below are steps of slicing, not events: they take no distance.
+    /// An exception leaves a method of the system. This and those below are steps on the way, not events of their own:
+    /// they take no distance.
+    Escape(MethodId, Exception),
+    /// The future that a call is made on ends with an exception.
+    Carried(CallId),
+    /// A field holds what is needed.
     Field(FieldId, Need),
     /// A method returns what is needed.
     Return(MethodId, Need),
@@ -67,9 +74,12 @@ impl Node {
         matches!(self, Node::New(..) | Node::External(..))
     }
 
-    /// Whether the node is something that happens, rather than a step of slicing.
+    /// Whether the node is something that happens, rather than a step on the way.
     pub fn is_event(self) -> bool {
-        !matches!(self, Node::Field(..) | Node::Return(..) | Node::Parameter(..) | Node::Operand(..))
+        !matches!(
+            self,
+            Node::Escape(..) | Node::Carried(..) | Node::Field(..) | Node::Return(..) | Node::Parameter(..) | Node::Operand(..)
+        )
     }
 
     /// The method whose body is needed to go on, if any.
@@ -77,10 +87,11 @@ impl Node {
         match self {
             Node::Location(it, _)
             | Node::Condition(it, ..)
-            | Node::Internal(it, _)
+            | Node::Escape(it, _)
             | Node::Return(it, _)
             | Node::Operand(it, ..) => Some(it),
             Node::Handler(it) => Some(facts.handler(it).method),
+            Node::Carried(it) => Some(facts.call(it).method),
             _ => None,
         }
     }
@@ -328,18 +339,22 @@ impl Causes<'_> {
             Node::Invocation(method) => self.entered(method),
             Node::Field(field, need) => {
                 let writes = self.facts.writes(field).iter().filter(|it| need.allows(it.given));
-                writes
-                    .flat_map(|it| {
-                        let here = (Node::Location(it.method, it.instruction), EdgeKind::Write);
-                        let value = (Node::Operand(it.method, it.instruction, u16::MAX, need), EdgeKind::Data);
-                        let is_open = it.given == crate::facts::Given::Unknown && !(x() >= 1 && need == Need::Any);
-                        std::iter::once(here).chain(is_open.then_some(value))
-                    })
-                    .collect()
+                let operand = |it: &Write| Node::Operand(it.method, it.instruction, LAST, need);
+                writes.map(|it| (operand(it), EdgeKind::Write)).collect()
             }
+            Node::Internal(call, exception) => self.let_through(call, exception),
             Node::Parameter(method, number, need) => self.passed(method, number, need),
             _ => Vec::new(),
         }
+    }
+
+    /// The methods of the system out of which a call lets an exception.
+    fn let_through(&self, call: CallId, exception: Exception) -> Priors {
+        let targets = self.calls.targets(self.facts.call(call)).iter().chain(self.exceptions.run_by(call));
+        let escapes = targets.filter(|&&it| {
+            self.exceptions.escapes(it).iter().any(|&all| all.may_be(exception, self.world))
+        });
+        escapes.map(|&it| (Node::Escape(it, exception), EdgeKind::Internal)).collect()
     }
 
     fn location(&self, call: CallId) -> Node {
@@ -348,27 +363,57 @@ impl Causes<'_> {
     }
 
     fn entered(&self, method: MethodId) -> Priors {
-        let mut priors: Priors =
-            self.calls.callers(method).map(|it| (self.location(it), EdgeKind::Call)).collect();
-        let handed = self.tasks.handed(method);
-        priors.extend(handed.iter().map(|&it| (self.location(it), EdgeKind::Task)));
-        if handed.is_empty() {
-            // Nobody is seen handing it over; then it must at least have been made.
-            let lambdas = self.tasks.lambdas(method).iter().map(|&it| &self.facts.lambdas()[it as usize]);
-            priors.extend(lambdas.map(|it| (Node::Location(it.method, it.instruction), EdgeKind::Task)));
-            if priors.is_empty() && self.world.is_callback(method) {
-                let made = self.facts.made_at(self.world.method(method).owner);
-                priors.extend(made.map(|it| (Node::Location(it.method, it.instruction), EdgeKind::Task)));
+        let mut priors = Vec::new();
+        // What the compiler put between a caller and a method is not worth a node.
+        let mut seen = vec![method];
+        let mut done = 0;
+        while let Some(&method) = seen.get(done) {
+            done += 1;
+            for call in self.calls.callers(method) {
+                let caller = self.facts.call(call).method;
+                if !self.is_passage(caller) {
+                    priors.push((self.location(call), EdgeKind::Call));
+                } else if !seen.contains(&caller) {
+                    seen.push(caller);
+                }
             }
+            self.handed(method, &mut priors);
         }
         priors.sort_unstable();
         priors.dedup();
         priors
     }
 
+    /// Whether a method only leads to another: a bridge, or the way to a private member of another class.
+    fn is_passage(&self, method: MethodId) -> bool {
+        let is_synthetic = self.world.method(method).access & access::SYNTHETIC != 0;
+        is_synthetic && !self.world.method_name(method).starts_with(b"lambda$")
+    }
+
+    /// The calls after which a library runs a method.
+    fn handed(&self, method: MethodId, priors: &mut Priors) {
+        let handed = self.tasks.handed(method);
+        for &call in handed {
+            priors.push((self.location(call), EdgeKind::Task));
+            let callee = self.facts.call(call).callee.map(|it| self.world.method_ref(it));
+            if callee.is_some_and(|it| known::runs_after_failure(self.world.signature(it.signature).0)) {
+                priors.push((Node::Carried(call), EdgeKind::Carried));
+            }
+        }
+        if !handed.is_empty() {
+            return;
+        }
+        // Nobody is seen handing it over; then it must at least have been made.
+        let lambdas = self.tasks.lambdas(method).iter().map(|&it| &self.facts.lambdas()[it as usize]);
+        priors.extend(lambdas.map(|it| (Node::Location(it.method, it.instruction), EdgeKind::Task)));
+        if priors.is_empty() && self.world.is_callback(method) {
+            let made = self.facts.made_at(self.world.method(method).owner);
+            priors.extend(made.map(|it| (Node::Location(it.method, it.instruction), EdgeKind::Task)));
+        }
+    }
+
     fn passed(&self, method: MethodId, number: u16, need: Need) -> Priors {
         let mut priors: Priors = Vec::new();
-        if x() >= 1 && need == Need::Any { return priors; }
         for call in self.calls.callers(method) {
             let it = self.facts.call(call);
             priors.push((Node::Operand(it.method, it.instruction, number, need), EdgeKind::Argument));
@@ -398,7 +443,7 @@ impl<'v> Looking<'v> {
             causes,
             view,
             dependence: ControlDependence::of(flow, Edges::Normal).ok(),
-            dominance: (!flow.handlers.is_empty()).then(|| Dominance::of(flow, Edges::All).ok()).flatten(),
+            dominance: Dominance::of(flow, Edges::All).ok(),
             handlers,
             ways: None,
         }
@@ -417,16 +462,17 @@ impl<'v> Looking<'v> {
             }
             Node::Handler(handler) => {
                 for way in self.ways_to(Some(handler)) {
-                    self.comes(way, &mut priors);
+                    self.comes(way, way.arrives, &mut priors);
                 }
             }
-            Node::Internal(_, exception) => {
+            Node::Escape(_, exception) => {
                 for way in self.ways_to(None) {
-                    if way.arrives == exception && !(self.makes(way) && y()) {
-                        self.comes(way, &mut priors);
+                    if way.arrives.may_be(exception, self.causes.world) {
+                        self.comes(way, exception, &mut priors);
                     }
                 }
             }
+            Node::Carried(call) => self.carried(call, &mut priors),
             Node::Return(_, need) => self.returns(need, &mut priors),
             Node::Operand(_, at, number, need) => self.operand(at.into(), number, need, &mut priors),
             _ => {}
@@ -456,22 +502,50 @@ impl<'v> Looking<'v> {
         let body = self.view.body;
         let block = body.block_of(instruction);
         let decided = self.dependence.as_ref().map_or(&[][..], |it| it.of_block(block));
+        let condition = |branch: u32, successor: u32| {
+            let branch = body.flow.blocks[branch as usize].end - 1;
+            (Node::Condition(self.view.id, branch as u16, successor as u16), EdgeKind::Control)
+        };
         // The head of a loop depends on its own branch, which says nothing of how it was first reached.
-        let mut is_decided = false;
-        for it in decided {
-            let branch = body.flow.blocks[it.branch as usize].end - 1;
-            is_decided |= it.branch != block;
-            priors.push((Node::Condition(self.view.id, branch as u16, it.successor as u16), EdgeKind::Control));
+        let decided = decided.iter().filter(|it| it.branch != block);
+        let before = priors.len();
+        priors.extend(decided.map(|it| condition(it.branch, it.successor)));
+        let is_decided = priors.len() > before;
+        let mut here = block;
+        loop {
+            if let Some(handler) = self.handler(here) {
+                if !is_decided {
+                    priors.push((Node::Handler(handler), EdgeKind::Caught));
+                }
+                return;
+            }
+            // What stands behind a loop depends on no branch, but is reached only by the one that leaves the loop.
+            if let Some((branch, successor)) = self.only_way(here) {
+                priors.push(condition(branch, successor));
+                return;
+            }
+            match self.dominance.as_ref().and_then(|it| it.immediate(here)) {
+                Some(above) => here = above,
+                None => break,
+            }
         }
-        if is_decided {
-            return;
+        if !is_decided {
+            priors.push((Node::Invocation(self.view.id), EdgeKind::Entry));
         }
-        let above = |it: u32| self.dominance.as_ref().and_then(|dominance| dominance.immediate(it));
-        let handler = std::iter::successors(Some(block), |&it| above(it)).find_map(|it| self.handler(it));
-        priors.push(match handler {
-            Some(it) => (Node::Handler(it), EdgeKind::Caught),
-            None => (Node::Invocation(self.view.id), EdgeKind::Entry),
-        });
+    }
+
+    /// The branch that is the only way into a block, with the number of the edge.
+    fn only_way(&self, block: u32) -> Option<(u32, u32)> {
+        let flow = &self.view.body.flow;
+        let mut edges = flow.edges().iter().filter(|it| it.to == block && flow.reachable[it.from as usize]);
+        let (edge, None) = (edges.next()?, edges.next()) else { return None };
+        let out = flow.out_of(edge.from);
+        let is_branch = out.iter().filter(|it| it.way != flow::Way::Throw).count() > 1;
+        if edge.way == flow::Way::Throw || !is_branch {
+            return None;
+        }
+        let successor = out.iter().position(|it| it == edge)?;
+        Some((edge.from, successor as u32))
     }
 
     /// A `throw` that passes an exception on needs the handler that caught it, wherever it is.
@@ -506,20 +580,20 @@ impl<'v> Looking<'v> {
 
     fn operand(&self, instruction: u32, number: u16, need: Need, priors: &mut Priors) {
         let operands = self.view.body.operands(instruction);
-        let value = if number == u16::MAX { operands.last() } else { operands.get(usize::from(number)) };
+        let value = if number == LAST { operands.last() } else { operands.get(usize::from(number)) };
         let Some(&value) = value else { return };
-        let given = self.view.given(value);
-        if !need.allows(given) {
+        if !need.allows(self.view.given(value)) {
             return;
         }
-        if self.view.instruction(instruction).is_invoke() {
-            priors.push((self.location(instruction), EdgeKind::Argument));
+        priors.push((self.location(instruction), EdgeKind::Data));
+        // A value that only matters is followed to where it was last given, and no further: everything matters in
+        // the end, and a graph of everything says nothing.
+        if need != Need::Any {
+            self.follow(value, need, priors);
         }
-        self.follow(value, need, priors);
     }
 
     fn returns(&self, need: Need, priors: &mut Priors) {
-        if x() >= 1 && need == Need::Any { return; }
         for (number, instruction) in self.view.body.flow.instructions.iter().enumerate() {
             let number = number as u32;
             let operands = self.view.body.operands(number);
@@ -527,18 +601,12 @@ impl<'v> Looking<'v> {
             if !need.allows(self.view.given(value)) {
                 continue;
             }
-            let origins = self.view.body.origins_through_casts(value);
-            if origins.len() == 1 || origins.iter().all(|&it| self.view.body.constant(it).is_none()) {
-                priors.push((self.location(number), EdgeKind::Return));
-            }
-            self.follow(value, need, priors);
+            priors.push((Node::Operand(self.view.id, number as u16, 0, need), EdgeKind::Return));
         }
     }
 
     /// What gives a value that is needed.
     fn follow(&self, value: ValueId, need: Need, priors: &mut Priors) {
-        if x() >= 2 && need == Need::Any { return; }
-        if x() >= 3 && matches!(need, Need::Not(_)|Need::IsNot(_)|Need::Object) { return; }
         let mut seen: FxHashSet<(ValueId, Need)> = FxHashSet::default();
         let mut pending = vec![(value, need)];
         while let Some((value, need)) = pending.pop() {
@@ -629,19 +697,20 @@ impl<'v> Looking<'v> {
                 if other == call || known::only_asks(world.signature(told.signature).0) {
                     continue;
                 }
-                let here = Node::Location(it.method, it.instruction);
-                if known::is_cell(owner) && told_number(world, it.callee) {
-                    priors.push((Node::Operand(it.method, it.instruction, u16::MAX, need), EdgeKind::Argument));
+                let sets = known::is_cell(owner) && known::sets_cell(world.signature(told.signature).0);
+                let node = if sets {
+                    Node::Operand(it.method, it.instruction, LAST, need)
                 } else {
-                    priors.push((here, EdgeKind::Write));
-                }
+                    Node::Location(it.method, it.instruction)
+                };
+                priors.push((node, EdgeKind::Write));
             }
         }
         pending.extend(operands.iter().map(|&it| (it, Need::Any)));
     }
 
     /// Where an exception comes from.
-    fn comes(&self, way: Way, priors: &mut Priors) {
+    fn comes(&self, way: Way, exception: Exception, priors: &mut Priors) {
         let Causes { world, facts, calls, exceptions, .. } = self.causes;
         let call = match way.source {
             Source::Throw(at) => {
@@ -653,32 +722,26 @@ impl<'v> Looking<'v> {
             Source::Call(call) => call,
         };
         let it = facts.call(call);
-        let run = exceptions.run_by(call);
-        for &target in calls.targets(it).iter().chain(run) {
-            if exceptions.escapes(target).binary_search(&way.thrown).is_ok() {
-                priors.push((Node::Internal(target, way.thrown), EdgeKind::Internal));
-                if exceptions.creates(world, facts, target, way.thrown) {
-                    priors.push((Node::New(call, way.thrown), EdgeKind::New));
-                }
+        let targets = || calls.targets(it).iter().chain(exceptions.run_by(call));
+        let passes = |target: &MethodId| {
+            exceptions.escapes(*target).iter().any(|&all| all.may_be(exception, world))
+        };
+        if targets().any(passes) {
+            priors.push((Node::Internal(call, exception), EdgeKind::Internal));
+            if targets().any(|&target| exceptions.creates(world, facts, target, exception)) {
+                priors.push((Node::New(call, exception), EdgeKind::New));
             }
         }
         let is_library = |it| world.method_ref(it).method.is_some_and(|it| !world.is_system_method(it));
         if let Some(callee) = it.callee.filter(|&it| is_library(it)) {
             if exceptions.is_declared(world, callee, way.thrown) {
-                priors.push((Node::External(call, way.thrown), EdgeKind::External));
+                priors.push((Node::External(call, exception), EdgeKind::External));
             }
             let reference = world.method_ref(callee);
             if known::carries(world.type_name(reference.owner), world.signature(reference.signature).0) {
-                self.carried(call, priors);
+                priors.push((Node::Carried(call), EdgeKind::Carried));
             }
         }
-    }
-
-    /// Whether an exception is made here, and not to pass on another one.
-    fn makes(&self, way: Way) -> bool {
-        let Source::Throw(at) = way.source else { return false };
-        let thrower = self.causes.facts.throwers(self.view.id).get(at as usize);
-        thrower.is_some_and(|it| matches!(it.thrown, Thrown::New(_, None) | Thrown::Returned(_, None)))
     }
 
     /// The tasks whose exceptions a future gives to whoever asks it.
@@ -721,7 +784,7 @@ impl<'v> Looking<'v> {
         run.dedup();
         for method in run {
             for &exception in exceptions.escapes(method) {
-                priors.push((Node::Internal(method, exception), EdgeKind::Carried));
+                priors.push((Node::Escape(method, exception), EdgeKind::Carried));
             }
         }
         for &maker in &makers {
@@ -750,12 +813,3 @@ fn outer(name: &[u8]) -> &[u8] {
     let end = name[simple..].iter().skip(1).position(|&b| b == b'$').map_or(name.len(), |at| simple + 1 + at);
     &name[..end]
 }
-
-fn told_number(world: &World, callee: Option<crate::world::RefId>) -> bool {
-    let Some(callee) = callee.map(|it| world.method_ref(it)) else { return false };
-    matches!(world.signature(callee.signature).0, b"set" | b"lazySet" | b"getAndSet" | b"compareAndSet" | b"weakCompareAndSet")
-}
-
-fn x() -> u32 { static X: std::sync::OnceLock<u32> = std::sync::OnceLock::new(); *X.get_or_init(|| std::env::var("X").map_or(0, |it| it.parse().unwrap())) }
-
-fn y() -> bool { std::env::var_os("Y").is_some() }

@@ -38,6 +38,11 @@ impl Exception {
         TypeId(self.0 >> 1)
     }
 
+    /// Whether something known as this can be the other: it is that, or the other's class is below this one's.
+    pub fn may_be(self, other: Exception, world: &World) -> bool {
+        self == other || (!self.is_exact() && world.is_subtype(other.class(), self.class()))
+    }
+
     /// Whether it is of no class below.
     pub fn is_exact(self) -> bool {
         self.0 & 1 == 1

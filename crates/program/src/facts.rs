@@ -569,6 +569,15 @@ impl Looking<'_, '_> {
             for &operand in operands {
                 self.hand_over(id, operand);
             }
+            // A library object is told to run what it was given when it was made: `new Thread(task).start()`.
+            if let Some(Value::Result(new)) = operands.first().map(|&it| view.body.value(it)) {
+                let is_new = view.instruction(new).opcode == op::NEW;
+                let uses = view.body.uses(operands[0]).iter().filter(|&&it| is_new && it != number);
+                let made = uses.filter(|&&it| view.instruction(it).opcode == op::INVOKESPECIAL);
+                for &operand in made.flat_map(|&it| view.body.operands(it).iter().skip(1)) {
+                    self.hand_over(id, operand);
+                }
+            }
         }
     }
 

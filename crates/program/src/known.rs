@@ -75,6 +75,11 @@ pub(crate) fn is_cell(owner: &[u8]) -> bool {
     )
 }
 
+/// Whether a method of such an object sets its value to the last argument.
+pub(crate) fn sets_cell(name: &[u8]) -> bool {
+    matches!(name, b"set" | b"lazySet" | b"getAndSet" | b"compareAndSet" | b"weakCompareAndSet")
+}
+
 /// Whether a method of a library object by its name only asks and changes nothing.
 pub(crate) fn only_asks(name: &[u8]) -> bool {
     const ASKING: [&[u8]; 13] = [
@@ -95,4 +100,10 @@ pub(crate) fn carries(owner: &[u8], name: &[u8]) -> bool {
 /// Whether a method of this descriptor returns a future.
 pub(crate) fn makes_future(descriptor: &[u8]) -> bool {
     descriptor.ends_with(b"Future;") || descriptor.ends_with(b"CompletionStage;") || descriptor.ends_with(b")Ljava/util/List;")
+}
+
+/// Whether a method of a future runs what it is handed when the future failed, or with what it failed.
+pub(crate) fn runs_after_failure(name: &[u8]) -> bool {
+    let name = name.strip_suffix(b"Async").unwrap_or(name);
+    matches!(name, b"exceptionally" | b"exceptionallyCompose" | b"handle" | b"whenComplete")
 }

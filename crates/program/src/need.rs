@@ -3,6 +3,7 @@
 use hypocenter_classfile::op;
 
 use crate::facts::Given;
+use crate::switch::{keys, other_keys};
 use crate::values::{Const, Value, ValueId};
 use crate::view::MethodView;
 use crate::world::{FieldId, access};
@@ -14,8 +15,8 @@ pub enum Need {
     Any,
     /// A number from the first to the second.
     Within(i32, i32),
-    /// Any number but this.
-    Not(i32),
+    /// A number outside of these bounds.
+    Outside(i32, i32),
     /// No object.
     Null,
     /// Some object.
@@ -31,7 +32,7 @@ impl Need {
     pub fn allows(self, given: Given) -> bool {
         match (self, given) {
             (Need::Within(low, high), Given::Number(it)) => (low..=high).contains(&it),
-            (Need::Not(not), Given::Number(it)) => it != not,
+            (Need::Outside(low, high), Given::Number(it)) => !(low..=high).contains(&it),
             (Need::Null, Given::Object | Given::Static(_)) => false,
             (Need::Object | Need::Is(_), Given::Null) => false,
             (Need::Is(wanted), Given::Static(it)) => it == wanted,
@@ -78,7 +79,7 @@ impl Relation {
     fn to(self, number: i32) -> Need {
         match self {
             Relation::Equal => Need::Within(number, number),
-            Relation::Different => Need::Not(number),
+            Relation::Different => Need::Outside(number, number),
             Relation::Less => number.checked_sub(1).map_or(Need::Any, |it| Need::Within(i32::MIN, it)),
             Relation::LessOrEqual => Need::Within(i32::MIN, number),
             Relation::Greater => number.checked_add(1).map_or(Need::Any, |it| Need::Within(it, i32::MAX)),
@@ -93,8 +94,7 @@ pub(crate) fn needs(view: &MethodView<'_>, branch: u32, is_taken: bool, target: 
     let operands = view.body.operands(branch);
     let instruction = view.instruction(branch);
     if matches!(instruction.opcode, op::TABLESWITCH | op::LOOKUPSWITCH) {
-        let need = case(view, branch, target).map_or(Need::Any, |it| Need::Within(it, it));
-        return operands.first().map(|&key| (key, need)).into_iter().collect();
+        return operands.first().map(|&key| of_switch(view, branch, key, target)).into_iter().collect();
     }
     let Some(relation) = relation(instruction.opcode) else { return Vec::new() };
     let relation = if is_taken { relation } else { relation.negated() };
@@ -108,6 +108,26 @@ pub(crate) fn needs(view: &MethodView<'_>, branch: u32, is_taken: bool, target: 
         (_, &[a, b]) => of_numbers(view, relation, a, b),
         _ => Vec::new(),
     }
+}
+
+fn of_switch(view: &MethodView<'_>, branch: u32, key: ValueId, target: u32) -> (ValueId, Need) {
+    let (keys, is_default) = keys(view, branch, target);
+    if let Some((object, constants)) = view.chosen_by(key) {
+        // A switch over an enumeration: the object is what is needed, not the number that a table has for it.
+        let mut fitting = constants.iter().filter(|it| keys.contains(&it.0)).map(|it| it.1);
+        return match (fitting.next(), fitting.next()) {
+            (Some(constant), None) if !is_default => (object, Need::Is(constant)),
+            _ => (object, Need::Any),
+        };
+    }
+    let bounds = |keys: &[i32]| Some((*keys.iter().min()?, *keys.iter().max()?));
+    if !is_default {
+        return (key, bounds(&keys).map_or(Need::Any, |(low, high)| Need::Within(low, high)));
+    }
+    let others = other_keys(view, branch, target);
+    let is_dense = |low: i32, high: i32| i64::from(high) - i64::from(low) == others.len() as i64 - 1;
+    let need = bounds(&others).filter(|&(low, high)| keys.is_empty() && is_dense(low, high));
+    (key, need.map_or(Need::Any, |(low, high)| Need::Outside(low, high)))
 }
 
 fn object(relation: Relation) -> Need {
@@ -173,27 +193,4 @@ pub(crate) fn constant_field(view: &MethodView<'_>, value: ValueId) -> Option<Fi
     let field = view.field_of(value)?;
     let both = access::STATIC | access::FINAL;
     (view.world.field(field).access & both == both).then_some(field)
-}
-
-/// The only key with which a switch goes to an address.
-fn case(view: &MethodView<'_>, branch: u32, target: u32) -> Option<i32> {
-    let instruction = view.instruction(branch);
-    let word = |at: usize| -> Option<i32> {
-        let bytes = instruction.bytes.get(at..at + 4)?;
-        Some(i32::from_be_bytes(bytes.try_into().ok()?))
-    };
-    // The default comes first and has no key.
-    let mut targets = instruction.targets();
-    let default = targets.next()?;
-    let mut fitting = targets.enumerate().filter(|(_, it)| *it == target).map(|(at, _)| at);
-    let (at, None) = (fitting.next()?, fitting.next()) else { return None };
-    if default == target {
-        return None;
-    }
-    // Operands begin at the next multiple of four behind the opcode.
-    let operands = 4 - (instruction.pc as usize & 3);
-    match instruction.opcode {
-        op::TABLESWITCH => word(operands + 4)?.checked_add(at as i32),
-        _ => word(operands + 8 + at * 8),
-    }
 }

@@ -1,6 +1,7 @@
 //! Tests with what a JDK makes: classes by `javac`, jars by `jar`, its own modules.
 
 mod body;
+mod causal;
 mod grammar;
 mod jars;
 mod jdk;
