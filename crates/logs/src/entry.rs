@@ -1,6 +1,7 @@
 //! An entry of a log: one message, with what the layout says about it.
 
 use crate::level::Level;
+use crate::runner;
 use crate::trace::Trace;
 
 /// What one call of a logger wrote. Everything is as written; what the layout does not have is absent.
@@ -29,7 +30,7 @@ pub struct Entry<'t> {
     pub context: Option<&'t str>,
     /// The message, all its lines.
     pub message: &'t str,
-    /// What follows the message: stack traces, and lines that others wrote in between.
+    /// What follows the message: stack traces, the report of a test runner, and lines that others wrote in between.
     pub rest: &'t str,
 }
 
@@ -39,13 +40,29 @@ impl<'t> Entry<'t> {
         self.message.split('\n').next().unwrap_or_default()
     }
 
-    /// The exceptions that were logged with the message.
+    /// The exceptions that were logged with the message. Those of a test runner's report are not.
     pub fn trace(&self) -> Trace<'t> {
         if self.rest.is_empty() {
             return Trace::default();
         }
         let last_line = self.message.rsplit('\n').next().unwrap_or_default();
-        Trace::parse_behind(last_line, self.rest)
+        Trace::parse_behind(last_line, &self.rest[..self.report_at()])
+    }
+
+    /// What a test runner wrote into the log behind this entry. What it wrote behind the last is the footer of the log.
+    pub fn report(&self) -> Option<&'t str> {
+        Some(&self.rest[self.report_at()..]).filter(|it| !it.is_empty())
+    }
+
+    fn report_at(&self) -> usize {
+        let mut at = 0;
+        for line in self.rest.split_inclusive('\n') {
+            if runner::is_report(line.trim_end_matches('\n')) {
+                return at;
+            }
+            at += line.len();
+        }
+        at
     }
 
     /// The class of the statement as far as the entry says it: the logger, or else the name of the source file.

@@ -80,7 +80,8 @@ pub(crate) fn detect(text: &str) -> Result<Layout, LogError> {
     let mut lines = 0;
     let mut at = 0;
     while at < text.len() {
-        for (n, layout) in KNOWN.iter().enumerate() {
+        let is_blank = text.as_bytes()[at] == b'\n';
+        for (n, layout) in KNOWN.iter().enumerate().filter(|_| !is_blank) {
             let (starts, has_tail) = starts(layout, text, at);
             counts[n] += usize::from(starts);
             tails[n] += usize::from(has_tail);

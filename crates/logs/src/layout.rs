@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memmem, memrchr};
 
 use crate::date::DateFormat;
 use crate::error::LogError;
@@ -339,7 +339,7 @@ impl Walk<'_> {
     fn location(&mut self, at: usize) -> Option<usize> {
         let rest = &self.bytes[at..];
         let name = rest.iter().take_while(|it| is_name(**it)).count();
-        let dot = memchr::memrchr(b'.', &rest[..name])?;
+        let dot = memrchr(b'.', &rest[..name])?;
         if rest.get(name) != Some(&b'(') {
             return None;
         }
@@ -359,12 +359,12 @@ impl Walk<'_> {
 fn next_start(tokens: &[Token], bytes: &[u8], from: usize, end: usize) -> Option<usize> {
     let within = bytes.get(from..end)?;
     match tokens {
-        [Token::Text(text), ..] => Some(memmem::find(within, text)? + from),
+        [Token::Text(text), ..] => Some(find(within, text)? + from),
         [Token::Space, Token::Text(text), ..] => {
             // Looking for the text rather than for each white space before it spares tries.
             let mut skipped = 0;
             loop {
-                let at = memmem::find(&within[skipped..], text)? + skipped + from;
+                let at = find(&within[skipped..], text)? + skipped + from;
                 let spaces = bytes[from..at].iter().rev().take_while(|it| is_space(**it)).count();
                 if spaces > 0 || (at == from && at > 0 && is_space(bytes[at - 1])) {
                     return Some(at - spaces);
@@ -383,6 +383,20 @@ fn next_start(tokens: &[Token], bytes: &[u8], from: usize, end: usize) -> Option
     }
 }
 
+/// Where `text` is. What stands between the fields of a layout is a few bytes long, for which a searcher is not worth
+/// its making.
+fn find(within: &[u8], text: &[u8]) -> Option<usize> {
+    let first = *text.first()?;
+    let mut from = 0;
+    loop {
+        let at = from + memchr(first, &within[from..])?;
+        if within[at..].starts_with(text) {
+            return Some(at);
+        }
+        from = at + 1;
+    }
+}
+
 fn number(digits: &[u8]) -> Option<u32> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
@@ -397,10 +411,22 @@ fn skip_space(bytes: &[u8], at: usize) -> usize {
 
 /// What may stand in the name of a class, a logger, a method or a file.
 fn is_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(byte, b'.' | b'$' | b'_' | b'-' | b'/' | b'<' | b'>' | b'?' | b'~' | b'#' | b'*')
-        || byte >= 0x80
+    NAME[byte as usize]
 }
+
+/// Looked up rather than compared: names are most of what stands before a message.
+const NAME: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let it = byte as u8;
+        table[byte] = it.is_ascii_alphanumeric()
+            || matches!(it, b'.' | b'$' | b'_' | b'-' | b'/' | b'<' | b'>' | b'?' | b'~' | b'#' | b'*')
+            || it >= 0x80;
+        byte += 1;
+    }
+    table
+};
 
 /// Where the line that has `at` ends: at its end of line, or at the end of the text.
 pub(crate) fn line_end(bytes: &[u8], at: usize) -> usize {

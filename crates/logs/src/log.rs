@@ -269,17 +269,16 @@ impl Reader<'_> {
     fn footer(&self) -> Option<(usize, u32)> {
         let last = self.entries.last()?;
         let mut at = (self.message_end + 1).min(self.text.len());
-        let mut line = last.line + 1 + self.layout.breaks() as u32;
+        let first = last.line + 1 + self.layout.breaks() as u32;
         // Blank lines and marks of progress right before it belong to it.
         let mut begin = None;
-        for it in self.text[at..].split_inclusive('\n') {
+        for (line, it) in (first..).zip(self.text[at..].split_inclusive('\n')) {
             let bare = it.trim_end_matches('\n');
             if runner::is_summary(bare) {
                 return begin.or(Some((at, line)));
             }
             begin = if runner::is_progress(bare) { begin.or(Some((at, line))) } else { None };
             at += it.len();
-            line += 1;
         }
         None
     }

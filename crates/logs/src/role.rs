@@ -18,7 +18,8 @@ pub fn role(thread: &str) -> Cow<'_, str> {
     let mut role = String::with_capacity(thread.len());
     let mut at = 0;
     while at < bytes.len() {
-        let begins = at == 0 || !(bytes[at - 1].is_ascii_alphanumeric() || !bytes[at - 1].is_ascii());
+        let is_word = |it: u8| it.is_ascii_alphanumeric() || !it.is_ascii();
+        let begins = at == 0 || !is_word(bytes[at - 1]);
         let length = match bytes[at] {
             b'-' if begins && is_sign(bytes, at) => 1 + digits(bytes, at + 1),
             _ if begins => long_number(&bytes[at..]).unwrap_or_else(|| digits(bytes, at)),

@@ -51,6 +51,9 @@ pub(crate) fn is_report(line: &str) -> bool {
     if let Some(rest) = line.strip_prefix("Time: ") {
         return rest.bytes().all(|it| it.is_ascii_digit() || matches!(it, b'.' | b','));
     }
+    if line.starts_with(['.', 'E', 'I', 'F']) && is_progress(line) {
+        return true;
+    }
     match STARTS.iter().find(|it| line.starts_with(**it)) {
         // These words begin a sentence, too.
         Some(&"Running ") => line[8..].contains('.') && !line[8..].contains(' '),
@@ -62,7 +65,10 @@ pub(crate) fn is_report(line: &str) -> bool {
 
 /// Whether a line is the beginning of what a runner writes when all tests have ended.
 pub(crate) fn is_summary(line: &str) -> bool {
-    is_report(line) && !line.starts_with("Running ") && !line.starts_with("JUnit version ")
+    is_report(line)
+        && !is_progress(line)
+        && !line.starts_with("Running ")
+        && !line.starts_with("JUnit version ")
 }
 
 /// Whether a line has marks of progress and nothing else.
@@ -81,6 +87,8 @@ mod tests {
             ("Time: 1,234.5", true),
             ("Time: soon", false),
             ("OK (1 test)", true),
+            (".E.", true),
+            ("Early", false),
             ("There was 1 failure:", true),
             ("There was no leader", false),
             ("Tests run: 1,  Failures: 1", true),

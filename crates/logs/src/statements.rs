@@ -85,7 +85,7 @@ impl Tie {
 pub struct Statements {
     statements: Vec<Statement>,
     /// By the name of the outermost class and the source line.
-    by_line: FxHashMap<(String, u32), Vec<u32>>,
+    by_line: FxHashMap<String, FxHashMap<u32, Vec<u32>>>,
     /// Statements whose template says too little to be looked for, by the name of the outermost class.
     vague: FxHashMap<String, Vec<u32>>,
     /// Finds the keys in a message. None if there are no keys.
@@ -126,7 +126,7 @@ const TELLING_CHARS_MIN: usize = 6;
 impl Statements {
     /// An index of these statements.
     pub fn new(statements: Vec<Statement>) -> Statements {
-        let mut by_line: FxHashMap<(String, u32), Vec<u32>> = FxHashMap::default();
+        let mut by_line: FxHashMap<String, FxHashMap<u32, Vec<u32>>> = FxHashMap::default();
         let mut vague: FxHashMap<String, Vec<u32>> = FxHashMap::default();
         let mut groups: Vec<Group> = Vec::new();
         let mut by_template: FxHashMap<&Template, Option<u32>> = FxHashMap::default();
@@ -134,7 +134,7 @@ impl Statements {
         for (n, statement) in (0_u32..).zip(&statements) {
             let class = outermost(&statement.class);
             if let Some(line) = statement.line {
-                by_line.entry((class.to_owned(), line)).or_default().push(n);
+                by_line.entry(class.to_owned()).or_default().entry(line).or_default().push(n);
             }
             let group = by_template.entry(&statement.template).or_insert_with(|| {
                 let key = key(&statement.template)?;
@@ -214,7 +214,7 @@ impl Statements {
         // The name of the file tells more about the class than the logger does.
         let file = entry.file.map(|it| it.split_once('.').map_or(it, |(stem, _)| stem));
         let key = file.unwrap_or_else(|| outermost(class));
-        let Some(here) = self.by_line.get(&(key.to_owned(), line)) else { return Vec::new() };
+        let Some(here) = self.by_line.get(key).and_then(|it| it.get(&line)) else { return Vec::new() };
         let named: Vec<u32> = here.iter().copied().filter(|it| self.named(*it, entry).is_some()).collect();
         // With a file the logger may be that of any class; without one the name must fit.
         if named.is_empty() && file.is_some() { here.clone() } else { named }
@@ -285,6 +285,9 @@ impl Statements {
 
     /// The best of those that fit, and all that are equally good.
     fn best(&self, fitting: &[u32], entry: &Entry<'_>) -> Vec<StatementId> {
+        if let [only] = fitting {
+            return vec![self.statements[*only as usize].id];
+        }
         let has_trace = !entry.rest.is_empty() && !entry.trace().exceptions.is_empty();
         let rank = |n: &u32| {
             let statement = &self.statements[*n as usize];

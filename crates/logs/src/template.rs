@@ -138,10 +138,21 @@ fn fits(parts: &[Part], message: &str) -> bool {
     // The leftmost place for each text leaves most room for those behind it.
     for part in middle {
         let Part::Text(text) = part else { continue };
-        let Some(at) = memmem::find(rest.as_bytes(), text.as_bytes()) else { return false };
+        let Some(at) = find(rest.as_bytes(), text.as_bytes()) else { return false };
         rest = &rest[at + text.len()..];
     }
     true
+}
+
+/// A message shorter than this is searched without a searcher, the making of which takes longer.
+const SHORT_BYTES_MAX: usize = 256;
+
+fn find(within: &[u8], text: &[u8]) -> Option<usize> {
+    if within.len() > SHORT_BYTES_MAX {
+        return memmem::find(within, text);
+    }
+    let first = *text.first()?;
+    memchr::memchr_iter(first, within).find(|it| within[*it..].starts_with(text))
 }
 
 #[cfg(test)]

@@ -264,9 +264,7 @@ fn classify(line: &str) -> Line<'_> {
     } else {
         (Relation::Logged, bare)
     };
-    if let Some(rest) =
-        rest.strip_prefix("[CIRCULAR REFERENCE:").or(rest.strip_prefix("[CIRCULAR REFERENCE: "))
-    {
+    if let Some(rest) = rest.strip_prefix("[CIRCULAR REFERENCE:") {
         let inner = rest.trim().trim_end_matches(']');
         let (class, message) = head(inner).unwrap_or((inner, ""));
         // Older JVMs write it without the words before.

@@ -268,6 +268,25 @@ fn noise_of_test_runners() {
 }
 
 #[test]
+fn a_report_between_entries_is_no_part_of_them() {
+    let text = "2021-07-28 13:31:16,997 INFO [main] a.B: exited\n\
+        E\n\
+        Time: 1.262\n\
+        There was 1 failure:\n\
+        1) test(a.B)\n\
+        java.lang.AssertionError\n\
+        \tat a.B.c(B.java:1)\n\
+        2021-07-28 13:31:16,998 INFO [other] a.B: goes on\n";
+    let log = Log::read(text.as_bytes()).unwrap();
+    let entry = log.entry(0).unwrap();
+    assert_eq!(entry.message, "exited");
+    assert_eq!(entry.trace().exceptions, []);
+    assert!(entry.report().unwrap().starts_with("E\nTime: 1.262"), "{:?}", entry.report());
+    assert_eq!(log.entry(1).unwrap().report(), None);
+    assert_eq!(log.footer(), None);
+}
+
+#[test]
 fn patterns_that_are_given() {
     let zookeeper = "%d{ISO8601} [myid:%X{myid}] - %-5p [%t:%C{1}@%L] - %m%n";
     check_with(
@@ -314,8 +333,7 @@ fn what_is_no_log_is_told() {
         assert_eq!(Log::read(text.as_bytes()).unwrap_err(), LogError::Empty, "{text:?}");
     }
     let told = Log::read(b"\nfoo \x07 bar\nbaz\n").unwrap_err().to_string();
-    for part in ["layouts" /* not said as a bare word */, "3 lines", "\"foo \\u{7} bar\"", "%d{ISO8601}"] {
-        let part = if part == "layouts" { "no layout fits" } else { part };
+    for part in ["no layout fits", "3 lines", "\"foo \\u{7} bar\"", "%d{ISO8601}"] {
         assert!(told.contains(part), "{told}");
     }
     let layout = Layout::compile("%d %m").unwrap();
