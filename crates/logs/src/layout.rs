@@ -78,7 +78,7 @@ impl Span {
     }
 
     pub fn of(self, text: &str) -> &str {
-        &text[self.start as usize..self.end as usize]
+        text.get(self.start as usize..self.end as usize).unwrap_or_default()
     }
 }
 
@@ -166,11 +166,12 @@ impl Layout {
     pub(crate) fn head(&self, text: &str, at: usize, found: &mut Found) -> Option<usize> {
         *found = Found::default();
         let bytes = text.as_bytes();
+        // Not even the end of the line is looked for further on: a line may be tried at many places.
+        let bytes = &bytes[..bytes.len().min(at + HEAD_BYTES_MAX)];
         let mut end = line_end(bytes, at);
         for _ in 0..self.head_breaks {
             end = line_end(bytes, (end + 1).min(bytes.len()));
         }
-        let end = end.min(at.saturating_add(HEAD_BYTES_MAX));
         let mut walk = Walk { bytes: &bytes[..end], tries: TRIES_MAX, any_level: self.any_level, found };
         let begin = walk.run(&self.head, at)?;
         // A bound may have cut a character in two.

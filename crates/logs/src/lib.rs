@@ -3,7 +3,7 @@
 //! A [`Log`] is read from bytes, with a [`Layout`] that is detected or compiled from the pattern of an appender. Its
 //! [`Entry`]s say what the layout has (time, level, thread, logger, source line) and have the message; their
 //! [`Trace`] has the exceptions that were logged with it. [`Statements`] is an index of the log statements of a program,
-//! each with a [`Template`] of its message, and ties an entry to those that can have written it. [`role`] makes the names
+//! each with a [`Template`] of its message, and ties an entry to those that can have written it. [`role()`] makes the names
 //! of threads of different runs comparable.
 //!
 //! Logs are written by programs that nobody here has seen, and they are edited, cut and glued on their way. So nothing in
