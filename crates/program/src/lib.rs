@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 mod body;
+mod builder;
 mod calls;
 mod classes;
 mod classpath;
@@ -33,6 +34,8 @@ mod exceptions;
 mod facts;
 mod find;
 pub mod flow;
+mod format;
+mod frameworks;
 mod hierarchy;
 mod jar;
 mod kinds;
@@ -45,6 +48,7 @@ pub mod loops;
 mod manifest;
 mod map;
 mod merges;
+mod message;
 mod modules;
 mod names;
 mod nearest;
@@ -52,10 +56,14 @@ mod pattern;
 mod scope;
 mod shape;
 mod sites;
+mod statements;
+mod template;
 mod tracer;
 mod values;
 mod view;
+mod wording;
 mod world;
+mod wrappers;
 
 pub use body::{Body, Catch};
 pub use calls::CallGraph;
@@ -67,6 +75,7 @@ pub use dominance::{Dominance, Edges, Tangled};
 pub use error::{Error, MissingCandidate};
 pub use exceptions::{Exception, Exceptions, Source};
 pub use facts::{Allocation, Call, CallId, CallKind, Facts, Given, Handler, HandlerId, Handover, Lambda, Task, Thrower, Thrown, Write};
+pub use frameworks::{Api, Level};
 pub use find::{Found, find_sites};
 pub use hierarchy::concrete_subtypes;
 pub use kinds::KindSet;
@@ -78,6 +87,8 @@ pub use nearest::Suggestions;
 pub use pattern::{PatternError, SitePattern};
 pub use scope::Scope;
 pub use sites::{Hook, MethodSite, MethodSites, sites_of_method};
+pub use statements::{Place, Statement, Statements};
+pub use template::{Part, Template};
 pub use values::{Const, Value, ValueId};
 pub use view::{Known, MethodView};
 pub use world::{

@@ -6,4 +6,5 @@ mod questions;
 mod random;
 mod run;
 mod sites;
+mod statements;
 mod tools;
