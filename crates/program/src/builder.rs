@@ -2,7 +2,6 @@
 
 use hypocenter_classfile::{descriptor, op};
 
-use crate::dominance::{Dominance, Edges};
 use crate::message::{Message, concatenated};
 use crate::values::{Value, ValueId};
 use crate::wording::Reader;
@@ -31,6 +30,7 @@ impl Reader<'_, '_> {
     pub(crate) fn built(&mut self, value: ValueId, at: u32) -> Option<Vec<Message>> {
         let builder = self.builder(value)?;
         let acts = self.acts(builder, at)?;
+        self.spend(acts.len());
         let is_certain = self.certain(builder, &acts, at)?;
         let mut parts = Vec::new();
         for (&(number, act), is_certain) in acts.iter().zip(is_certain) {
@@ -150,7 +150,7 @@ impl Reader<'_, '_> {
         if start == end && made < at && acts.iter().all(|it| (made..=at).contains(&it.0)) {
             return Some(vec![Some(true); acts.len()]);
         }
-        let dominance = Dominance::of(&body.flow, Edges::All).ok()?;
+        let dominance = self.dominance()?;
         let certain = |&(number, _): &(u32, Act)| {
             let block = body.block_of(number);
             let comes_before = (block == end && number < at) || self.leads(block, end, start);

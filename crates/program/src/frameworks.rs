@@ -151,7 +151,7 @@ const ASKED: [(&[u8], &[u8]); 8] = [
 
 /// Whether a call of this method asks an object for a text.
 pub(crate) fn is_asked(owner: &[u8], name: &[u8]) -> bool {
-    ASKED.iter().any(|it| *it == (owner, name))
+    ASKED.contains(&(owner, name))
 }
 
 /// Whether objects of this type (a descriptor) are asked for the text rather than being it.

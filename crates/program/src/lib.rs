@@ -10,6 +10,8 @@
 //! - [`find_sites`] finds the sites that a readable [`SitePattern`] fits, and says what comes nearest if none does.
 //! - [`build_map`] writes the instrumentation map for a plan.
 //! - [`concrete_subtypes`] says what can be thrown where an abstract exception is asked for.
+//! - [`Statements`] are the log statements of the system, each with the templates of its message, found over the
+//!   [`World`] of its classes, the [`Facts`] of its methods and its [`CallGraph`].
 //!
 //! The input is hostile. What cannot be read is a named [`Problem`](hypocenter_plan::Problem) in the result and
 //! never the end of a scan; everything that is read has a bound (entries of a jar and their inflated size, depth of
@@ -75,8 +77,8 @@ pub use dominance::{Dominance, Edges, Tangled};
 pub use error::{Error, MissingCandidate};
 pub use exceptions::{Exception, Exceptions, Source};
 pub use facts::{Allocation, Call, CallId, CallKind, Facts, Given, Handler, HandlerId, Handover, Lambda, Task, Thrower, Thrown, Write};
-pub use frameworks::{Api, Level};
 pub use find::{Found, find_sites};
+pub use frameworks::{Api, Level};
 pub use hierarchy::concrete_subtypes;
 pub use kinds::KindSet;
 pub use lists::Lists;

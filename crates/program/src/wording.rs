@@ -4,6 +4,8 @@
 //! methods of the system that return a text, lambdas. What cannot be followed is a hole; what a parameter says is left
 //! open for the callers ([`Slot`]).
 
+use std::cell::OnceCell;
+use std::hash::Hash;
 use std::sync::{Arc, RwLock};
 
 use hypocenter_classfile::{BootstrapMethod, ClassFile, Constant, Member, descriptor, op};
@@ -11,6 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::body::Body;
 use crate::calls::CallGraph;
+use crate::dominance::{Dominance, Edges};
 use crate::facts::Facts;
 use crate::format::Style;
 use crate::frameworks::{is_asked, is_asking_name};
@@ -26,9 +29,36 @@ const TARGETS_MAX: usize = 4;
 /// The most values that are looked at for one message.
 const STEPS_MAX: u32 = 2000;
 /// The deepest nesting of values within a method.
-const NESTING_MAX: usize = 64;
+const NESTING_MAX: usize = 32;
 /// The longest array of arguments that is looked at.
 const ELEMENTS_MAX: usize = 64;
+
+/// The messages that something may be, shared by all who asked.
+type Found = Arc<[Message]>;
+
+/// What has been found out once, by what it is about and how deep it was asked for.
+struct Kept<K> {
+    known: RwLock<FxHashMap<(K, u8), Found>>,
+}
+
+impl<K> Default for Kept<K> {
+    fn default() -> Self {
+        Kept { known: RwLock::default() }
+    }
+}
+
+impl<K: Copy + Eq + Hash> Kept<K> {
+    /// What is known, or what `find` finds; a hole if that is nothing.
+    fn get(&self, key: K, depth: u8, find: impl FnOnce() -> Option<Vec<Message>>) -> Found {
+        let known = self.known.read().unwrap_or_else(|it| it.into_inner()).get(&(key, depth)).cloned();
+        known.unwrap_or_else(|| {
+            // Nothing is locked meanwhile: what is found may need others of its kind.
+            let found: Found = find().unwrap_or_else(|| vec![Message::hole()]).into();
+            let mut known = self.known.write().unwrap_or_else(|it| it.into_inner());
+            known.entry((key, depth)).or_insert(found).clone()
+        })
+    }
+}
 
 /// What texts are made of, over the whole system. What was found is kept: it depends on nothing but what was asked, so
 /// that it does not matter who asked first.
@@ -38,51 +68,38 @@ pub(crate) struct Wording<'w> {
     calls: &'w CallGraph,
     /// The interfaces of the system that lambdas implement, with the method.
     asked: FxHashSet<(TypeId, SignatureId)>,
-    returns: RwLock<FxHashMap<(MethodId, u8), Arc<[Message]>>>,
-    fields: RwLock<FxHashMap<(FieldId, u8), Arc<[Message]>>>,
+    returns: Kept<MethodId>,
+    fields: Kept<FieldId>,
 }
 
 impl<'w> Wording<'w> {
     pub fn of(world: &'w World, facts: &'w Facts, calls: &'w CallGraph) -> Wording<'w> {
         let asked = facts.lambdas().iter().filter_map(|it| Some((it.interface?, it.signature?))).collect();
-        let (returns, fields) = Default::default();
+        let (returns, fields) = (Kept::default(), Kept::default());
         Wording { world, facts, calls, asked, returns, fields }
     }
 
     /// What a method returns, in terms of its parameters.
-    fn returns(&self, method: MethodId, depth: u8) -> Arc<[Message]> {
-        let known = self.returns.read().unwrap_or_else(|it| it.into_inner()).get(&(method, depth)).cloned();
-        known.unwrap_or_else(|| {
-            let found = with_view(self.world, method, |view, bootstraps| {
+    fn returns(&self, method: MethodId, depth: u8) -> Found {
+        self.returns.get(method, depth, || {
+            with_view(self.world, method, |view, bootstraps| {
                 let mut reader = Reader::new(self, view, bootstraps, depth);
                 let mut all = Vec::new();
                 for (number, it) in (0..).zip(&view.body.flow.instructions) {
-                    let Some(&operand) =
-                        view.body.operands(number).first().filter(|_| it.opcode == op::ARETURN)
-                    else {
-                        continue;
-                    };
+                    let operand = view.body.operands(number).first().filter(|_| it.opcode == op::ARETURN);
+                    let Some(&operand) = operand else { continue };
                     if view.body.constant(operand) != Some(Const::Null) {
                         all.extend(reader.text(operand, number));
                     }
                 }
                 united(all)
-            });
-            let found: Arc<[Message]> = found.unwrap_or_else(|| vec![Message::hole()]).into();
-            let mut returns = self.returns.write().unwrap_or_else(|it| it.into_inner());
-            returns.entry((method, depth)).or_insert(found).clone()
+            })
         })
     }
 
     /// What a field holds that is written in one place only, where its class is initialised or objects are made.
-    fn field(&self, field: FieldId, depth: u8) -> Arc<[Message]> {
-        let known = self.fields.read().unwrap_or_else(|it| it.into_inner()).get(&(field, depth)).cloned();
-        known.unwrap_or_else(|| {
-            let found = self.constant_value(field).or_else(|| self.written(field, depth));
-            let found: Arc<[Message]> = found.unwrap_or_else(|| vec![Message::hole()]).into();
-            let mut fields = self.fields.write().unwrap_or_else(|it| it.into_inner());
-            fields.entry((field, depth)).or_insert(found).clone()
-        })
+    fn field(&self, field: FieldId, depth: u8) -> Found {
+        self.fields.get(field, depth, || self.constant_value(field).or_else(|| self.written(field, depth)))
     }
 
     fn constant_value(&self, field: FieldId) -> Option<Vec<Message>> {
@@ -157,6 +174,7 @@ pub(crate) struct Reader<'r, 'v> {
     bootstraps: &'r [BootstrapMethod],
     depth: u8,
     steps: u32,
+    dominance: OnceCell<Option<Dominance>>,
     /// The values that are being looked at: a text that is put together in a loop contains itself.
     active: Vec<ValueId>,
 }
@@ -168,7 +186,18 @@ impl<'r, 'v> Reader<'r, 'v> {
         bootstraps: &'r [BootstrapMethod],
         depth: u8,
     ) -> Self {
-        Reader { wording, view, bootstraps, depth, steps: 0, active: Vec::new() }
+        let dominance = OnceCell::new();
+        Reader { wording, view, bootstraps, depth, steps: 0, dominance, active: Vec::new() }
+    }
+
+    /// Which blocks of the method dominate which; none if that cannot be said.
+    pub fn dominance(&self) -> Option<&Dominance> {
+        self.dominance.get_or_init(|| Dominance::of(&self.view.body.flow, Edges::All).ok()).as_ref()
+    }
+
+    /// Counts work against the bound of a message.
+    pub fn spend(&mut self, steps: usize) {
+        self.steps = self.steps.saturating_add(steps as u32);
     }
 
     /// Begins another message.
@@ -358,7 +387,8 @@ impl<'r, 'v> Reader<'r, 'v> {
         match (view.world.type_name(reference.owner), name) {
             (b"java/lang/String", b"valueOf") | (b"java/util/Objects", b"toString") => {
                 let parameter = descriptor::parameters(signature).next()?;
-                (!parameter.starts_with(b"[")).then(|| self.printed(operands[0], parameter, number))
+                let printed = operand(0).filter(|_| !parameter.starts_with(b"["))?;
+                Some(self.printed(printed, parameter, number))
             }
             (b"java/lang/String", b"toString" | b"intern") => Some(self.text(operand(0)?, number)),
             (b"java/lang/String", b"concat") | (b"kotlin/jvm/internal/Intrinsics", b"stringPlus") => {

@@ -91,6 +91,9 @@ pub(crate) struct Wrappers<'w> {
     frameworks: Frameworks<'w>,
     forms: FxHashMap<RefId, Form>,
     pub emissions: Vec<Emission>,
+    /// The emissions of methods that call themselves, by however many others: what they say the second time is not
+    /// followed.
+    repeated: FxHashSet<u32>,
 }
 
 impl<'w> Wrappers<'w> {
@@ -101,7 +104,8 @@ impl<'w> Wrappers<'w> {
             Some((id, frameworks.form(world.method_ref(id))?))
         };
         let forms: FxHashMap<RefId, Form> = (0..world.ref_count()).filter_map(form).collect();
-        let mut it = Wrappers { world, facts, calls, frameworks, forms, emissions: Vec::new() };
+        let (emissions, repeated) = Default::default();
+        let mut it = Wrappers { world, facts, calls, frameworks, forms, emissions, repeated };
         it.run();
         it
     }
@@ -133,8 +137,9 @@ impl<'w> Wrappers<'w> {
     }
 
     /// The calls of the methods in which the last emissions hand something on.
-    fn next(&self, first: usize) -> Vec<Work> {
+    fn next(&mut self, first: usize) -> Vec<Work> {
         let mut work = Vec::new();
+        let mut repeated = Vec::new();
         let mut handed: FxHashMap<MethodId, usize> = FxHashMap::default();
         for (at, emission) in self.emissions.iter().enumerate().skip(first) {
             if !emission.is_handing_on() {
@@ -154,12 +159,15 @@ impl<'w> Wrappers<'w> {
                 for &call in self.calls.calls_of_ref(named) {
                     let kind = self.facts.call(call).kind;
                     let may_run = is_exact || matches!(kind, CallKind::Virtual | CallKind::Interface);
-                    if may_run && !self.is_within(self.method(call), at) {
+                    if may_run && self.is_within(self.method(call), at) {
+                        repeated.push(at as u32);
+                    } else if may_run {
                         work.push((call, Task::Wrapper(at as u32)));
                     }
                 }
             }
         }
+        self.repeated.extend(repeated);
         work
     }
 
@@ -331,7 +339,7 @@ impl<'w> Wrappers<'w> {
             let is_handing_on = emission.is_handing_on();
             // Libraries call it too, and what they say is not known.
             let is_open = is_handing_on && (self.world.is_callback(method) || by_lambdas.contains(&method));
-            if is_open || !is_handing_on {
+            if is_open || !is_handing_on || self.repeated.contains(&at) {
                 ends.push(at);
                 is_data[at as usize] = is_open && !self.frameworks.is_logger(self.world.method(method).owner);
             } else if !is_asked[at as usize] {

@@ -273,7 +273,7 @@ const ROWS: &[(&str, &str, &[&str])] = &[
     (
         "a wrapper that calls itself",
         "void say(String m, int n) { if (n > 0) { say(m + \".\", n - 1); } LOG.info(m); } void f() { say(\"x\", 3); }",
-        &["f INFO x via say"],
+        &["f INFO x via say", "say INFO {}"],
     ),
     (
         "a wrapper that is also a callback",
@@ -374,8 +374,8 @@ const ROWS: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
-/// Compiles all rows into a directory of this name.
-fn compile(name: &str, mode: &str) -> (PathBuf, PathBuf) {
+/// Compiles classes with these members into a directory of this name: `Row0`, `Row1` and so on.
+fn compile(name: &str, mode: &str, members: &[&str]) -> (PathBuf, PathBuf) {
     let root = directory(&format!("statements-{name}"));
     let (libraries, rows) = (root.join("libraries"), root.join("rows"));
     let mut sources = Vec::new();
@@ -392,7 +392,7 @@ fn compile(name: &str, mode: &str) -> (PathBuf, PathBuf) {
     arguments.extend(sources.iter().map(String::as_str));
     tool("javac", &arguments, &root);
     let mut sources = Vec::new();
-    for (number, (_, members, _)) in ROWS.iter().enumerate() {
+    for (number, members) in members.iter().enumerate() {
         let path = root.join(format!("Row{number}.java"));
         std::fs::write(&path, format!("package rows; class Row{number} {{ {SLF4J} {members} }}")).unwrap();
         sources.push(path.to_str().unwrap().to_owned());
@@ -405,13 +405,17 @@ fn compile(name: &str, mode: &str) -> (PathBuf, PathBuf) {
     (libraries, rows)
 }
 
-fn world(name: &str, mode: &str) -> World {
-    let (libraries, rows) = compile(name, mode);
+fn world(name: &str, mode: &str, members: &[&str]) -> World {
+    let (libraries, rows) = compile(name, mode, members);
     let entries = [rows, libraries].map(|it| it.to_str().unwrap().to_owned());
     let classes = ClassPath::from_entries(&entries, Path::new("")).with_jdk(&java_home()).open(17);
     let (world, problems) = load(&classes, &Scope::of(&["rows".to_owned()]));
     assert_eq!(problems, []);
     world
+}
+
+fn members() -> Vec<&'static str> {
+    ROWS.iter().map(|it| it.1).collect()
 }
 
 fn statements(world: &World) -> Statements {
@@ -433,7 +437,7 @@ fn show(world: &World, statement: &Statement) -> Vec<String> {
 }
 
 fn check(mode: &str) {
-    let world = world(mode, mode);
+    let world = world(mode, mode, &members());
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for it in statements(&world).statements() {
         let class = world.show_type(world.method(it.method).owner);
@@ -470,7 +474,7 @@ fn statements_with_concatenation_by_plain_invokedynamic() {
 
 #[test]
 fn statements_do_not_depend_on_the_number_of_threads() {
-    let world = world("threads", "indyWithConstants");
+    let world = world("threads", "indyWithConstants", &members());
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| statements(&world).statements().to_vec())
@@ -478,4 +482,48 @@ fn statements_do_not_depend_on_the_number_of_threads() {
     let one = run(1);
     assert!(one.len() > ROWS.len());
     assert_eq!(one, run(7));
+}
+
+#[test]
+fn values_within_values_without_end_are_cut() {
+    let deep = |inner: &str| format!("({inner}){}", ".concat(s)".repeat(500));
+    let code = format!(
+        "String a(String s) {{ return {}; }} String b(String s) {{ return {}; }} void f(String s) {{ LOG.info({}); }}",
+        deep("s"),
+        deep("a(s)"),
+        deep("b(s)")
+    );
+    let world = world("deep", "inline", &[&code]);
+    let found = statements(&world);
+    let shown: Vec<String> = found.statements().iter().flat_map(|it| show(&world, it)).collect();
+    assert_eq!(shown, ["f INFO {}"]);
+}
+
+#[test]
+fn broken_classes_break_nothing() {
+    let (libraries, rows) = compile("broken", "inline", &members());
+    let package = rows.join("rows");
+    let files: Vec<PathBuf> = std::fs::read_dir(&package).unwrap().map(|it| it.unwrap().path()).collect();
+    let whole: Vec<Vec<u8>> = files.iter().map(|it| std::fs::read(it).unwrap()).collect();
+    let entries = [rows, libraries].map(|it| it.to_str().unwrap().to_owned());
+    let mut state = 1u64;
+    let mut random = move |below: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % below
+    };
+    let mut found = 0;
+    for _ in 0..40 {
+        for (path, bytes) in files.iter().zip(&whole) {
+            let mut bytes = bytes.clone();
+            for _ in 0..random(4) {
+                let at = random(bytes.len());
+                bytes[at] = random(256) as u8;
+            }
+            std::fs::write(path, bytes).unwrap();
+        }
+        let classes = ClassPath::from_entries(&entries, Path::new("")).open(17);
+        let (world, _) = load(&classes, &Scope::of(&["rows".to_owned()]));
+        found += statements(&world).statements().len();
+    }
+    assert!(found > 40, "nearly everything was refused: {found}");
 }
