@@ -12,6 +12,8 @@
 //! - A [`Body`] is the flow graph of a method and for every operand where it comes from; [`Dominance`] and
 //!   [`ControlDependence`] say what lies on every way and which branches decide about a block.
 //! - [`concrete_subtypes`] says what can be thrown where an abstract exception is asked for.
+//! - [`Statements`] are the log statements of the system, each with the templates of its message, found over the
+//!   [`World`] of its classes, the [`Facts`] of its methods and its [`CallGraph`].
 //!
 //! The input is hostile. What cannot be read is a named [`Problem`](hypocenter_plan::Problem) in the result and
 //! never the end of a scan; everything that is read has a bound (entries of a jar and their inflated size, depth of
@@ -23,6 +25,7 @@
 #![forbid(unsafe_code)]
 
 mod body;
+mod builder;
 mod calls;
 mod causal;
 mod classes;
@@ -36,6 +39,8 @@ mod exceptions;
 mod facts;
 mod find;
 pub mod flow;
+mod format;
+mod frameworks;
 mod hierarchy;
 mod jar;
 mod kinds;
@@ -48,6 +53,7 @@ pub mod loops;
 mod manifest;
 mod map;
 mod merges;
+mod message;
 mod modules;
 mod names;
 mod nearest;
@@ -58,10 +64,14 @@ mod shape;
 mod sites;
 mod switch;
 mod tasks;
+mod statements;
+mod template;
 mod tracer;
 mod values;
 mod view;
+mod wording;
 mod world;
+mod wrappers;
 
 pub use body::{Body, Catch};
 pub use calls::CallGraph;
@@ -75,6 +85,7 @@ pub use error::{Error, MissingCandidate};
 pub use exceptions::{Exception, Exceptions, Source, Way};
 pub use facts::{Allocation, Call, CallId, CallKind, Facts, Given, Handler, HandlerId, Handover, Lambda, Task, Thrower, Thrown, Write};
 pub use find::{Found, find_sites};
+pub use frameworks::{Api, Level};
 pub use hierarchy::concrete_subtypes;
 pub use kinds::KindSet;
 pub use lists::Lists;
@@ -88,6 +99,8 @@ pub use scope::Scope;
 pub use sites::{Hook, MethodSite, MethodSites, sites_of_method};
 pub use switch::Label;
 pub use tasks::Tasks;
+pub use statements::{Place, Statement, Statements};
+pub use template::{Part, Template};
 pub use values::{Const, Value, ValueId};
 pub use view::{Known, MethodView};
 pub use world::{

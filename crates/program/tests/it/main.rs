@@ -11,4 +11,5 @@ mod run;
 mod sites;
 mod table;
 mod tables;
+mod statements;
 mod tools;
