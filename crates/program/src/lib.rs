@@ -20,14 +20,17 @@
 
 #![forbid(unsafe_code)]
 
+mod bodies;
 mod body;
 mod calls;
 mod classes;
 mod classpath;
 mod command;
 mod dependence;
+mod detectors;
 mod directory;
 mod dominance;
+mod effects;
 mod error;
 mod exceptions;
 mod facts;
@@ -41,6 +44,7 @@ mod lines;
 mod lists;
 mod load;
 mod logger;
+mod loop_facts;
 pub mod loops;
 mod manifest;
 mod map;
@@ -52,9 +56,12 @@ mod pattern;
 mod scope;
 mod shape;
 mod sites;
+mod states;
+mod test_methods;
 mod tracer;
 mod values;
 mod view;
+mod waits;
 mod world;
 
 pub use body::{Body, Catch};
@@ -63,7 +70,9 @@ pub use classes::Classes;
 pub use classpath::ClassPath;
 pub use command::JavaCommand;
 pub use dependence::{ControlDependence, Dependence};
+pub use detectors::{Detector, Detectors, Feeds, Reason};
 pub use dominance::{Dominance, Edges, Tangled};
+pub use effects::{EFFECT_DEPTH_MAX, Effect, Effects};
 pub use error::{Error, MissingCandidate};
 pub use exceptions::{Exception, Exceptions, Source};
 pub use facts::{Allocation, Call, CallId, CallKind, Facts, Given, Handler, HandlerId, Handover, Lambda, Task, Thrower, Thrown, Write};
@@ -72,14 +81,18 @@ pub use hierarchy::concrete_subtypes;
 pub use kinds::KindSet;
 pub use lists::Lists;
 pub use load::load;
+pub use loop_facts::{Bound, LoopFact, LoopFacts, LoopId, REACHED_METHODS_MAX};
 pub use map::{MapSummary, build_map};
 pub use names::{NameId, Names};
 pub use nearest::Suggestions;
 pub use pattern::{PatternError, SitePattern};
 pub use scope::Scope;
 pub use sites::{Hook, MethodSite, MethodSites, sites_of_method};
+pub use states::{LambdaTask, State, StateKind, StateOptions, States, TaskClass};
+pub use test_methods::{Framework, Test, Tests};
 pub use values::{Const, Value, ValueId};
 pub use view::{Known, MethodView};
+pub use waits::{Limit, Wait, WaitKind, Waits};
 pub use world::{
     Field, FieldId, Method, MethodId, MethodRef, Origin, RefId, SignatureId, SystemClass, Type, TypeId, World, access,
 };
