@@ -79,3 +79,44 @@ fn element<'a>(
     }
     Ok(None)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A pool with `LT;` as 1, `value` as 2 and `LC;` as 3.
+    const POOL: &[u8] = b"\0\x04\x01\0\x03LT;\x01\0\x05value\x01\0\x03LC;";
+
+    fn pool() -> ConstantPool<'static> {
+        ConstantPool::parse(POOL, &mut Reader::new(POOL, 0)).unwrap()
+    }
+
+    fn plain(class_value: Option<&'static [u8]>) -> Annotation<'static> {
+        Annotation { descriptor: b"LT;", class_value }
+    }
+
+    #[test]
+    fn what_stands_behind_any_kind_of_element_is_read() {
+        let elements: [(&[u8], Option<&[u8]>); 6] = [
+            (b"c\0\x03", Some(b"LC;")),
+            (b"[\0\x01c\0\x03", Some(b"LC;")),
+            (b"I\0\x01", None),
+            (b"e\0\x01\0\x02", None),
+            (b"@\0\x01\0\0", None),
+            (b"[\0\x02s\0\x01s\0\x02", None),
+        ];
+        for (element, class) in elements {
+            let body = [b"\0\x02\0\x01\0\x01\0\x02", element, b"\0\x01\0\0"].concat();
+            assert_eq!(annotations(&body, &pool()), [plain(class), plain(None)], "{element:?}");
+            for end in 0..body.len() {
+                assert!(annotations(&body[..end], &pool()).len() < 2);
+            }
+        }
+    }
+
+    #[test]
+    fn deep_nesting_ends() {
+        let body = [b"\0\x01\0\x01\0\x01\0\x02".to_vec(), b"[\0\x01".repeat(100_000)].concat();
+        assert_eq!(annotations(&body, &pool()), []);
+    }
+}

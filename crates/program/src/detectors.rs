@@ -109,7 +109,9 @@ impl Detectors {
                 let mut found = Vec::new();
                 each_body(world, system, is_boolean, |view| {
                     let feeds = Slice::of(view, facts).feeds;
-                    let is_open = world.is_callback(view.id) || handed.contains(&view.id);
+                    let is_open = world.is_callback(view.id)
+                        || handed.contains(&view.id)
+                        || implements_general(world, view.id);
                     let is_used = is_open || calls.callers(view.id).any(|it| !dropped.contains(&it));
                     let mut reason = reason(world, facts, tests, view.id, &feeds);
                     if reason.is_none() && !is_used {
@@ -188,22 +190,21 @@ fn reason(world: &World, facts: &Facts, tests: &Tests, id: MethodId, feeds: &Fee
     None
 }
 
-/// Whether a method does what any class may do for a library: it implements a method of `Object` or of the
-/// collections and functions of the JDK, or has the name of one.
+/// Whether a method does what any class may do for a library, by its name or by what it implements.
 fn is_general(world: &World, id: MethodId) -> bool {
+    let names: [&[u8]; 6] = [b"equals", b"contains", b"hasNext", b"hasMore", b"hasPrevious", b"isEmpty"];
+    names.iter().any(|it| world.method_name(id).starts_with(it)) || implements_general(world, id)
+}
+
+/// Whether a method implements one of `Object` or of the collections and functions of the JDK.
+fn implements_general(world: &World, id: MethodId) -> bool {
     let method = world.method(id);
-    let name = world.method_name(id);
-    let named: [&[u8]; 6] = [b"equals", b"contains", b"hasNext", b"hasMore", b"hasPrevious", b"isEmpty"];
-    let implements = || {
-        let mut above = world.ancestors(method.owner).iter();
-        above.any(|&it| {
-            world.get(it).origin == Origin::Jdk
-                && (world.type_name(it).starts_with(b"java/util/")
-                    || world.type_name(it) == b"java/lang/Object")
-                && world.declared(it, method.signature).is_some()
-        })
-    };
-    named.iter().any(|it| name.starts_with(it)) || implements()
+    world.ancestors(method.owner).iter().any(|&it| {
+        let name = world.type_name(it);
+        world.get(it).origin == Origin::Jdk
+            && (name.starts_with(b"java/util/") || name == b"java/lang/Object")
+            && world.declared(it, method.signature).is_some()
+    })
 }
 
 /// Goes back from the result of a method to what it comes from.

@@ -1,6 +1,6 @@
 //! The loops of the system: how often they may go round, what they do, and how they are nested, also through calls.
 
-use hypocenter_classfile::op;
+use hypocenter_classfile::{ClassFile, op};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -15,7 +15,7 @@ use crate::loops::{Loop, Loops};
 use crate::values::{Value, ValueId};
 use crate::view::MethodView;
 use crate::waits::number_of;
-use crate::world::{MethodId, NONE, RefId, World};
+use crate::world::{MethodId, NONE, RefId, SystemClass, World};
 
 /// The most methods that are followed to find how much code a loop can reach; a loop that reaches more counts those.
 pub const REACHED_METHODS_MAX: usize = 4096;
@@ -93,7 +93,15 @@ impl LoopFacts {
             .par_iter()
             .map(|system| {
                 let mut part = Part::default();
-                each_body(world, system, |_| true, |view| part.method(&view, facts, &effects));
+                let round = part.sizes(world, system);
+                each_body(
+                    world,
+                    system,
+                    |it| round.binary_search(&it).is_ok(),
+                    |view| {
+                        part.method(&view, facts, &effects);
+                    },
+                );
                 part
             })
             .collect();
@@ -314,9 +322,27 @@ struct Part {
 }
 
 impl Part {
+    /// Measures all methods, and gives those that jump back in their code: only they can have loops.
+    fn sizes(&mut self, world: &World, system: &SystemClass) -> Vec<MethodId> {
+        let class = ClassFile::parse(&system.bytes).expect("was read before");
+        let mut back = Vec::new();
+        for (member, id) in class.methods().iter().zip(world.methods_of(system.id)) {
+            let Ok(Some(code)) = member.code() else { continue };
+            let (mut size, mut jumps_back) = (0, false);
+            for it in code.instructions().map_while(Result::ok) {
+                size += 1;
+                jumps_back |= it.targets().any(|target| target <= it.pc);
+            }
+            self.sizes.push((id, size));
+            if jumps_back {
+                back.push(id);
+            }
+        }
+        back
+    }
+
     fn method(&mut self, view: &MethodView<'_>, facts: &Facts, effects: &EffectMap) {
         let (body, flow) = (view.body, &view.body.flow);
-        self.sizes.push((view.id, flow.instructions.len() as u32));
         let Loops { loops, irreducible } = Loops::of(flow);
         self.irreducible += irreducible;
         if loops.is_empty() {
@@ -416,7 +442,14 @@ fn clock_values(view: &MethodView<'_>, facts: &Facts, effects: &EffectMap) -> Ve
         let near = effects.of_call(call).depth(Effect::Clock).is_some_and(|it| it <= NEAR);
         view.body.result(call.instruction.into()).filter(|_| is_number && near)
     };
-    flowing_from(view.body, facts.calls_in(view.id).filter_map(tells), |_| true)
+    // An object that was waited for until a time is no time itself.
+    let passed = |number: u32| {
+        view.callee_at(number).is_none_or(|it| {
+            let descriptor = view.world.signature(view.world.method_ref(it).signature).1;
+            !descriptor.ends_with(b";") || descriptor.ends_with(b"Instant;")
+        })
+    };
+    flowing_from(view.body, facts.calls_in(view.id).filter_map(tells), passed)
 }
 
 fn bound(view: &MethodView<'_>, it: &Loop, exits: &[u32], over: &Dominance) -> Bound {
@@ -501,8 +534,10 @@ impl Counter {
             }
         }
         let inside = |value: &ValueId| match body.value(*value) {
-            Value::Result(number) => it.contains(body.block_of(number)) && body.constant(*value).is_none(),
-            _ => false,
+            Value::Result(number) => it.contains(body.block_of(number)),
+            Value::Phi(block) => it.contains(block),
+            Value::Parameter(_) => false,
+            Value::Caught(_) | Value::Unknown => true,
         };
         // What a round sets to something else altogether is no counter.
         if starts.iter().any(inside) {
@@ -556,7 +591,7 @@ fn counts_of(
                 }
                 *rises = Some(up);
                 *counted = true;
-                pending.push(body.operands(number)[0]);
+                pending.extend(body.operands(number).first());
             }
             _ => return false,
         }

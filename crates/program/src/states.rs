@@ -94,11 +94,11 @@ pub struct States {
 
 impl States {
     /// Finds the tasks and their states.
-    pub fn of(world: &World, facts: &Facts, _calls: &CallGraph, options: &StateOptions) -> States {
+    pub fn of(world: &World, facts: &Facts, calls: &CallGraph, options: &StateOptions) -> States {
         let tasks = TaskTypes::of(world, options);
         let found: Vec<Option<(TaskClass, Vec<State>)>> = (0..world.system_classes().len())
             .into_par_iter()
-            .map(|at| of_class(world, facts, &tasks, at, options.helpers))
+            .map(|at| of_class(world, facts, &tasks, at, options.helpers.then_some(calls)))
             .collect();
         let mut states = States { lambdas: lambda_tasks(world, facts, &tasks), ..States::default() };
         for (mut class, mut of_class) in found.into_iter().flatten() {
@@ -225,7 +225,7 @@ fn of_class(
     facts: &Facts,
     tasks: &TaskTypes,
     at: usize,
-    helpers: bool,
+    helpers: Option<&CallGraph>,
 ) -> Option<(TaskClass, Vec<State>)> {
     let system = &world.system_classes()[at];
     let methods = tasks.methods(world, system.id);
@@ -234,8 +234,8 @@ fn of_class(
     }
     let variables = variables(world, system.id);
     let mut looked_at = methods.clone();
-    if helpers {
-        add_helpers(world, facts, system.id, &mut looked_at);
+    if let Some(calls) = helpers {
+        add_helpers(world, facts, calls, system.id, &mut looked_at);
     }
     let mut found: Vec<(usize, State)> = Vec::new();
     each_body(
@@ -266,21 +266,17 @@ fn variables(world: &World, id: TypeId) -> Vec<FieldId> {
     variable.map(|(_, id)| id).collect()
 }
 
-fn add_helpers(world: &World, facts: &Facts, class: TypeId, methods: &mut Vec<MethodId>) {
+/// Adds the methods of the class that these call, and those that they call.
+fn add_helpers(world: &World, facts: &Facts, calls: &CallGraph, class: TypeId, methods: &mut Vec<MethodId>) {
     let tasks = methods.len();
     let mut at = 0;
     while at < methods.len() {
         for call in facts.calls_in(methods[at]) {
-            let callee = facts.call(call).callee.and_then(|it| world.method_ref(it).method);
-            let helps = |it: &MethodId| {
-                let method = world.method(*it);
-                method.owner == class && !method.is_abstract() && !world.method_name(*it).starts_with(b"<")
-            };
-            if let Some(callee) = callee.filter(helps).filter(|it| !methods.contains(it)) {
-                if methods.len() - tasks == HELPERS_MAX {
-                    return;
+            let own = calls.targets(facts.call(call)).iter().filter(|it| world.method(**it).owner == class);
+            for &helper in own.filter(|it| !world.method_name(**it).starts_with(b"<")) {
+                if methods.len() - tasks < HELPERS_MAX && !methods.contains(&helper) {
+                    methods.push(helper);
                 }
-                methods.push(callee);
             }
         }
         at += 1;

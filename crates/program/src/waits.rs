@@ -315,7 +315,7 @@ fn shape_of(class: &[u8], name: &[u8], descriptor: &[u8]) -> Option<WaitShape> {
         (b"Lock", b"lock" | b"lockInterruptibly") => by(WaitKind::Lock, None),
         (b"FileChannel", b"lock") => by(WaitKind::Lock, None),
         (b"LockSupport", b"park") => by(WaitKind::Notify, None),
-        (b"LockSupport", b"parkNanos") => by(WaitKind::Notify, Argument(count - 1, NANO)),
+        (b"LockSupport", b"parkNanos") => by(WaitKind::Notify, Argument(count.saturating_sub(1), NANO)),
         (b"LockSupport", b"parkUntil") => by(WaitKind::Notify, Until),
         (b"Selector", b"select") => {
             let at = parameters.iter().position(|it| *it == b"J");

@@ -5,5 +5,6 @@ mod jdk;
 mod questions;
 mod random;
 mod run;
+mod shapes;
 mod sites;
 mod tools;
