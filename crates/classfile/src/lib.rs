@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 mod additions;
+mod annotation;
 mod attribute;
 mod bytes;
 mod catch;
@@ -40,6 +41,7 @@ mod rewrite;
 mod tables;
 
 pub use additions::Mark;
+pub use annotation::{Annotation, annotations};
 pub use class::{BootstrapMethod, ClassFile, MAX_MAJOR, MIN_MAJOR};
 pub use code::{Code, Handler};
 pub use digest::code_digest_symbolic;

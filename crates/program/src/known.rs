@@ -106,4 +106,67 @@ pub(crate) fn makes_future(descriptor: &[u8]) -> bool {
 pub(crate) fn runs_after_failure(name: &[u8]) -> bool {
     let name = name.strip_suffix(b"Async").unwrap_or(name);
     matches!(name, b"exceptionally" | b"exceptionallyCompose" | b"handle" | b"whenComplete")
+/// Packages of libraries whose classes read and write files and connections.
+pub(crate) fn is_io_package(owner: &[u8]) -> bool {
+    let packages: [&[u8]; 7] = [
+        b"java/io/",
+        b"java/nio/channels/",
+        b"java/nio/file/",
+        b"java/net/",
+        b"javax/net/ssl/",
+        b"io/netty/channel/",
+        b"io/netty/bootstrap/",
+    ];
+    packages.iter().any(|it| owner.starts_with(it)) && !is_in_memory(owner)
+}
+
+/// Streams that end in memory.
+fn is_in_memory(owner: &[u8]) -> bool {
+    let streams: [&[u8]; 5] =
+        [b"java/io/ByteArray", b"java/io/CharArray", b"java/io/String", b"java/io/Piped", b"java/io/Sequence"];
+    streams.iter().any(|it| owner.starts_with(it))
+}
+
+/// Whether a method of a library reads or writes files or connections, as far as its name says. What declares an
+/// `IOException` in an [I/O package](is_io_package) does so too.
+pub(crate) fn does_io(owner: &[u8], name: &[u8]) -> bool {
+    if !is_io_package(owner) {
+        return false;
+    }
+    let starts = |prefixes: &[&[u8]]| prefixes.iter().any(|it| name.starts_with(it));
+    match owner {
+        b"java/io/File" => {
+            starts(&[b"list", b"mkdir", b"delete", b"renameTo", b"create", b"set"])
+                || matches!(name, b"exists" | b"isFile" | b"isDirectory" | b"length" | b"lastModified")
+        }
+        b"java/io/FileInputStream" | b"java/io/FileOutputStream" | b"java/io/RandomAccessFile"
+        | b"java/io/FileReader" | b"java/io/FileWriter"
+            if name == b"<init>" =>
+        {
+            true
+        }
+        b"java/io/FileDescriptor" => name == b"sync",
+        b"java/nio/file/Files" => true,
+        b"java/net/URL" => starts(&[b"open", b"getContent"]),
+        b"java/net/InetAddress" => {
+            starts(&[b"getByName", b"getAllByName", b"getLocalHost", b"isReachable", b"getCanonicalHostName"])
+        }
+        _ if owner.starts_with(b"java/io/") => {
+            starts(&[b"read", b"write", b"flush", b"close", b"print", b"skip", b"seek", b"setLength"])
+        }
+        _ if owner.starts_with(b"java/nio/file/") => false,
+        _ => {
+            starts(&[b"read", b"write", b"connect", b"bind", b"close", b"send", b"receive", b"transfer"])
+                || starts(&[b"accept", b"flush", b"force", b"truncate", b"select", b"disconnect", b"shutdown"])
+                || matches!(
+                    name,
+                    b"open"
+                        | b"finishConnect"
+                        | b"startHandshake"
+                        | b"getInputStream"
+                        | b"getOutputStream"
+                        | b"getResponseCode"
+                )
+        }
+    }
 }

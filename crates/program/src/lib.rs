@@ -24,6 +24,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bodies;
 mod body;
 mod builder;
 mod calls;
@@ -32,8 +33,10 @@ mod classes;
 mod classpath;
 mod command;
 mod dependence;
+mod detectors;
 mod directory;
 mod dominance;
+mod effects;
 mod error;
 mod exceptions;
 mod facts;
@@ -49,6 +52,7 @@ mod lines;
 mod lists;
 mod load;
 mod logger;
+mod loop_facts;
 pub mod loops;
 mod manifest;
 mod map;
@@ -70,6 +74,12 @@ mod tracer;
 mod values;
 mod view;
 mod wording;
+mod states;
+mod test_methods;
+mod tracer;
+mod values;
+mod view;
+mod waits;
 mod world;
 mod wrappers;
 
@@ -80,7 +90,9 @@ pub use classes::Classes;
 pub use classpath::ClassPath;
 pub use command::JavaCommand;
 pub use dependence::{ControlDependence, Dependence};
+pub use detectors::{Detector, Detectors, Feeds, Reason};
 pub use dominance::{Dominance, Edges, Tangled};
+pub use effects::{EFFECT_DEPTH_MAX, Effect, Effects};
 pub use error::{Error, MissingCandidate};
 pub use exceptions::{Exception, Exceptions, Source, Way};
 pub use facts::{Allocation, Call, CallId, CallKind, Facts, Given, Handler, HandlerId, Handover, Lambda, Task, Thrower, Thrown, Write};
@@ -90,6 +102,7 @@ pub use hierarchy::concrete_subtypes;
 pub use kinds::KindSet;
 pub use lists::Lists;
 pub use load::load;
+pub use loop_facts::{Bound, LoopFact, LoopFacts, LoopId, REACHED_METHODS_MAX};
 pub use map::{MapSummary, build_map};
 pub use names::{NameId, Names};
 pub use nearest::Suggestions;
@@ -101,8 +114,11 @@ pub use switch::Label;
 pub use tasks::Tasks;
 pub use statements::{Place, Statement, Statements};
 pub use template::{Part, Template};
+pub use states::{LambdaTask, State, StateKind, StateOptions, States, TaskClass};
+pub use test_methods::{Framework, Test, Tests};
 pub use values::{Const, Value, ValueId};
 pub use view::{Known, MethodView};
+pub use waits::{Limit, Wait, WaitKind, Waits};
 pub use world::{
     Field, FieldId, Method, MethodId, MethodRef, Origin, RefId, SignatureId, SystemClass, Type, TypeId, World, access,
 };

@@ -8,6 +8,7 @@ mod jdk;
 mod questions;
 mod random;
 mod run;
+mod shapes;
 mod sites;
 mod table;
 mod tables;

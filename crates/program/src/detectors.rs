@@ -1,0 +1,307 @@
+//! Error detectors: methods whose truth value says whether something is wrong (CSNAKE 4.1 and 7).
+//!
+//! Every method of the system that returns a `boolean` is listed with what its result is computed from. Those that
+//! hardly detect errors have the [`Reason`] why; which reasons count is for the engine to say.
+
+use hypocenter_classfile::op;
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+
+use crate::bodies::each_body;
+use crate::calls::CallGraph;
+use crate::dependence::ControlDependence;
+use crate::dominance::{Dominance, Edges};
+use crate::effects::is_clock;
+use crate::facts::{CallId, Facts};
+use crate::test_methods::Tests;
+use crate::values::{Value, ValueId};
+use crate::view::MethodView;
+use crate::world::{FieldId, MethodId, Origin, World, access};
+
+/// Why a method is hardly an error detector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// It is test code.
+    Test,
+    /// The compiler made it: the body of a lambda, a bridge.
+    Synthetic,
+    /// It implements what a library asks of any class: `equals`, `contains`, `hasNext`.
+    General,
+    /// Its result does not depend on anything.
+    Constant,
+    /// Its result depends on final fields only: on how the system is configured.
+    Final,
+    /// Its result is computed from numbers that it is given.
+    Primitive,
+    /// Its result comes from reflection or from security checks only.
+    Reflection,
+    /// Nobody calls it, or nobody looks at the result.
+    Unused,
+    /// Only tests call it.
+    TestOnly,
+}
+
+/// What a result is computed from, or decided by.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Feeds {
+    /// Fields, sorted.
+    pub fields: Vec<FieldId>,
+    /// Calls, sorted.
+    pub calls: Vec<CallId>,
+    /// Parameters by number, as in [`Value::Parameter`], sorted; `this` is none.
+    pub parameters: Vec<u16>,
+    /// Whether the clock is asked.
+    pub clock: bool,
+    /// Whether an exception that was caught decides.
+    pub caught: bool,
+    /// Whether constants are among it; most results are `true` or `false` in the end.
+    pub constants: bool,
+}
+
+/// A method that returns a truth value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Detector {
+    /// The method.
+    pub method: MethodId,
+    /// What its result comes from.
+    pub feeds: Feeds,
+    /// Whether somebody looks at the result: a call that does more than drop it, or a library.
+    pub is_used: bool,
+    /// Why it is hardly a detector; none if it may be one.
+    pub reason: Option<Reason>,
+}
+
+/// The methods of the system that return truth values.
+#[derive(Debug, Default)]
+pub struct Detectors {
+    all: Vec<Detector>,
+}
+
+impl Detectors {
+    /// Finds them.
+    pub fn of(world: &World, facts: &Facts, calls: &CallGraph, tests: &Tests) -> Detectors {
+        let classes = world.system_classes();
+        let dropped: FxHashSet<CallId> = classes
+            .par_iter()
+            .flat_map_iter(|system| {
+                let mut found = Vec::new();
+                let asks = |id: MethodId| facts.calls_in(id).any(|it| is_asked(world, calls, facts, it));
+                each_body(world, system, asks, |view| {
+                    for call in facts.calls_in(view.id).filter(|&it| is_asked(world, calls, facts, it)) {
+                        let result = view.body.result(facts.call(call).instruction.into());
+                        let is_used = |it: ValueId| {
+                            !view.body.uses(it).is_empty() || !view.body.phi_uses(it).is_empty()
+                        };
+                        if result.is_some_and(|it| !is_used(it)) {
+                            found.push(call);
+                        }
+                    }
+                });
+                found
+            })
+            .collect();
+        // What a method reference names is called by whoever gets it.
+        let handed: FxHashSet<MethodId> = facts.lambdas().iter().filter_map(|it| it.implementation).collect();
+        let is_boolean = |id: MethodId| world.method_descriptor(id).ends_with(b")Z");
+        let all = classes
+            .par_iter()
+            .flat_map_iter(|system| {
+                let mut found = Vec::new();
+                each_body(world, system, is_boolean, |view| {
+                    let feeds = Slice::of(view, facts).feeds;
+                    let is_open = world.is_callback(view.id)
+                        || handed.contains(&view.id)
+                        || implements_general(world, view.id);
+                    let is_used = is_open || calls.callers(view.id).any(|it| !dropped.contains(&it));
+                    let mut reason = reason(world, facts, tests, view.id, &feeds);
+                    if reason.is_none() && !is_used {
+                        reason = Some(Reason::Unused);
+                    }
+                    let in_test = |it| tests.is_test_code(world.method(facts.call(it).method).owner);
+                    if reason.is_none() && !is_open && calls.callers(view.id).all(in_test) {
+                        reason = Some(Reason::TestOnly);
+                    }
+                    found.push(Detector { method: view.id, feeds, is_used, reason });
+                });
+                found
+            })
+            .collect();
+        Detectors { all }
+    }
+
+    /// All methods that return a truth value and have a body, in the order of the methods.
+    pub fn all(&self) -> &[Detector] {
+        &self.all
+    }
+
+    /// Those that may detect errors.
+    pub fn kept(&self) -> impl Iterator<Item = &Detector> {
+        self.all.iter().filter(|it| it.reason.is_none())
+    }
+}
+
+/// Whether a call gets a truth value from a method of the system.
+fn is_asked(world: &World, calls: &CallGraph, facts: &Facts, id: CallId) -> bool {
+    let call = facts.call(id);
+    let is_boolean = |it| world.signature(world.method_ref(it).signature).1.ends_with(b")Z");
+    call.callee.is_some_and(is_boolean) && !calls.targets(call).is_empty()
+}
+
+/// Why a method is hardly a detector, from what it is itself.
+fn reason(world: &World, facts: &Facts, tests: &Tests, id: MethodId, feeds: &Feeds) -> Option<Reason> {
+    let method = world.method(id);
+    if tests.is_test_code(method.owner) {
+        return Some(Reason::Test);
+    }
+    if method.access & access::SYNTHETIC != 0 {
+        return Some(Reason::Synthetic);
+    }
+    if is_general(world, id) {
+        return Some(Reason::General);
+    }
+    let active = !feeds.calls.is_empty() || feeds.clock || feeds.caught;
+    if !active && feeds.fields.is_empty() && feeds.parameters.is_empty() {
+        return Some(Reason::Constant);
+    }
+    let is_final = |it: &FieldId| world.field(*it).access & access::FINAL != 0;
+    if !active && feeds.parameters.is_empty() && feeds.fields.iter().all(is_final) {
+        return Some(Reason::Final);
+    }
+    let skipped = u16::from(!method.is_static());
+    let parameters: Vec<&[u8]> = world.parameter_types(id).collect();
+    let is_number = |it: &u16| {
+        let of = it.checked_sub(skipped).and_then(|it| parameters.get(usize::from(it)));
+        of.is_some_and(|it| it.len() == 1)
+    };
+    if !active && feeds.fields.is_empty() && feeds.parameters.iter().all(is_number) {
+        return Some(Reason::Primitive);
+    }
+    let reflects = |it: &CallId| {
+        let callee = facts.call(*it).callee.map(|it| world.type_name(world.method_ref(it).owner));
+        callee.is_some_and(|it| {
+            let packages: [&[u8]; 4] =
+                [b"java/lang/reflect/", b"java/security/", b"javax/security/", b"java/lang/Class"];
+            packages.iter().any(|package| it.starts_with(package))
+        })
+    };
+    if !feeds.calls.is_empty() && feeds.fields.is_empty() && feeds.calls.iter().all(reflects) {
+        return Some(Reason::Reflection);
+    }
+    None
+}
+
+/// Whether a method does what any class may do for a library, by its name or by what it implements.
+fn is_general(world: &World, id: MethodId) -> bool {
+    let names: [&[u8]; 6] = [b"equals", b"contains", b"hasNext", b"hasMore", b"hasPrevious", b"isEmpty"];
+    names.iter().any(|it| world.method_name(id).starts_with(it)) || implements_general(world, id)
+}
+
+/// Whether a method implements one of `Object` or of the collections and functions of the JDK.
+fn implements_general(world: &World, id: MethodId) -> bool {
+    let method = world.method(id);
+    world.ancestors(method.owner).iter().any(|&it| {
+        let name = world.type_name(it);
+        world.get(it).origin == Origin::Jdk
+            && (name.starts_with(b"java/util/") || name == b"java/lang/Object")
+            && world.declared(it, method.signature).is_some()
+    })
+}
+
+/// Goes back from the result of a method to what it comes from.
+struct Slice<'v> {
+    view: MethodView<'v>,
+    facts: &'v Facts,
+    feeds: Feeds,
+    seen: Vec<bool>,
+    seen_blocks: Vec<bool>,
+    values: Vec<ValueId>,
+    blocks: Vec<u32>,
+}
+
+impl<'v> Slice<'v> {
+    fn of(view: MethodView<'v>, facts: &'v Facts) -> Self {
+        let flow = &view.body.flow;
+        let mut it = Slice {
+            view,
+            facts,
+            feeds: Feeds::default(),
+            seen: vec![false; view.body.values() as usize],
+            seen_blocks: vec![false; flow.blocks.len()],
+            values: Vec::new(),
+            blocks: Vec::new(),
+        };
+        for (block, bounds) in flow.blocks.iter().enumerate() {
+            if flow.reachable[block] && flow.last(block as u32).opcode == op::IRETURN {
+                it.values.extend_from_slice(view.body.operands(bounds.end - 1));
+                it.blocks.push(block as u32);
+            }
+        }
+        it.run();
+        let feeds = &mut it.feeds;
+        feeds.fields.sort_unstable();
+        feeds.fields.dedup();
+        feeds.calls.sort_unstable();
+        feeds.parameters.sort_unstable();
+        it
+    }
+
+    fn run(&mut self) {
+        let body = self.view.body;
+        let dependence = ControlDependence::of(&body.flow, Edges::Normal).ok();
+        let over =
+            (!body.flow.handlers.is_empty()).then(|| Dominance::of(&body.flow, Edges::All).ok()).flatten();
+        loop {
+            if let Some(value) = self.values.pop() {
+                if !std::mem::replace(&mut self.seen[value.number() as usize], true) {
+                    self.value(value);
+                }
+            } else if let Some(block) = self.blocks.pop() {
+                if std::mem::replace(&mut self.seen_blocks[block as usize], true) {
+                    continue;
+                }
+                for it in dependence.iter().flat_map(|it| it.of_block(block)) {
+                    let last = body.flow.blocks[it.branch as usize].end - 1;
+                    self.values.extend_from_slice(body.operands(last));
+                    self.blocks.push(it.branch);
+                }
+                let mut above = std::iter::successors(Some(block), |&it| over.as_ref()?.immediate(it));
+                self.feeds.caught |=
+                    over.is_some() && above.any(|it| body.flow.handlers.binary_search(&it).is_ok());
+            } else {
+                break;
+            }
+        }
+    }
+
+    fn value(&mut self, value: ValueId) {
+        let body = self.view.body;
+        match body.value(value) {
+            Value::Unknown => {}
+            Value::Parameter(0) if !self.view.is_static() => {}
+            Value::Parameter(number) => self.feeds.parameters.push(number),
+            Value::Caught(_) => self.feeds.caught = true,
+            Value::Phi(block) => {
+                self.values.extend_from_slice(body.inputs(value));
+                self.blocks.push(block);
+            }
+            Value::Result(number) => {
+                self.values.extend_from_slice(body.operands(number));
+                let opcode = self.view.instruction(number).opcode;
+                if body.constant(value).is_some() {
+                    // Which constant it is, was decided where it stands.
+                    self.feeds.constants = true;
+                    self.blocks.push(body.block_of(number));
+                } else if matches!(opcode, op::GETSTATIC | op::GETFIELD) {
+                    self.feeds.fields.extend(self.view.field_at(number));
+                } else if matches!(opcode, op::INVOKEVIRTUAL..=op::INVOKEDYNAMIC) {
+                    self.feeds.calls.extend(self.facts.call_at(self.view.id, number));
+                    self.feeds.clock |= self.view.callee_at(number).is_some_and(|it| {
+                        let it = self.view.world.method_ref(it);
+                        let name = self.view.world.signature(it.signature).0;
+                        is_clock(self.view.world.type_name(it.owner), name)
+                    });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What a method does to the world outside its thread, itself or through what it calls: I/O, sleeping, waiting,
+//! asking for the time.
+
+use crate::calls::CallGraph;
+use crate::facts::{Call, Facts};
+use crate::known;
+use crate::waits::{Shapes, WaitKind};
+use crate::world::{RefId, TypeId, World};
+
+/// How many calls deep effects are looked for.
+pub const EFFECT_DEPTH_MAX: u8 = 8;
+/// Calls that may run more methods than this say nothing of what is done: through `Runnable.run` everything does
+/// everything.
+pub(crate) const TARGETS_MAX: usize = 64;
+
+/// Something that is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    /// Files or connections are read or written.
+    Io,
+    /// The thread sleeps.
+    Sleep,
+    /// It waits for something else than time.
+    Wait,
+    /// The time is asked for.
+    Clock,
+}
+
+const KINDS: usize = 4;
+
+/// What is done, and how near: through how many calls at least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Effects {
+    depths: [u8; KINDS],
+}
+
+impl Default for Effects {
+    fn default() -> Self {
+        Effects { depths: [u8::MAX; KINDS] }
+    }
+}
+
+impl Effects {
+    /// Through how many calls something is done: 0 if directly; none if it is not done, as far as is looked.
+    pub fn depth(&self, effect: Effect) -> Option<u8> {
+        Some(self.depths[effect as usize]).filter(|&it| it != u8::MAX)
+    }
+
+    /// Whether it is done.
+    pub fn has(&self, effect: Effect) -> bool {
+        self.depth(effect).is_some()
+    }
+
+    fn put(&mut self, effect: Effect) {
+        self.depths[effect as usize] = 0;
+    }
+
+    /// Takes what another does as well, so many calls away.
+    pub(crate) fn take(&mut self, other: &Effects, away: u8) {
+        for (mine, it) in self.depths.iter_mut().zip(other.depths) {
+            *mine = (*mine).min(it.saturating_add(away));
+        }
+    }
+}
+
+/// The effects of all methods of the system and of all references.
+pub(crate) struct EffectMap {
+    methods: Vec<Effects>,
+    /// What a call of a reference does in itself.
+    direct: Vec<Effects>,
+    /// What the methods of the system that it may run do.
+    through: Vec<Effects>,
+}
+
+impl EffectMap {
+    pub fn of(world: &World, facts: &Facts, calls: &CallGraph) -> EffectMap {
+        let waits = Shapes::of(world);
+        let io = world.find_type(b"java/io/IOException");
+        let refs = || (0..world.ref_count() as u32).map(RefId);
+        let direct: Vec<Effects> = refs().map(|it| of_ref(world, &waits, io, it)).collect();
+        let mut map = EffectMap {
+            methods: vec![Effects::default(); world.method_count()],
+            through: vec![Effects::default(); direct.len()],
+            direct,
+        };
+        for call in facts.calls() {
+            if let Some(callee) = call.callee {
+                map.methods[call.method.index()].take(&map.direct[callee.index()], 0);
+            }
+        }
+        // Each round carries effects one call further.
+        for _ in 0..EFFECT_DEPTH_MAX {
+            for id in refs() {
+                let targets = calls.targets_of_ref(id);
+                if targets.len() <= TARGETS_MAX {
+                    for target in targets {
+                        map.through[id.index()].take(&map.methods[target.index()], 0);
+                    }
+                }
+            }
+            let mut next = map.methods.clone();
+            for call in facts.calls() {
+                if let Some(callee) = call.callee {
+                    next[call.method.index()].take(&map.through[callee.index()], 1);
+                }
+            }
+            if next == map.methods {
+                break;
+            }
+            map.methods = next;
+        }
+        map
+    }
+
+    /// What a call does.
+    pub fn of_call(&self, call: &Call) -> Effects {
+        let mut effects = Effects::default();
+        if let Some(callee) = call.callee {
+            effects.take(&self.direct[callee.index()], 0);
+            effects.take(&self.through[callee.index()], 1);
+        }
+        effects
+    }
+}
+
+fn of_ref(world: &World, waits: &Shapes, io: Option<TypeId>, id: RefId) -> Effects {
+    let mut effects = Effects::default();
+    let it = world.method_ref(id);
+    let owner = it.method.map_or(it.owner, |it| world.method(it).owner);
+    if world.is_system(owner) {
+        return effects;
+    }
+    let (class, name) = (world.type_name(owner), world.signature(it.signature).0);
+    let declares = || {
+        let throws = it.method.map_or(&[][..], |it| world.throws(it));
+        known::is_io_package(class) && io.is_some_and(|io| throws.iter().any(|&it| world.is_subtype(it, io)))
+    };
+    if known::does_io(class, name) || declares() {
+        effects.put(Effect::Io);
+    }
+    match waits.get(id).map(|it| it.kind) {
+        Some(WaitKind::Sleep) => effects.put(Effect::Sleep),
+        Some(_) => effects.put(Effect::Wait),
+        None => {}
+    }
+    if is_clock(class, name) {
+        effects.put(Effect::Clock);
+    }
+    effects
+}
+
+/// Whether a method of a library tells the time.
+pub(crate) fn is_clock(owner: &[u8], name: &[u8]) -> bool {
+    match owner {
+        b"java/lang/System" => matches!(name, b"currentTimeMillis" | b"nanoTime"),
+        b"java/time/Clock" => matches!(name, b"millis" | b"instant"),
+        b"java/time/Instant" | b"java/time/LocalDateTime" | b"java/time/ZonedDateTime" => name == b"now",
+        _ => false,
+    }
+}
