@@ -1,5 +1,6 @@
 //! Tests with what a JDK makes: classes by `javac`, jars by `jar`, its own modules.
 
+mod faults;
 mod jars;
 mod jdk;
 mod questions;
