@@ -166,7 +166,221 @@ pub(crate) fn does_io(owner: &[u8], name: &[u8]) -> bool {
                         | b"getInputStream"
                         | b"getOutputStream"
                         | b"getResponseCode"
+/// What input and output go through.
+pub(crate) const STREAMS: &[&[u8]] = &[
+    b"java/io/InputStream",
+    b"java/io/OutputStream",
+    b"java/io/Reader",
+    b"java/io/Writer",
+    b"java/io/DataInput",
+    b"java/io/DataOutput",
+    b"java/nio/channels/Channel",
+];
+
+/// Of these the ones that live in memory; what extends them does so too. Pipes are not among them: they break.
+pub(crate) const MEMORY: &[&[u8]] = &[
+    b"java/io/ByteArrayInputStream",
+    b"java/io/ByteArrayOutputStream",
+    b"java/io/CharArrayReader",
+    b"java/io/CharArrayWriter",
+    b"java/io/StringBufferInputStream",
+    b"java/io/StringReader",
+    b"java/io/StringWriter",
+];
+
+/// Static methods of the JDK that give a stream on nothing.
+pub(crate) fn gives_null_stream(owner: &[u8], name: &[u8]) -> bool {
+    matches!(
+        (owner, name),
+        (b"java/io/InputStream", b"nullInputStream")
+            | (b"java/io/OutputStream", b"nullOutputStream")
+            | (b"java/io/Reader", b"nullReader")
+            | (b"java/io/Writer", b"nullWriter")
+    )
+}
+
+/// Types that nearly every object can be known as: that one of them wraps a stream says nothing of the others.
+pub(crate) fn is_for_all(class: &[u8]) -> bool {
+    let is_lang = class.starts_with(b"java/lang/")
+        && !matches!(class, b"java/lang/AutoCloseable" | b"java/lang/Appendable" | b"java/lang/Readable");
+    is_lang || class.starts_with(b"java/util/") || class == b"java/io/Serializable"
+}
+
+/// Classes whose objects hold data and reach nothing outside: a stream that has one may still live in memory.
+pub(crate) fn is_plain_data(class: &[u8]) -> bool {
+    match class.strip_prefix(b"java/") {
+        Some(rest) => {
+            rest.starts_with(b"nio/charset/")
+                || rest.starts_with(b"util/zip/")
+                || rest.starts_with(b"util/concurrent/atomic/")
+                || rest.starts_with(b"util/concurrent/locks/")
+                || rest.starts_with(b"math/")
+                || matches!(
+                    rest,
+                    b"lang/String"
+                        | b"lang/StringBuilder"
+                        | b"lang/StringBuffer"
+                        | b"lang/CharSequence"
+                        | b"lang/Object"
+                        | b"lang/Boolean"
+                        | b"lang/Byte"
+                        | b"lang/Character"
+                        | b"lang/Short"
+                        | b"lang/Integer"
+                        | b"lang/Long"
+                        | b"lang/Float"
+                        | b"lang/Double"
+                        | b"lang/Class"
+                        | b"lang/ClassLoader"
+                        | b"security/MessageDigest"
+                        | b"util/Locale"
+                        | b"util/BitSet"
+                        | b"util/Random"
+                        | b"nio/ByteOrder"
+                )
+        }
+        None => class.starts_with(b"javax/crypto/") || class == b"org/slf4j/Logger",
+    }
+}
+
+/// Whether a method, by its name, reads from or writes to the stream that it is handed rather than by its own object:
+/// `load(in)` and `serialize(archive)` do, `upload(in)` and `execute(body)` do not.
+pub(crate) fn works_on_argument(name: &[u8]) -> bool {
+    const BEGINNINGS: &[&[u8]] = &[
+        b"read",
+        b"write",
+        b"serialize",
+        b"deserialize",
+        b"load",
+        b"store",
+        b"save",
+        b"parse",
+        b"merge",
+        b"encode",
+        b"decode",
+        b"print",
+        b"dump",
+        b"list",
+        b"marshal",
+        b"unmarshal",
+        b"format",
+        b"transform",
+        b"copy",
+        b"skip",
+        b"fill",
+        b"flush",
+        b"close",
+    ];
+    BEGINNINGS.iter().any(|it| name.starts_with(it))
+}
+
+/// Whether a method of a library waits for a disk or a network, if `declares` says whether it throws an `IOException`.
+///
+/// In the JDK those are the packages of files, sockets and channels. Any other library that declares an `IOException`
+/// has no other way to say that it does input or output.
+pub(crate) fn does_io(owner: &[u8], name: &[u8], is_jdk: bool, declares: bool) -> bool {
+    if declares {
+        const PACKAGES: &[&[u8]] = &[
+            b"java/io/",
+            b"java/nio/channels/",
+            b"java/nio/file/",
+            b"java/net/",
+            b"javax/net/",
+            b"java/util/zip/",
+            b"java/util/jar/",
+            b"sun/nio/",
+            b"sun/net/",
+            b"java/util/Properties",
+            b"java/rmi/",
+            b"javax/imageio/",
+            b"java/security/KeyStore",
+        ];
+        return !is_jdk || PACKAGES.iter().any(|it| owner.starts_with(it));
+    }
+    match owner {
+        b"java/io/File" => matches!(
+            name,
+            b"delete"
+                | b"exists"
+                | b"mkdir"
+                | b"mkdirs"
+                | b"renameTo"
+                | b"list"
+                | b"listFiles"
+                | b"length"
+                | b"isDirectory"
+                | b"isFile"
+                | b"lastModified"
+                | b"setLastModified"
+                | b"canRead"
+                | b"canWrite"
+                | b"getFreeSpace"
+                | b"getTotalSpace"
+                | b"getUsableSpace"
+        ),
+        b"java/io/PrintStream" | b"java/io/PrintWriter" => {
+            name.starts_with(b"print")
+                || matches!(name, b"write" | b"append" | b"format" | b"flush" | b"close")
+        }
+        b"java/nio/MappedByteBuffer" => matches!(name, b"force" | b"load"),
+        b"java/nio/file/Files" => {
+            matches!(name, b"exists" | b"notExists" | b"isDirectory" | b"isRegularFile")
+        }
+        b"java/net/InetAddress" | b"java/net/InetSocketAddress" => {
+            matches!(
+                name,
+                b"getByName" | b"getAllByName" | b"getHostName" | b"getCanonicalHostName" | b"isReachable"
+            )
+        }
+        _ => {
+            owner.starts_with(b"io/netty/channel/")
+                && matches!(
+                    name,
+                    b"write" | b"writeAndFlush" | b"flush" | b"connect" | b"bind" | b"close" | b"read"
                 )
         }
     }
+}
+
+/// Whether a call that does input or output changes what others can see: other processes, or this one after a
+/// restart. Before such a call is the last moment at which a crash leaves the change undone. Opening for writing is
+/// not told from opening for reading by its name and is left out, but for what says that it creates something.
+pub(crate) fn changes_outside(owner: &[u8], name: &[u8]) -> bool {
+    const BEGINNINGS: &[&[u8]] = &[
+        b"write",
+        b"append",
+        b"print",
+        b"flush",
+        b"force",
+        b"sync",
+        b"hsync",
+        b"hflush",
+        b"rename",
+        b"move",
+        b"delete",
+        b"create",
+        b"mkdir",
+        b"truncate",
+        b"setLength",
+        b"setLastModified",
+        b"transferTo",
+        b"transferFrom",
+        b"send",
+        b"copy",
+        b"connect",
+        b"finishConnect",
+        b"bind",
+        b"accept",
+        b"shutdownOutput",
+        b"store",
+        b"save",
+        b"serialize",
+        b"format",
+    ];
+    let is_read = owner.ends_with(b"InputStream") || owner.ends_with(b"Reader");
+    // What was buffered is written when the stream is closed, and the peer sees the end of a connection.
+    let ends = |it: &[&[u8]]| it.iter().any(|end| owner.ends_with(end));
+    let closes =
+        name == b"close" && ends(&[b"OutputStream", b"Writer", b"Channel", b"Socket", b"RandomAccessFile"]);
+    closes || (!is_read && BEGINNINGS.iter().any(|it| name.starts_with(it)))
 }

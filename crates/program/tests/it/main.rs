@@ -3,6 +3,7 @@
 mod body;
 mod causal;
 mod grammar;
+mod faults;
 mod jars;
 mod jdk;
 mod questions;
