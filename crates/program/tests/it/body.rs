@@ -17,6 +17,8 @@ fn with_body(class: &str, method: &str, check: impl Fn(&Body<'_>)) {
 
 /// What holds for every body.
 pub fn sound(body: &Body<'_>) {
+    made_before_taken(body);
+    made_of_others(body);
     let count = body.flow.instructions.len() as u32;
     for number in 0..count {
         for &operand in body.operands(number) {
@@ -47,6 +49,57 @@ pub fn sound(body: &Body<'_>) {
         let origins = body.origins(value);
         assert!(!origins.is_empty() && origins.is_sorted_by(|a, b| a < b));
         assert!(origins.iter().all(|it| !matches!(body.value(*it), Value::Phi(_))));
+    }
+}
+
+/// Every value is made on every way to where it is taken, and before it is. Exceptions are left out: the flow graph
+/// has ways for some that are never thrown.
+fn made_before_taken(body: &Body<'_>) {
+    let Ok(dominance) = Dominance::of(&body.flow, Edges::All) else { return };
+    for value in body.value_ids().filter(|_| body.flow.handlers.is_empty()) {
+        let (block, since) = match body.value(value) {
+            Value::Unknown | Value::Parameter(_) => continue,
+            Value::Caught(block) | Value::Phi(block) => (block, 0),
+            Value::Result(number) => (body.block_of(number), number + 1),
+        };
+        for &number in body.uses(value) {
+            let within = body.block_of(number);
+            let is_before =
+                if block == within { since <= number } else { dominance.dominates(block, within) };
+            assert!(is_before, "{:?} is taken by {number}", body.value(value));
+        }
+    }
+}
+
+/// No value is computed from itself other than through a merge: whoever follows operands comes to an end.
+fn made_of_others(body: &Body<'_>) {
+    let operands = |value: ValueId| match body.value(value) {
+        Value::Result(number) => body.operands(number),
+        _ => &[],
+    };
+    // 0 is not seen yet, 1 is above in the stack, 2 is done.
+    let mut state = vec![0; body.value_count() as usize];
+    for root in body.value_ids() {
+        let mut stack = vec![(root, 0)];
+        while let Some((value, taken)) = stack.last_mut() {
+            let at = value.number() as usize;
+            if *taken == 0 && state[at] == 2 {
+                stack.pop();
+                continue;
+            }
+            assert!(*taken > 0 || state[at] == 0, "{:?} comes from itself", body.value(*value));
+            state[at] = 1;
+            match operands(*value).get(*taken) {
+                Some(&operand) => {
+                    *taken += 1;
+                    stack.push((operand, 0));
+                }
+                None => {
+                    state[at] = 2;
+                    stack.pop();
+                }
+            }
+        }
     }
 }
 

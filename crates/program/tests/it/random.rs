@@ -246,7 +246,7 @@ fn values_of_huge_methods_are_bounded() {
         let class = ClassFile::parse(&bytes).unwrap();
         let body = Body::of_method(&class, &class.methods()[0]).unwrap().unwrap();
         let _ = ControlDependence::of(&body.flow, Edges::All);
-        (body.is_complete(), body.values())
+        (body.is_complete(), body.value_count())
     };
     // Every block stores another local and may throw; the handler reads all of them, and may throw itself.
     let mut code = Vec::new();
@@ -267,4 +267,13 @@ fn values_of_huge_methods_are_bounded() {
     let code: Vec<u8> = (0..6000).flat_map(|_| [3, 0x5c, 0x5c, 3, 0x99, 0, 3]).chain([3, 0xac]).collect();
     assert!(!body_of(&code, &[], 9).0);
     assert!(start.elapsed().as_secs() < 60);
+}
+
+#[test]
+fn a_handler_that_nothing_leads_to_takes_no_value_from_itself() {
+    // 0: goto 6; 3 (handler of 0..3): iinc 4 1; 6: ifeq 3; iconst_0; ireturn
+    check(&class_with(&[167, 0, 6, 132, 4, 1, 153, 255, 253, 3, 172], &[(0, 3, 3), (0, 3, 6)]));
+    // 0: goto 0; 3 (handler of 0..3 and of nothing): iinc 4 1; 6: goto 3
+    check(&class_with(&[167, 0, 0, 132, 4, 1, 167, 255, 253], &[(0, 3, 3)]));
+    check(&class_with(&[167, 0, 0, 132, 4, 1, 167, 255, 253], &[(0, 0, 3)]));
 }
