@@ -78,7 +78,12 @@ impl Node {
     pub fn is_event(self) -> bool {
         !matches!(
             self,
-            Node::Escape(..) | Node::Carried(..) | Node::Field(..) | Node::Return(..) | Node::Parameter(..) | Node::Operand(..)
+            Node::Escape(..)
+                | Node::Carried(..)
+                | Node::Field(..)
+                | Node::Return(..)
+                | Node::Parameter(..)
+                | Node::Operand(..)
         )
     }
 
@@ -351,9 +356,8 @@ impl Causes<'_> {
     /// The methods of the system out of which a call lets an exception.
     fn let_through(&self, call: CallId, exception: Exception) -> Priors {
         let targets = self.calls.targets(self.facts.call(call)).iter().chain(self.exceptions.run_by(call));
-        let escapes = targets.filter(|&&it| {
-            self.exceptions.escapes(it).iter().any(|&all| all.may_be(exception, self.world))
-        });
+        let escapes = targets
+            .filter(|&&it| self.exceptions.escapes(it).iter().any(|&all| all.may_be(exception, self.world)));
         escapes.map(|&it| (Node::Escape(it, exception), EdgeKind::Internal)).collect()
     }
 
@@ -558,7 +562,9 @@ impl<'v> Looking<'v> {
                 continue;
             }
             match it.thrown {
-                Thrown::New(_, Some(handler)) | Thrown::Returned(_, Some(handler)) | Thrown::Again(handler) => {
+                Thrown::New(_, Some(handler))
+                | Thrown::Returned(_, Some(handler))
+                | Thrown::Again(handler) => {
                     priors.push((Node::Handler(handler), EdgeKind::Caught));
                 }
                 _ => {}
@@ -689,7 +695,10 @@ impl<'v> Looking<'v> {
             return;
         }
         // What a library object answers depends on what it was told before: on the calls on the same field.
-        let field = operands.first().and_then(|&it| view.field_of(it)).filter(|_| view.instruction(number).opcode != op::INVOKESTATIC);
+        let field = operands
+            .first()
+            .and_then(|&it| view.field_of(it))
+            .filter(|_| view.instruction(number).opcode != op::INVOKESTATIC);
         if let Some(field) = field {
             for &other in facts.calls_on(field) {
                 let it = facts.call(other);
@@ -723,9 +732,8 @@ impl<'v> Looking<'v> {
         };
         let it = facts.call(call);
         let targets = || calls.targets(it).iter().chain(exceptions.run_by(call));
-        let passes = |target: &MethodId| {
-            exceptions.escapes(*target).iter().any(|&all| all.may_be(exception, world))
-        };
+        let passes =
+            |target: &MethodId| exceptions.escapes(*target).iter().any(|&all| all.may_be(exception, world));
         if targets().any(passes) {
             priors.push((Node::Internal(call, exception), EdgeKind::Internal));
             if targets().any(|&target| exceptions.creates(world, facts, target, exception)) {
@@ -768,7 +776,11 @@ impl<'v> Looking<'v> {
         for field in fields {
             makers.extend(facts.calls_on(field));
             for write in facts.writes(field) {
-                makers.extend(facts.calls_in(write.method).filter(|&it| facts.call(it).instruction <= write.instruction));
+                makers.extend(
+                    facts
+                        .calls_in(write.method)
+                        .filter(|&it| facts.call(it).instruction <= write.instruction),
+                );
             }
         }
         let mut run: Vec<MethodId> = makers.iter().flat_map(|&it| tasks.run_by(it)).collect();
@@ -802,7 +814,9 @@ impl<'v> Looking<'v> {
 
     fn makes_future(&self, call: CallId) -> bool {
         let world = self.causes.world;
-        let Some(callee) = self.causes.facts.call(call).callee.map(|it| world.method_ref(it)) else { return false };
+        let Some(callee) = self.causes.facts.call(call).callee.map(|it| world.method_ref(it)) else {
+            return false;
+        };
         known::makes_future(world.signature(callee.signature).1)
     }
 }

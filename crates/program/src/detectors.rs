@@ -225,7 +225,7 @@ impl<'v> Slice<'v> {
             view,
             facts,
             feeds: Feeds::default(),
-            seen: vec![false; view.body.values() as usize],
+            seen: vec![false; view.body.value_count() as usize],
             seen_blocks: vec![false; flow.blocks.len()],
             values: Vec::new(),
             blocks: Vec::new(),

@@ -252,14 +252,15 @@ impl Exceptions {
     fn walk(&self, world: &World, facts: &Facts, id: MethodId, mut see: impl FnMut(Way)) {
         // What has reached the handlers of this method so far: a rethrow sends it on.
         let mut reached: Vec<(HandlerId, Exception)> = Vec::new();
-        let mut go = |source: Source, chain: u32, thrown: Exception, reached: &mut Vec<(HandlerId, Exception)>| {
-            self.fall(world, facts, chain, thrown, |to, arrives| {
-                if let Some(to) = to.filter(|&to| !reached.contains(&(to, arrives))) {
-                    reached.push((to, arrives));
-                }
-                see(Way { source, thrown, to, arrives });
-            });
-        };
+        let mut go =
+            |source: Source, chain: u32, thrown: Exception, reached: &mut Vec<(HandlerId, Exception)>| {
+                self.fall(world, facts, chain, thrown, |to, arrives| {
+                    if let Some(to) = to.filter(|&to| !reached.contains(&(to, arrives))) {
+                        reached.push((to, arrives));
+                    }
+                    see(Way { source, thrown, to, arrives });
+                });
+            };
         for call in facts.calls_in(id) {
             let it = facts.call(call);
             if let Some(callee) = it.callee {
@@ -309,7 +310,8 @@ impl Exceptions {
                 let callee = world.method_ref(callee);
                 let made: &[Thrown] = callee.method.map_or(&[], |it| facts.made(it));
                 if made.is_empty() || depth == DEPTH_MAX {
-                    let result = hypocenter_classfile::descriptor::return_type(world.signature(callee.signature).1);
+                    let result =
+                        hypocenter_classfile::descriptor::return_type(world.signature(callee.signature).1);
                     return world.find_descriptor(result).map(Exception::below).into_iter().collect();
                 }
                 let mut all: Vec<Exception> =
@@ -354,7 +356,9 @@ impl Exceptions {
 /// What a library says that its method throws.
 fn of_library(world: &World, id: RefId) -> Box<[Exception]> {
     let reference = world.method_ref(id);
-    let Some(method) = reference.method.filter(|&it| !world.is_system_method(it)) else { return Box::default() };
+    let Some(method) = reference.method.filter(|&it| !world.is_system_method(it)) else {
+        return Box::default();
+    };
     let declared = world.throws(method).iter().copied();
     let (name, descriptor) = world.signature(reference.signature);
     let known = known::throws(world.type_name(world.method(method).owner), name, descriptor);

@@ -196,7 +196,8 @@ pub struct Facts {
 impl Facts {
     /// Looks at every method of the system.
     pub fn of(world: &World) -> Facts {
-        let parts: Vec<Part> = (0..world.system_classes().len()).into_par_iter().map(|at| Part::of(world, at)).collect();
+        let parts: Vec<Part> =
+            (0..world.system_classes().len()).into_par_iter().map(|at| Part::of(world, at)).collect();
         let mut facts = Facts { chains: Lists::default(), ..Facts::default() };
         facts.chains.close();
         let mut call_counts = vec![0u32; world.method_count() + 1];
@@ -220,7 +221,8 @@ impl Facts {
             facts.named_classes.append(&mut part.named_classes);
             facts.lambdas.append(&mut part.lambdas);
             writes.extend(part.writes.into_iter().map(|(field, it)| (field.0, it)));
-            field_calls.extend(part.field_calls.into_iter().map(|(field, it)| (field.0, CallId(it.0 + calls))));
+            field_calls
+                .extend(part.field_calls.into_iter().map(|(field, it)| (field.0, CallId(it.0 + calls))));
             let handed = part.handovers.into_iter();
             facts.handovers.extend(handed.map(|it| Handover { call: CallId(it.call.0 + calls), ..it }));
             let thrown_there = part.throwers.into_iter();
@@ -276,14 +278,18 @@ impl Facts {
     }
 
     /// The calls in a method, in the order of its code.
-    pub fn calls_in(&self, id: MethodId) -> impl DoubleEndedIterator<Item = CallId> + ExactSizeIterator + use<> {
+    pub fn calls_in(
+        &self,
+        id: MethodId,
+    ) -> impl DoubleEndedIterator<Item = CallId> + ExactSizeIterator + use<> {
         (self.call_starts[id.index()]..self.call_starts[id.index() + 1]).map(CallId)
     }
 
     /// The call at an instruction.
     pub fn call_at(&self, method: MethodId, instruction: u32) -> Option<CallId> {
         let range = self.call_starts[method.index()] as usize..self.call_starts[method.index() + 1] as usize;
-        let at = self.calls[range.clone()].binary_search_by_key(&instruction, |it| it.instruction.into()).ok()?;
+        let at =
+            self.calls[range.clone()].binary_search_by_key(&instruction, |it| it.instruction.into()).ok()?;
         Some(CallId((range.start + at) as u32))
     }
 
@@ -423,8 +429,14 @@ impl Part {
             let view = MethodView { world, id, class: &class, member, body: &body, pool: &system.pool };
             let lambdas = part.lambdas.len();
             part.lambdas.extend(view.lambdas(&bootstraps));
-            Looking { view, handlers: part.handlers.len() as u32, lambdas, chains: FxHashMap::default(), part: &mut part }
-                .run();
+            Looking {
+                view,
+                handlers: part.handlers.len() as u32,
+                lambdas,
+                chains: FxHashMap::default(),
+                part: &mut part,
+            }
+            .run();
         }
         part
     }
@@ -496,7 +508,8 @@ impl Looking<'_, '_> {
                 }
                 op::PUTFIELD | op::PUTSTATIC => {
                     if let Some(field) = self.view.field_at(number) {
-                        let given = body.operands(number).last().map_or(Given::Unknown, |&it| self.view.given(it));
+                        let given =
+                            body.operands(number).last().map_or(Given::Unknown, |&it| self.view.given(it));
                         let write = Write { method: self.view.id, instruction: number as u16, given };
                         self.part.writes.push((field, write));
                     }
@@ -555,8 +568,14 @@ impl Looking<'_, '_> {
         };
         let callee = view.callee_at(number);
         let chain = self.chain(number);
-        let call =
-            Call { method: view.id, instruction: number as u16, line: self.line(number), kind, callee, chain };
+        let call = Call {
+            method: view.id,
+            instruction: number as u16,
+            line: self.line(number),
+            kind,
+            callee,
+            chain,
+        };
         self.part.calls.push(call);
         let Some(callee) = callee else { return };
         let operands = view.body.operands(number);
@@ -615,7 +634,8 @@ impl Looking<'_, '_> {
     fn returned(&mut self, number: u32) {
         let world = self.view.world;
         let result = hypocenter_classfile::descriptor::return_type(self.view.member.descriptor);
-        let (Some(result), Some(throwable)) = (world.find_descriptor(result), world.find_type(b"java/lang/Throwable"))
+        let (Some(result), Some(throwable)) =
+            (world.find_descriptor(result), world.find_type(b"java/lang/Throwable"))
         else {
             return;
         };
@@ -638,9 +658,11 @@ impl Looking<'_, '_> {
                 }
                 Value::Result(at) if view.callee_at(at).is_some() => {
                     let because = self.caught_in(view.body.operands(at)).or_else(|| self.around(number));
-                    let call = self.part.calls.iter().rposition(|it| {
-                        it.method == view.id && u32::from(it.instruction) == at
-                    });
+                    let call = self
+                        .part
+                        .calls
+                        .iter()
+                        .rposition(|it| it.method == view.id && u32::from(it.instruction) == at);
                     call.map(|it| Thrown::Returned(CallId(it as u32), because))
                 }
                 _ if view.body.constant(origin) == Some(Const::Null) => None,
@@ -658,9 +680,10 @@ impl Looking<'_, '_> {
     /// `addSuppressed`, or the new one is thrown only after the handler was entered.
     fn because(&self, new: ValueId, number: u32) -> Option<HandlerId> {
         let view = self.view;
-        let of_new = view.body.uses(new).iter().filter(|&&it| {
-            view.instruction(it).is_invoke() && view.body.operands(it).first() == Some(&new)
-        });
+        let of_new =
+            view.body.uses(new).iter().filter(|&&it| {
+                view.instruction(it).is_invoke() && view.body.operands(it).first() == Some(&new)
+            });
         let given = of_new.filter_map(|&it| self.caught_in(&view.body.operands(it)[1..])).next();
         given.or_else(|| self.around(number))
     }
@@ -678,7 +701,10 @@ impl Looking<'_, '_> {
             }
             _ => None,
         };
-        values.iter().flat_map(|&it| body.origins_through_casts(it)).find_map(|it| direct(it).or_else(|| asked(it)))
+        values
+            .iter()
+            .flat_map(|&it| body.origins_through_casts(it))
+            .find_map(|it| direct(it).or_else(|| asked(it)))
     }
 
     /// The innermost handler that must have been entered before an instruction runs.

@@ -16,15 +16,27 @@ pub(crate) fn throws(owner: &[u8], name: &[u8], _descriptor: &[u8]) -> &'static 
     const COMPLETION: &[&[u8]] =
         &[b"java/util/concurrent/CompletionException", b"java/util/concurrent/CancellationException"];
     match (owner, name) {
-        (b"java/lang/Integer" | b"java/lang/Long" | b"java/lang/Short" | b"java/lang/Byte", b"parseInt" | b"parseLong" | b"parseShort" | b"parseByte" | b"valueOf" | b"decode")
+        (
+            b"java/lang/Integer" | b"java/lang/Long" | b"java/lang/Short" | b"java/lang/Byte",
+            b"parseInt" | b"parseLong" | b"parseShort" | b"parseByte" | b"valueOf" | b"decode",
+        )
         | (b"java/lang/Double" | b"java/lang/Float", b"parseDouble" | b"parseFloat") => NUMBER,
         (b"java/net/URI", b"create") => URI,
         (b"java/util/concurrent/Executor", b"execute")
         | (b"java/util/concurrent/ExecutorService", b"submit" | b"invokeAll" | b"invokeAny")
-        | (b"java/util/concurrent/ScheduledExecutorService", b"schedule" | b"scheduleAtFixedRate" | b"scheduleWithFixedDelay")
+        | (
+            b"java/util/concurrent/ScheduledExecutorService",
+            b"schedule" | b"scheduleAtFixedRate" | b"scheduleWithFixedDelay",
+        )
         | (b"java/util/concurrent/ThreadPoolExecutor", b"execute") => REJECTED,
-        (b"java/nio/ByteBuffer", b"get" | b"getInt" | b"getLong" | b"getShort" | b"getChar" | b"getFloat" | b"getDouble") => UNDERFLOW,
-        (b"java/nio/ByteBuffer", b"put" | b"putInt" | b"putLong" | b"putShort" | b"putChar" | b"putFloat" | b"putDouble") => OVERFLOW,
+        (
+            b"java/nio/ByteBuffer",
+            b"get" | b"getInt" | b"getLong" | b"getShort" | b"getChar" | b"getFloat" | b"getDouble",
+        ) => UNDERFLOW,
+        (
+            b"java/nio/ByteBuffer",
+            b"put" | b"putInt" | b"putLong" | b"putShort" | b"putChar" | b"putFloat" | b"putDouble",
+        ) => OVERFLOW,
         (b"java/util/concurrent/BlockingQueue", b"add") => FULL,
         (b"java/util/concurrent/CompletableFuture", b"join" | b"getNow") => COMPLETION,
         _ => &[],
@@ -35,8 +47,10 @@ pub(crate) fn throws(owner: &[u8], name: &[u8], _descriptor: &[u8]) -> &'static 
 pub(crate) fn runs_at_once(owner: &[u8], name: &[u8]) -> bool {
     if name == b"<init>" || owner.starts_with(b"java/util/concurrent/") {
         // Maps are the only ones there that call back while they are called.
-        return matches!(owner, b"java/util/concurrent/ConcurrentHashMap" | b"java/util/concurrent/ConcurrentMap")
-            && name != b"<init>";
+        return matches!(
+            owner,
+            b"java/util/concurrent/ConcurrentHashMap" | b"java/util/concurrent/ConcurrentMap"
+        ) && name != b"<init>";
     }
     let in_util = owner.starts_with(b"java/util/")
         && !matches!(owner, b"java/util/Timer" | b"java/util/TimerTask")
@@ -83,8 +97,19 @@ pub(crate) fn sets_cell(name: &[u8]) -> bool {
 /// Whether a method of a library object by its name only asks and changes nothing.
 pub(crate) fn only_asks(name: &[u8]) -> bool {
     const ASKING: [&[u8]; 13] = [
-        b"contains", b"count", b"entry", b"equals", b"get", b"has", b"is", b"iterator", b"key", b"peek", b"size",
-        b"to", b"value",
+        b"contains",
+        b"count",
+        b"entry",
+        b"equals",
+        b"get",
+        b"has",
+        b"is",
+        b"iterator",
+        b"key",
+        b"peek",
+        b"size",
+        b"to",
+        b"value",
     ];
     // `getAndSet` and its kin change what they ask for.
     let changes = name.starts_with(b"getAnd") || name == b"toggle";
@@ -93,79 +118,28 @@ pub(crate) fn only_asks(name: &[u8]) -> bool {
 
 /// Whether a method gives the exception of another thread to its caller.
 pub(crate) fn carries(owner: &[u8], name: &[u8]) -> bool {
-    let is_future = owner.ends_with(b"Future") || owner.ends_with(b"FutureTask") || owner.ends_with(b"CompletionStage");
-    is_future && matches!(name, b"get" | b"join" | b"getNow" | b"resultNow" | b"await" | b"sync" | b"syncUninterruptibly")
+    let is_future =
+        owner.ends_with(b"Future") || owner.ends_with(b"FutureTask") || owner.ends_with(b"CompletionStage");
+    is_future
+        && matches!(
+            name,
+            b"get" | b"join" | b"getNow" | b"resultNow" | b"await" | b"sync" | b"syncUninterruptibly"
+        )
 }
 
 /// Whether a method of this descriptor returns a future.
 pub(crate) fn makes_future(descriptor: &[u8]) -> bool {
-    descriptor.ends_with(b"Future;") || descriptor.ends_with(b"CompletionStage;") || descriptor.ends_with(b")Ljava/util/List;")
+    descriptor.ends_with(b"Future;")
+        || descriptor.ends_with(b"CompletionStage;")
+        || descriptor.ends_with(b")Ljava/util/List;")
 }
 
 /// Whether a method of a future runs what it is handed when the future failed, or with what it failed.
 pub(crate) fn runs_after_failure(name: &[u8]) -> bool {
     let name = name.strip_suffix(b"Async").unwrap_or(name);
     matches!(name, b"exceptionally" | b"exceptionallyCompose" | b"handle" | b"whenComplete")
-/// Packages of libraries whose classes read and write files and connections.
-pub(crate) fn is_io_package(owner: &[u8]) -> bool {
-    let packages: [&[u8]; 7] = [
-        b"java/io/",
-        b"java/nio/channels/",
-        b"java/nio/file/",
-        b"java/net/",
-        b"javax/net/ssl/",
-        b"io/netty/channel/",
-        b"io/netty/bootstrap/",
-    ];
-    packages.iter().any(|it| owner.starts_with(it)) && !is_in_memory(owner)
 }
 
-/// Streams that end in memory.
-fn is_in_memory(owner: &[u8]) -> bool {
-    let streams: [&[u8]; 5] =
-        [b"java/io/ByteArray", b"java/io/CharArray", b"java/io/String", b"java/io/Piped", b"java/io/Sequence"];
-    streams.iter().any(|it| owner.starts_with(it))
-}
-
-/// Whether a method of a library reads or writes files or connections, as far as its name says. What declares an
-/// `IOException` in an [I/O package](is_io_package) does so too.
-pub(crate) fn does_io(owner: &[u8], name: &[u8]) -> bool {
-    if !is_io_package(owner) {
-        return false;
-    }
-    let starts = |prefixes: &[&[u8]]| prefixes.iter().any(|it| name.starts_with(it));
-    match owner {
-        b"java/io/File" => {
-            starts(&[b"list", b"mkdir", b"delete", b"renameTo", b"create", b"set"])
-                || matches!(name, b"exists" | b"isFile" | b"isDirectory" | b"length" | b"lastModified")
-        }
-        b"java/io/FileInputStream" | b"java/io/FileOutputStream" | b"java/io/RandomAccessFile"
-        | b"java/io/FileReader" | b"java/io/FileWriter"
-            if name == b"<init>" =>
-        {
-            true
-        }
-        b"java/io/FileDescriptor" => name == b"sync",
-        b"java/nio/file/Files" => true,
-        b"java/net/URL" => starts(&[b"open", b"getContent"]),
-        b"java/net/InetAddress" => {
-            starts(&[b"getByName", b"getAllByName", b"getLocalHost", b"isReachable", b"getCanonicalHostName"])
-        }
-        _ if owner.starts_with(b"java/io/") => {
-            starts(&[b"read", b"write", b"flush", b"close", b"print", b"skip", b"seek", b"setLength"])
-        }
-        _ if owner.starts_with(b"java/nio/file/") => false,
-        _ => {
-            starts(&[b"read", b"write", b"connect", b"bind", b"close", b"send", b"receive", b"transfer"])
-                || starts(&[b"accept", b"flush", b"force", b"truncate", b"select", b"disconnect", b"shutdown"])
-                || matches!(
-                    name,
-                    b"open"
-                        | b"finishConnect"
-                        | b"startHandshake"
-                        | b"getInputStream"
-                        | b"getOutputStream"
-                        | b"getResponseCode"
 /// What input and output go through.
 pub(crate) const STREAMS: &[&[u8]] = &[
     b"java/io/InputStream",

@@ -65,25 +65,23 @@ mod names;
 mod nearest;
 mod need;
 mod pattern;
+mod program;
 mod scope;
 mod shape;
 mod sites;
+mod sketch;
+mod statements;
+mod states;
+mod streams;
 mod switch;
 mod tasks;
-mod statements;
 mod template;
-mod sketch;
-mod streams;
-mod tracer;
-mod values;
-mod view;
-mod wording;
-mod states;
 mod test_methods;
 mod tracer;
 mod values;
 mod view;
 mod waits;
+mod wording;
 mod world;
 mod wrappers;
 
@@ -99,7 +97,10 @@ pub use dominance::{Dominance, Edges, Tangled};
 pub use effects::{EFFECT_DEPTH_MAX, Effect, Effects};
 pub use error::{Error, MissingCandidate};
 pub use exceptions::{Exception, Exceptions, Source, Way};
-pub use facts::{Allocation, Call, CallId, CallKind, Facts, Given, Handler, HandlerId, Handover, Lambda, Task, Thrower, Thrown, Write};
+pub use facts::{
+    Allocation, Call, CallId, CallKind, Facts, Given, Handler, HandlerId, Handover, Lambda, Task, Thrower,
+    Thrown, Write,
+};
 pub use fault_sites::{Dropped, FaultKind, FaultSite, FaultSites, FaultSummary, name_calls};
 pub use find::{Found, find_sites};
 pub use frameworks::{Api, Level};
@@ -109,22 +110,24 @@ pub use lists::Lists;
 pub use load::load;
 pub use loop_facts::{Bound, LoopFact, LoopFacts, LoopId, REACHED_METHODS_MAX};
 pub use map::{MapSummary, build_map};
-pub use memory::{InMemory, Memory, Place, Step, StepKind};
+pub use memory::{InMemory, Memory, Place as MemoryPlace, Step, StepKind};
 pub use names::{NameId, Names};
 pub use nearest::Suggestions;
 pub use need::Need;
 pub use pattern::{PatternError, SitePattern};
+pub use program::{Phase, Program};
 pub use scope::Scope;
 pub use sites::{Hook, MethodSite, MethodSites, sites_of_method};
+pub use statements::{Place, Statement, Statements};
+pub use states::{LambdaTask, State, StateKind, StateOptions, States, TaskClass};
 pub use switch::Label;
 pub use tasks::Tasks;
-pub use statements::{Place, Statement, Statements};
 pub use template::{Part, Template};
-pub use states::{LambdaTask, State, StateKind, StateOptions, States, TaskClass};
 pub use test_methods::{Framework, Test, Tests};
 pub use values::{Const, Value, ValueId};
 pub use view::{Known, MethodView};
 pub use waits::{Limit, Wait, WaitKind, Waits};
 pub use world::{
-    Field, FieldId, Method, MethodId, MethodRef, Origin, RefId, SignatureId, SystemClass, Type, TypeId, World, access,
+    Field, FieldId, Method, MethodId, MethodRef, Origin, RefId, SignatureId, SystemClass, Type, TypeId,
+    World, access,
 };

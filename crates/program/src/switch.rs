@@ -73,7 +73,9 @@ impl MethodView<'_> {
 
     fn names_of_keys(&self, key: ValueId) -> Vec<(i32, Label)> {
         match self.chosen_by(key) {
-            Some((_, constants)) => constants.into_iter().map(|(key, it)| (key, Label::Constant(it))).collect(),
+            Some((_, constants)) => {
+                constants.into_iter().map(|(key, it)| (key, Label::Constant(it))).collect()
+            }
             None => self.texts(key),
         }
     }
@@ -91,11 +93,13 @@ impl MethodView<'_> {
     /// What the class that holds a table of numbers for an enumeration puts into it.
     fn constants(&self, table: FieldId) -> Vec<(i32, FieldId)> {
         let owner = self.world.field(table).owner;
-        let Some(clinit) = self.world.methods_of(owner).find(|&it| self.world.method_name(it) == b"<clinit>") else {
+        let Some(clinit) = self.world.methods_of(owner).find(|&it| self.world.method_name(it) == b"<clinit>")
+        else {
             return Vec::new();
         };
         let found = self.world.look(clinit, |view| {
-            let stores = view.body.flow.instructions.iter().enumerate().filter(|it| it.1.opcode == op::IASTORE);
+            let stores =
+                view.body.flow.instructions.iter().enumerate().filter(|it| it.1.opcode == op::IASTORE);
             let entry = |number: u32| {
                 let &[array, index, value] = view.body.operands(number) else { return None };
                 let Some(Const::Int(value)) = view.body.constant(value) else { return None };
@@ -118,7 +122,9 @@ impl MethodView<'_> {
             let decided = dependence.of_block(self.body.block_of(number));
             let compared = decided.iter().find_map(|it| {
                 let branch = self.body.flow.blocks[it.branch as usize].end - 1;
-                let Value::Result(call) = self.body.value(*self.body.operands(branch).first()?) else { return None };
+                let Value::Result(call) = self.body.value(*self.body.operands(branch).first()?) else {
+                    return None;
+                };
                 let &[_, other] = self.body.operands(call) else { return None };
                 match self.body.constant(other) {
                     Some(Const::String(text)) => Some(text),

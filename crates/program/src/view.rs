@@ -144,7 +144,9 @@ impl<'v> MethodView<'v> {
     /// The field that a value was read from, if it is the plain result of a read.
     pub fn field_of(&self, value: ValueId) -> Option<FieldId> {
         match self.body.value(value) {
-            Value::Result(number) if matches!(self.instruction(number).opcode, op::GETSTATIC | op::GETFIELD) => {
+            Value::Result(number)
+                if matches!(self.instruction(number).opcode, op::GETSTATIC | op::GETFIELD) =>
+            {
                 self.field_at(number)
             }
             _ => None,

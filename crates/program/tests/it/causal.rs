@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use hypocenter_program::{
-    CallGraph, CausalGraph, Causes, EdgeKind, Exceptions, Facts, Label, MethodId, Node, Scope, Tasks, Thrown, World, flow, load,
+    CallGraph, CausalGraph, Causes, EdgeKind, Exceptions, Facts, Label, MethodId, Node, Scope, Tasks, Thrown,
+    World, flow, load,
 };
 
 use crate::table::check_table;
@@ -74,7 +75,9 @@ impl Graph<'_> {
                         }
                     }
                     (Some(_), Node::Condition(..)) => {
-                        out.extend(self.outcome(node).into_iter().flatten().map(|it| format!("@{here} needs {it}")));
+                        out.extend(
+                            self.outcome(node).into_iter().flatten().map(|it| format!("@{here} needs {it}")),
+                        );
                     }
                     (Some(line), Node::Handler(_)) => {
                         out.insert(format!("@{here} needs handler @{line}"));
@@ -110,7 +113,8 @@ impl Graph<'_> {
             (Node::Escape(_, it), _) => Some(it.class()),
             (_, Node::Location(method, at)) => {
                 let here = self.facts.throwers(method).iter().filter(|it| it.instruction == at);
-                here.filter_map(|it| if let Thrown::New(class, _) = it.thrown { Some(class) } else { None }).next()
+                here.filter_map(|it| if let Thrown::New(class, _) = it.thrown { Some(class) } else { None })
+                    .next()
             }
             _ => None,
         };

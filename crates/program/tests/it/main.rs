@@ -2,8 +2,8 @@
 
 mod body;
 mod causal;
-mod grammar;
 mod faults;
+mod grammar;
 mod jars;
 mod jdk;
 mod questions;
@@ -11,7 +11,7 @@ mod random;
 mod run;
 mod shapes;
 mod sites;
+mod statements;
 mod table;
 mod tables;
-mod statements;
 mod tools;
