@@ -171,10 +171,28 @@ pub struct Causes<'p> {
     pub exceptions: &'p Exceptions,
 }
 
+/// How far a graph goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GraphOptions {
+    /// How many events back the search goes. In the end everything in a server depends on everything else; what is
+    /// far away is rarely a cause that a person would accept, and a graph of everything ranks nothing.
+    pub distance_max: u32,
+    /// A kind of edge that is left out, to see what it adds.
+    pub without: Option<EdgeKind>,
+}
+
+impl Default for GraphOptions {
+    fn default() -> Self {
+        GraphOptions { distance_max: 20, without: None }
+    }
+}
+
 /// The causal graph of some points.
 #[derive(Debug)]
 pub struct CausalGraph {
     nodes: Vec<Node>,
+    /// Of each node, from the nearest start.
+    distances: Vec<u32>,
     starts: Vec<u32>,
     /// For each node what it needs, and why.
     priors: Lists<(u32, u8)>,
@@ -182,48 +200,75 @@ pub struct CausalGraph {
 }
 
 impl CausalGraph {
-    /// Builds the graph backward from locations, each a method and an instruction. `takes` says which faults count, and
-    /// `without` leaves a kind of edge out, to see what it adds.
+    /// Builds the graph backward from locations, each a method and an instruction. `takes` says which faults count.
     pub fn of(
         causes: Causes<'_>,
         starts: &[(MethodId, u16)],
+        options: GraphOptions,
         takes: impl Fn(CallId, Exception) -> bool + Sync,
-        without: Option<EdgeKind>,
     ) -> CausalGraph {
-        let mut nodes: Vec<Node> = Vec::new();
+        let mut graph = CausalGraph {
+            nodes: Vec::new(),
+            distances: Vec::new(),
+            starts: Vec::new(),
+            priors: Lists::default(),
+            is_complete: true,
+        };
         let mut numbers: FxHashMap<Node, u32> = FxHashMap::default();
         let mut edges: Vec<(u32, (u32, u8))> = Vec::new();
-        let mut number = |node: Node, nodes: &mut Vec<Node>| {
-            *numbers.entry(node).or_insert_with(|| {
-                nodes.push(node);
-                nodes.len() as u32 - 1
-            })
-        };
-        let start_nodes: Vec<u32> =
-            starts.iter().map(|&(method, at)| number(Node::Location(method, at), &mut nodes)).collect();
-        let mut done = 0;
-        let mut is_complete = true;
-        while done < nodes.len() {
-            if nodes.len() > NODES_MAX {
-                is_complete = false;
+        for &(method, at) in starts {
+            let number = graph.number(&mut numbers, Node::Location(method, at), 0);
+            graph.starts.push(number);
+        }
+        // What is to be looked at of this distance, and of the next.
+        let (mut here, mut further) = (graph.starts.clone(), Vec::new());
+        here.dedup();
+        let mut distance = 0;
+        while !here.is_empty() {
+            if distance >= options.distance_max || graph.nodes.len() > NODES_MAX {
+                graph.is_complete = false;
                 break;
             }
-            let level: Vec<u32> = (done as u32..nodes.len() as u32).collect();
-            done = nodes.len();
-            for (from, priors) in causes.expand(&nodes, level) {
-                for (node, kind) in priors {
-                    let is_left_out = match node {
-                        Node::External(call, it) | Node::New(call, it) => !takes(call, it),
-                        _ => false,
-                    };
-                    if !is_left_out && Some(kind) != without {
-                        edges.push((from, (number(node, &mut nodes), kind as u8)));
+            // Steps that take no distance lead to others of the same distance.
+            while !here.is_empty() {
+                let found = causes.expand(&graph.nodes, std::mem::take(&mut here));
+                for (from, priors) in found {
+                    for (node, kind) in priors {
+                        let is_left_out = match node {
+                            Node::External(call, it) | Node::New(call, it) => !takes(call, it),
+                            _ => false,
+                        };
+                        if is_left_out || Some(kind) == options.without {
+                            continue;
+                        }
+                        let known = graph.nodes.len();
+                        let there = distance + u32::from(node.is_event());
+                        let to = graph.number(&mut numbers, node, there);
+                        edges.push((from, (to, kind as u8)));
+                        if graph.nodes.len() > known {
+                            if node.is_event() { further.push(to) } else { here.push(to) }
+                        }
                     }
                 }
             }
+            std::mem::swap(&mut here, &mut further);
+            distance += 1;
         }
-        let priors = Lists::of(nodes.len(), edges.iter().copied());
-        CausalGraph { nodes, starts: start_nodes, priors, is_complete }
+        graph.priors = Lists::of(graph.nodes.len(), edges.iter().copied());
+        graph
+    }
+
+    fn number(&mut self, numbers: &mut FxHashMap<Node, u32>, node: Node, distance: u32) -> u32 {
+        *numbers.entry(node).or_insert_with(|| {
+            self.nodes.push(node);
+            self.distances.push(distance);
+            self.nodes.len() as u32 - 1
+        })
+    }
+
+    /// How far a node is from the nearest of the given points: the events on the shortest way.
+    pub fn distance(&self, node: u32) -> u32 {
+        self.distances[node as usize]
     }
 
     /// The nodes; those of the given points first.
@@ -246,7 +291,7 @@ impl CausalGraph {
         self.priors.items().len()
     }
 
-    /// Whether nothing was left out for its size.
+    /// Whether nothing was left out for its distance or for the size of the graph.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }

@@ -87,7 +87,7 @@ mod wrappers;
 
 pub use body::{Body, Catch};
 pub use calls::CallGraph;
-pub use causal::{CausalGraph, Causes, EdgeKind, Node};
+pub use causal::{CausalGraph, Causes, EdgeKind, GraphOptions, Node};
 pub use classes::Classes;
 pub use classpath::ClassPath;
 pub use command::JavaCommand;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hypocenter_program::{
-    CallGraph, CausalGraph, Causes, EdgeKind, Exceptions, Facts, Label, MethodId, Node, Scope, Tasks, Thrown,
+    CallGraph, CausalGraph, Causes, EdgeKind, Exceptions, Facts, GraphOptions, Label, MethodId, Node, Scope, Tasks, Thrown,
     World, flow, load,
 };
 
@@ -142,7 +142,7 @@ fn the_prior_nodes_of_every_kind() {
             .filter(|it| u32::from(it.line) == log)
             .map(|it| (it.method, it.instruction))
             .collect();
-        let graph = CausalGraph::of(causes, &starts, |_, _| true, None);
+        let graph = CausalGraph::of(causes, &starts, GraphOptions::default(), |_, _| true);
         let graph = Graph { world: &world, facts: &facts, graph };
         let mut out = BTreeSet::new();
         for number in 0..graph.graph.nodes().len() as u32 {
