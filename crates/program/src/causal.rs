@@ -183,7 +183,7 @@ pub struct GraphOptions {
 
 impl Default for GraphOptions {
     fn default() -> Self {
-        GraphOptions { distance_max: 20, without: None }
+        GraphOptions { distance_max: 16, without: None }
     }
 }
 
@@ -686,6 +686,9 @@ impl<'v> Looking<'v> {
         let number = match view.body.value(origin) {
             Value::Result(number) => number,
             Value::Parameter(0) if !view.is_static() => return,
+            // Whoever calls gives some argument, and whatever is called returns something: that a value only matters
+            // says nothing of who is to blame.
+            Value::Parameter(_) if need == Need::Any => return,
             Value::Parameter(it) => {
                 priors.push((Node::Parameter(view.id, it, need), EdgeKind::Argument));
                 return;
@@ -728,6 +731,9 @@ impl<'v> Looking<'v> {
         let Some(call) = facts.call_at(view.id, number) else { return };
         let targets = calls.targets(facts.call(call));
         if !targets.is_empty() {
+            if need == Need::Any {
+                return;
+            }
             priors.extend(targets.iter().map(|&it| (Node::Return(it, need), EdgeKind::Return)));
             return;
         }
