@@ -31,6 +31,7 @@ mod command;
 mod dependence;
 mod directory;
 mod dominance;
+mod emission;
 mod error;
 mod exceptions;
 mod facts;

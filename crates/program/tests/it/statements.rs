@@ -240,6 +240,12 @@ const ROWS: &[(&str, &str, &[&str])] = &[
         &["f ERROR b it c ! via c"],
     ),
     (
+        "an exception that only some callers of a wrapper have",
+        "void a(String m, Throwable t) { LOG.error(m, t); } void b(String m, Object... o) { LOG.info(m, o); }
+         void f(Exception e, int n) { a(\"with\", e); a(\"without\", null); b(\"{} x\", n, e); b(\"{} {} y\", n, n); System.out.printf(\"%s\", e); }",
+        &["f ERROR with ! via a", "f ERROR without via a", "f INFO {} x ! via b", "f INFO {} {} y via b", "f PRINT {}"],
+    ),
+    (
         "a wrapper with a format",
         "void say(String m, Object... a) { LOG.info(String.format(m, a)); } void pass(String m, Object... a) { LOG.warn(m, a); }
          void f(int n) { say(\"%d of %s\", n, n); pass(\"{} of {}\", n, n); }",
