@@ -37,6 +37,7 @@ mod detectors;
 mod directory;
 mod dominance;
 mod effects;
+mod emission;
 mod error;
 mod exceptions;
 mod facts;

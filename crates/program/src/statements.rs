@@ -91,7 +91,7 @@ impl Statements {
                 level: named.level,
                 said: named.said,
                 templates,
-                has_exception: emission.has_exception,
+                has_exception: emission.exception.is_given(),
                 api: emission.api,
                 via: via.first().copied(),
             });

@@ -408,6 +408,14 @@ impl<'r, 'v> Reader<'r, 'v> {
                 self.formatted(Style::Numbered, operand(0)?, operand(1), number)
             }
             (b"scala/StringContext", b"s") => self.interpolated(operand(0)?, operand(1), number),
+            (b"scala/Predef$", b"augmentString") => Some(self.text(operand(1)?, number)),
+            (
+                b"scala/collection/StringOps$" | b"scala/collection/immutable/StringOps$",
+                b"format$extension",
+            ) => {
+                let arguments = operand(2).map(|it| self.wrapped(it));
+                self.formatted(Style::Percent, operand(1)?, arguments, number)
+            }
             (_, b"toString") if operands.len() == 1 && self.is_builder(operand(0)?) => {
                 self.built(operand(0)?, number)
             }

@@ -5,15 +5,14 @@
 //! call that was looked at ([`Emission`]) stands for one way from a framework up the calls, and in the end it is decided for
 //! each of these ways which of its calls is the statement.
 
-use hypocenter_classfile::{ClassFile, op};
+use hypocenter_classfile::ClassFile;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::calls::CallGraph;
+use crate::emission::{Calling, Emission};
 use crate::facts::{CallId, CallKind, Facts};
-use crate::frameworks::{Api, Form, Frameworks, LevelFrom, Named};
-use crate::message::{Message, Piece, Slot, substituted};
-use crate::values::{Const, Value, ValueId};
+use crate::frameworks::{Form, Frameworks};
 use crate::wording::{Reader, Wording, view_in};
 use crate::world::{MethodId, RefId, World};
 
@@ -23,54 +22,6 @@ const DEPTH_MAX: usize = 5;
 const HANDED_MAX: usize = 32;
 /// The most calls that are looked at in all. Behind it no further callers are asked, and wrappers are statements.
 const EMISSIONS_MAX: usize = 1 << 21;
-/// The longest chain of calls by which a fluent logger is configured.
-const CHAIN_MAX: usize = 32;
-
-/// Where a level comes from, seen from a method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum LevelAt {
-    Known(Named),
-    Parameter(u16),
-}
-
-impl LevelAt {
-    const UNKNOWN: LevelAt = LevelAt::Known(Named::UNKNOWN);
-
-    pub fn named(self) -> Named {
-        match self {
-            LevelAt::Known(named) => named,
-            LevelAt::Parameter(_) => Named::UNKNOWN,
-        }
-    }
-}
-
-/// A call that writes a message, itself or through wrappers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Emission {
-    pub call: CallId,
-    /// What the wrapper that is called does; none for the call of a framework.
-    pub parent: Option<u32>,
-    /// The call of the framework.
-    pub written: CallId,
-    pub api: Api,
-    pub level: LevelAt,
-    pub messages: Vec<Message>,
-    pub has_exception: bool,
-    /// Whether a part of the message stands here rather than in the wrapper.
-    pub has_own_text: bool,
-}
-
-impl Emission {
-    /// Whether the callers have a part in the message.
-    fn is_handing_on(&self) -> bool {
-        self.messages.iter().any(|it| it.slots().next().is_some())
-    }
-
-    /// Whether all of the message is a parameter.
-    fn is_only_handing_on(&self) -> bool {
-        self.messages.iter().all(|it| matches!(it.pieces(), [Piece::Parameter(_)]))
-    }
-}
 
 /// What is to be looked at: a call, and what the method that it runs does with it.
 type Work = (CallId, Task);
@@ -203,17 +154,18 @@ impl<'w> Wrappers<'w> {
                     let first = found.len();
                     for &(call, task) in work {
                         reader.restart();
+                        let number = u32::from(self.facts.call(call).instruction);
+                        let mut place =
+                            Calling { frameworks: &self.frameworks, reader: &mut reader, call, number };
                         let emission = match task {
-                            Task::Framework(form) => self.written(&mut reader, call, &self.forms[&form]),
-                            Task::Wrapper(parent) => Some(self.handed(&mut reader, call, parent)),
+                            Task::Framework(form) => place.written(&self.forms[&form]),
+                            Task::Wrapper(parent) => {
+                                Some(place.handed(parent, &self.emissions[parent as usize]))
+                            }
                         };
                         // Many classes that forward to one method make the same of a call.
-                        let is_new = |it: &Emission| {
-                            !found[first..].iter().any(|old: &Emission| {
-                                (old.written, old.level, &old.messages)
-                                    == (it.written, it.level, &it.messages)
-                            })
-                        };
+                        let is_new =
+                            |it: &Emission| !found[first..].iter().any(|old: &Emission| old.is_same(it));
                         if let Some(emission) = emission.filter(is_new) {
                             found.push(emission);
                         }
@@ -222,101 +174,6 @@ impl<'w> Wrappers<'w> {
             });
         }
         found
-    }
-
-    /// What a call of a framework writes.
-    fn written(&self, reader: &mut Reader<'_, '_>, call: CallId, form: &Form) -> Option<Emission> {
-        let view = reader.view;
-        let number = u32::from(self.facts.call(call).instruction);
-        let operands = view.body.operands(number);
-        if form.api == Api::Print && !operands.first().is_some_and(|&it| is_standard_stream(reader, it)) {
-            return None;
-        }
-        let chain = Chain::of(reader, operands.first().copied());
-        let (message, arguments) = match form.message {
-            Some(at) => (operands.get(usize::from(at)).copied(), operands.get(usize::from(form.arguments)..)),
-            None => (None, None),
-        };
-        let arguments = self.spread(reader, arguments.unwrap_or_default(), number);
-        let mut has_exception = chain.has_exception
-            || form.exception.is_some_and(|at| {
-                let operand = operands.get(usize::from(at)).copied();
-                let is_null = |it: ValueId| view.body.constant(it) == Some(Const::Null);
-                operand.is_some_and(|it| !view.body.origins_through_casts(it).into_iter().all(is_null))
-            });
-        has_exception |= arguments.last().is_some_and(|&it| self.is_exception(reader, it));
-        let mut messages = match message {
-            Some(it) if form.is_asked => reader.asked(it),
-            Some(it) => {
-                let reference = view.world.method_ref(view.callee_at(number)?);
-                let descriptor = view.world.signature(reference.signature).1;
-                let place = usize::from(form.message.unwrap_or(1)) - 1;
-                let parameter = hypocenter_classfile::descriptor::parameters(descriptor).nth(place);
-                reader.printed(it, parameter.unwrap_or(b"L"), number)
-            }
-            None => match chain.message {
-                Some((message, at)) => reader.text(message, at),
-                None if matches!(form.api, Api::Print | Api::StackTrace) => vec![Message::default()],
-                None => vec![Message::hole()],
-            },
-        };
-        if let Some(style) = form.style {
-            let arguments = reader.arguments(&arguments, number);
-            messages = messages.iter().map(|it| it.formatted(style, &arguments)).collect();
-        }
-        let level = match form.level {
-            LevelFrom::Known(named) => LevelAt::Known(named),
-            LevelFrom::Operand(at) => {
-                operands.get(usize::from(at)).map_or(LevelAt::UNKNOWN, |&it| level_of(reader, it))
-            }
-            LevelFrom::Receiver => chain.level.map_or(LevelAt::UNKNOWN, LevelAt::Known),
-        };
-        let has_own_text = messages.iter().any(Message::has_text);
-        Some(Emission {
-            call,
-            parent: None,
-            written: call,
-            api: form.api,
-            level,
-            messages,
-            has_exception,
-            has_own_text,
-        })
-    }
-
-    /// What a call of a wrapper makes of the wrapper's message.
-    fn handed(&self, reader: &mut Reader<'_, '_>, call: CallId, parent: u32) -> Emission {
-        let number = u32::from(self.facts.call(call).instruction);
-        let above = &self.emissions[parent as usize];
-        let operands: Vec<ValueId> = reader.view.body.operands(number).to_vec();
-        let mut has_own_text = false;
-        let messages = substituted(&above.messages, &mut |slot: &Slot| {
-            let said = reader.said(slot, &operands, number);
-            has_own_text |= said.iter().all(Message::has_text);
-            said
-        });
-        let level = match above.level {
-            LevelAt::Parameter(at) => {
-                operands.get(usize::from(at)).map_or(LevelAt::UNKNOWN, |&it| level_of(reader, it))
-            }
-            level => level,
-        };
-        Emission { call, parent: Some(parent), level, messages, has_own_text, ..above.clone() }
-    }
-
-    /// The arguments behind a message, with the elements of an array that is made for them in its place.
-    fn spread(&self, reader: &Reader<'_, '_>, arguments: &[ValueId], at: u32) -> Vec<ValueId> {
-        match arguments {
-            [array] | [array, _] if !reader.elements(*array, at).is_empty() => reader.elements(*array, at),
-            _ => arguments.to_vec(),
-        }
-    }
-
-    fn is_exception(&self, reader: &Reader<'_, '_>, value: ValueId) -> bool {
-        reader.view.body.origins_through_casts(value).into_iter().any(|it| match reader.view.body.value(it) {
-            Value::Caught(_) => true,
-            _ => reader.view.class_of(it).is_some_and(|it| self.frameworks.is_throwable(it.class)),
-        })
     }
 
     /// The emissions that are statements.
@@ -395,62 +252,4 @@ impl<'w> Wrappers<'w> {
         let first = || way.iter().rev().copied().find(is_more);
         speaking.or_else(first).unwrap_or(way[way.len() - 1])
     }
-}
-
-/// What the calls say that made a fluent logger: `atInfo().setCause(e).log("..")`.
-#[derive(Default)]
-struct Chain {
-    level: Option<Named>,
-    message: Option<(ValueId, u32)>,
-    has_exception: bool,
-}
-
-impl Chain {
-    fn of(reader: &Reader<'_, '_>, receiver: Option<ValueId>) -> Chain {
-        let view = reader.view;
-        let mut chain = Chain::default();
-        let mut next = receiver;
-        for _ in 0..CHAIN_MAX {
-            let Some(Value::Result(number)) = next.map(|it| view.body.value(it)) else { break };
-            let Some(callee) = view.callee_at(number) else { break };
-            let name = view.world.signature(view.world.method_ref(callee).signature).0;
-            let operands = view.body.operands(number);
-            match name {
-                b"setCause" | b"withCause" | b"withThrowable" => chain.has_exception = true,
-                b"setMessage" => chain.message = operands.get(1).map(|&it| (it, number)),
-                _ => {
-                    if let Some(level) = name.strip_prefix(b"at").and_then(Named::of) {
-                        chain.level = Some(level);
-                        break;
-                    }
-                }
-            }
-            next = operands.first().copied();
-        }
-        chain
-    }
-}
-
-fn level_of(reader: &Reader<'_, '_>, value: ValueId) -> LevelAt {
-    let view = reader.view;
-    if let Some(Const::Int(number)) = view.body.constant(value) {
-        return Named::of_number(number).map_or(LevelAt::UNKNOWN, LevelAt::Known);
-    }
-    match view.body.value(value) {
-        Value::Parameter(number) => LevelAt::Parameter(number),
-        Value::Result(number) if view.instruction(number).opcode == op::GETSTATIC => {
-            let field = view.field_at(number).map(|it| view.world.field_name(it));
-            field.and_then(Named::of).map_or(LevelAt::UNKNOWN, LevelAt::Known)
-        }
-        _ => LevelAt::UNKNOWN,
-    }
-}
-
-/// Whether a value is `System.out` or `System.err`.
-fn is_standard_stream(reader: &Reader<'_, '_>, value: ValueId) -> bool {
-    let view = reader.view;
-    view.field_of(value).is_some_and(|it| {
-        view.world.type_name(view.world.field(it).owner) == b"java/lang/System"
-            && matches!(view.world.field_name(it), b"out" | b"err")
-    })
 }

@@ -9,7 +9,7 @@ use hypocenter_program::{CallGraph, ClassPath, Facts, MethodId, Scope, Statement
 use crate::tools::{directory, java_home, tool};
 
 /// Stand-ins of libraries: package, and the types in it.
-const LIBRARIES: [(&str, &[(&str, &str)]); 11] = [
+const LIBRARIES: [(&str, &[(&str, &str)]); 12] = [
     (
         "org.slf4j",
         &[
@@ -83,7 +83,18 @@ const LIBRARIES: [(&str, &[(&str, &str)]); 11] = [
         "org.apache.commons.logging",
         &[("Log", "interface Log { void info(Object m); void fatal(Object m, Throwable t); }")],
     ),
-    ("scala", &[("Function0", "interface Function0<T> { T apply(); }")]),
+    (
+        "scala",
+        &[
+            ("Function0", "interface Function0<T> { T apply(); }"),
+            ("StringContext", "class StringContext { public StringContext(Object parts) {} public String s(Object arguments) { return null; } }"),
+            ("Predef$", "class Predef$ { public static final Predef$ MODULE$ = null; public Object wrap(Object[] all) { return null; } }"),
+        ],
+    ),
+    (
+        "scala.collection",
+        &[("StringOps$", "class StringOps$ { public static final StringOps$ MODULE$ = null; public String format$extension(String s, Object a) { return null; } }")],
+    ),
     ("kotlin.jvm.functions", &[("Function0", "interface Function0<T> { T invoke(); }")]),
     ("mu", &[("KLogger", "interface KLogger { void info(kotlin.jvm.functions.Function0<?> m); }")]),
     (
@@ -240,6 +251,12 @@ const ROWS: &[(&str, &str, &[&str])] = &[
         &["f ERROR b it c ! via c"],
     ),
     (
+        "an exception that only some callers of a wrapper have",
+        "void a(String m, Throwable t) { LOG.error(m, t); } void b(String m, Object... o) { LOG.info(m, o); }
+         void f(Exception e, int n) { a(\"with\", e); a(\"without\", null); b(\"{} x\", n, e); b(\"{} {} y\", n, n); System.out.printf(\"%s\", e); }",
+        &["f ERROR with ! via a", "f ERROR without via a", "f INFO {} x ! via b", "f INFO {} {} y via b", "f PRINT {}"],
+    ),
+    (
         "a wrapper with a format",
         "void say(String m, Object... a) { LOG.info(String.format(m, a)); } void pass(String m, Object... a) { LOG.warn(m, a); }
          void f(int n) { say(\"%d of %s\", n, n); pass(\"{} of {}\", n, n); }",
@@ -288,6 +305,14 @@ const ROWS: &[(&str, &str, &[&str])] = &[
          void more(scala.Function0<String> m) { info(m); }
          void f(int n) { more(() -> \"by name \" + n); info(() -> \"plain\"); }",
         &["f INFO by name {} via more", "f INFO plain via info", "f INFO {}by name {} via more", "f INFO {}plain via info"],
+    ),
+    (
+        "interpolated and formatted as by Scala",
+        "void f(int n) {
+            LOG.info(new scala.StringContext(scala.Predef$.MODULE$.wrap(new String[] {\"a \", \" b \", \"\"})).s(scala.Predef$.MODULE$.wrap(new Object[] {n, \"c\"})));
+            LOG.warn(scala.collection.StringOps$.MODULE$.format$extension(\"%d of %s\", scala.Predef$.MODULE$.wrap(new Object[] {n, \"x\"})));
+         }",
+        &["f INFO a {} b c", "f WARN {} of x"],
     ),
     (
         "an object that is asked",
