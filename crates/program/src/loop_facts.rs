@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::bodies::{each_body, flowing_from};
 use crate::calls::CallGraph;
 use crate::dominance::{Dominance, Edges};
-use crate::effects::{Effect, EffectMap, Effects, TARGETS_MAX};
+use crate::effects::{Effect, EffectMap, Effects, followed};
 use crate::facts::{CallId, Facts};
 use crate::flow::Way;
 use crate::lists::Lists;
@@ -61,6 +61,7 @@ pub struct LoopFact {
     /// The loop around it in the same method.
     pub parent: Option<LoopId>,
     /// Of a loop with no loop around it: the one loop from inside which its method is called.
+    /// Methods that call each other can make a ring of these.
     pub called_from: Option<LoopId>,
 }
 
@@ -124,7 +125,7 @@ impl LoopFacts {
             }
         }
         it.nest(world, facts, calls, &loop_of);
-        it.reach(facts, calls, &sizes);
+        it.reach(world, facts, calls, &sizes);
         it
     }
 
@@ -233,14 +234,17 @@ impl LoopFacts {
     }
 
     /// Measures the code that each loop can reach.
-    fn reach(&mut self, facts: &Facts, calls: &CallGraph, sizes: &[u32]) {
+    fn reach(&mut self, world: &World, facts: &Facts, calls: &CallGraph, sizes: &[u32]) {
         // Loops within a loop are part of its body, so what they call is too.
         let mut named: Vec<Vec<RefId>> = Vec::with_capacity(self.loops.len());
         for at in 0..self.loops.len() {
             let own = self.calls.get(at as u32).iter().filter_map(|&it| facts.call(it).callee);
-            named.push(own.filter(|&it| !calls.targets_of_ref(it).is_empty()).collect());
+            named.push(own.filter(|&it| !followed(world, calls, it).is_empty()).collect());
         }
-        for at in (0..self.loops.len()).rev() {
+        // A loop has more instructions than one within it, so this goes from the inner to the outer.
+        let mut order: Vec<usize> = (0..self.loops.len()).collect();
+        order.sort_by_key(|&at| self.loops[at].size);
+        for at in order {
             if let Some(parent) = self.loops[at].parent {
                 let inner = named[at].clone();
                 named[parent.0 as usize].extend(inner);
@@ -256,7 +260,7 @@ impl LoopFacts {
         distinct.dedup();
         let reached: Vec<u32> = distinct
             .par_iter()
-            .map_init(|| Reaching::of(facts, calls, sizes), |it, from| it.from(from))
+            .map_init(|| Reaching::of(world, facts, calls, sizes), |it, from| it.from(from))
             .collect();
         for (it, from) in self.loops.iter_mut().zip(&named) {
             if let Ok(at) = distinct.binary_search(&&from[..]) {
@@ -268,6 +272,7 @@ impl LoopFacts {
 
 /// Follows calls from a start.
 struct Reaching<'r> {
+    world: &'r World,
     facts: &'r Facts,
     calls: &'r CallGraph,
     sizes: &'r [u32],
@@ -277,8 +282,8 @@ struct Reaching<'r> {
 }
 
 impl<'r> Reaching<'r> {
-    fn of(facts: &'r Facts, calls: &'r CallGraph, sizes: &'r [u32]) -> Self {
-        Reaching { facts, calls, sizes, seen: vec![0; sizes.len()], round: 0 }
+    fn of(world: &'r World, facts: &'r Facts, calls: &'r CallGraph, sizes: &'r [u32]) -> Self {
+        Reaching { world, facts, calls, sizes, seen: vec![0; sizes.len()], round: 0 }
     }
 
     fn from(&mut self, refs: &[RefId]) -> u32 {
@@ -301,11 +306,7 @@ impl<'r> Reaching<'r> {
     }
 
     fn enter(&mut self, id: RefId, reached: &mut Vec<MethodId>) {
-        let targets = self.calls.targets_of_ref(id);
-        if targets.len() > TARGETS_MAX {
-            return;
-        }
-        for target in targets {
+        for target in followed(self.world, self.calls, id) {
             if std::mem::replace(&mut self.seen[target.index()], self.round) != self.round {
                 reached.push(*target);
             }

@@ -211,6 +211,7 @@ fn loops_have_bounds_and_effects() {
         ("sleeps", "Open sleep@0"),
         ("takes", "Open wait@0"),
         ("deep", "Open io@1"),
+        ("overIterator", "Container"),
         ("timed", "Open clock@1 timed"),
         ("stamps", "Open clock@1"),
     ] {
