@@ -19,6 +19,8 @@ use crate::world::{MethodId, NONE, RefId, SystemClass, World};
 
 /// The most methods that are followed to find how much code a loop can reach; a loop that reaches more counts those.
 pub const REACHED_METHODS_MAX: usize = 4096;
+/// How many ways out of a loop are looked at to find its bound, and how many ways back.
+const GUARDS_MAX: usize = 256;
 /// Through how many methods a calling loop is looked for.
 const CALLERS_DEPTH_MAX: usize = 8;
 
@@ -458,6 +460,9 @@ fn bound(view: &MethodView<'_>, it: &Loop, exits: &[u32], over: &Dominance) -> B
     let goes_back =
         |block: &&u32| flow.out_of(**block).iter().any(|edge| edge.to == it.header && edge.way != Way::Throw);
     let ends: Vec<u32> = it.body.iter().filter(goes_back).copied().collect();
+    if exits.len() > GUARDS_MAX || ends.len() > GUARDS_MAX {
+        return Bound::Open;
+    }
     // Only what every round comes by bounds them.
     let guards = exits.iter().filter(|&&exit| ends.iter().all(|&end| over.dominates(exit, end)));
     guards.map(|&guard| of_guard(view, it, guard)).min().unwrap_or(Bound::Open)
