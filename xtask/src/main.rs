@@ -1,4 +1,4 @@
-//! Tasks of the project: `cargo xtask demo`, `cargo xtask targets`, `cargo xtask eval NAME`.
+//! Tasks of the project: `cargo xtask demo`, `cargo xtask targets`, `cargo xtask fetch`, `cargo xtask eval NAME`.
 //!
 //! An evaluation runs Hypocenter on a real system and judges what came out of it: one file each below `eval/`. What
 //! they share is a module each: the JDKs ([`jdk`]), jars ([`maven`]), the compiler ([`javac`]), a network of its own
@@ -9,6 +9,7 @@
 mod demo;
 mod eval;
 mod failure;
+mod fetch;
 mod javac;
 mod jdk;
 mod maven;
@@ -35,6 +36,7 @@ struct Args {
 enum Task {
     Demo(demo::DemoArgs),
     Targets(targets::TargetsArgs),
+    Fetch(fetch::FetchArgs),
     /// Run Hypocenter on a real system, and judge what comes out
     #[command(subcommand)]
     Eval(eval::Eval),
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
     let result = match Args::parse().task {
         Task::Demo(args) => demo::run(&args),
         Task::Targets(args) => targets::run(&args),
+        Task::Fetch(args) => fetch::run(&args),
         Task::Eval(eval) => eval.run(),
     };
     match result {

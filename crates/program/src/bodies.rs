@@ -33,7 +33,7 @@ pub(crate) fn flowing_from(
     seeds: impl IntoIterator<Item = ValueId>,
     passed: impl Fn(u32) -> bool,
 ) -> Vec<bool> {
-    let mut flows = vec![false; body.values() as usize];
+    let mut flows = vec![false; body.value_count() as usize];
     let mut pending: Vec<ValueId> = seeds.into_iter().collect();
     while let Some(value) = pending.pop() {
         if value == ValueId::UNKNOWN || std::mem::replace(&mut flows[value.number() as usize], true) {

@@ -118,13 +118,13 @@ impl<'a> Body<'a> {
     }
 
     /// How many values there are; they are numbered from 0.
-    pub fn values(&self) -> u32 {
+    pub fn value_count(&self) -> u32 {
         self.values.len() as u32
     }
 
     /// The values, in the order of their numbers.
     pub fn value_ids(&self) -> impl Iterator<Item = ValueId> + use<> {
-        (0..self.values()).map(ValueId)
+        (0..self.value_count()).map(ValueId)
     }
 
     /// What an instruction takes, the deepest in the stack first: of a call the receiver and then the arguments, of

@@ -40,11 +40,16 @@ impl CallGraph {
             .collect();
         let mut lists = Lists::default();
         targets.into_iter().for_each(|it| lists.add(it));
-        let pairs = lists.iter().enumerate().flat_map(|(at, targets)| {
-            targets.iter().map(move |it| (it.0, RefId(at as u32)))
-        });
+        let pairs = lists
+            .iter()
+            .enumerate()
+            .flat_map(|(at, targets)| targets.iter().map(move |it| (it.0, RefId(at as u32))));
         let refs_to = Lists::of(world.method_count(), pairs);
-        let named = facts.calls().iter().enumerate().filter_map(|(at, call)| Some((call.callee?.0, CallId(at as u32))));
+        let named = facts
+            .calls()
+            .iter()
+            .enumerate()
+            .filter_map(|(at, call)| Some((call.callee?.0, CallId(at as u32))));
         let calls_of = Lists::of(world.ref_count(), named);
         CallGraph { instantiated, targets: lists, refs_to, calls_of }
     }

@@ -227,7 +227,7 @@ impl<'v> Slice<'v> {
             view,
             facts,
             feeds: Feeds::default(),
-            seen: vec![false; view.body.values() as usize],
+            seen: vec![false; view.body.value_count() as usize],
             seen_blocks: vec![false; flow.blocks.len()],
             seen_handlers: Vec::new(),
             values: Vec::new(),

@@ -148,11 +148,9 @@ fn of_ref(world: &World, waits: &Shapes, io: Option<TypeId>, id: RefId) -> Effec
         return effects;
     }
     let (class, name) = (world.type_name(owner), world.signature(it.signature).0);
-    let declares = || {
-        let throws = it.method.map_or(&[][..], |it| world.throws(it));
-        known::is_io_package(class) && io.is_some_and(|io| throws.iter().any(|&it| world.is_subtype(it, io)))
-    };
-    if known::does_io(class, name) || declares() {
+    let throws = it.method.map_or(&[][..], |it| world.throws(it));
+    let declares = io.is_some_and(|io| throws.iter().any(|&it| world.is_subtype(it, io)));
+    if known::does_io(class, name, world.get(owner).origin == Origin::Jdk, declares) {
         effects.put(Effect::Io);
     }
     match waits.get(id).map(|it| it.kind) {

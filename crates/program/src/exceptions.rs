@@ -38,6 +38,11 @@ impl Exception {
         TypeId(self.0 >> 1)
     }
 
+    /// Whether something known as this can be the other: it is that, or the other's class is below this one's.
+    pub fn may_be(self, other: Exception, world: &World) -> bool {
+        self == other || (!self.is_exact() && world.is_subtype(other.class(), self.class()))
+    }
+
     /// Whether it is of no class below.
     pub fn is_exact(self) -> bool {
         self.0 & 1 == 1
@@ -127,6 +132,27 @@ impl Exceptions {
         all.sort_unstable();
         all.dedup();
         all
+    }
+
+    /// Whether a method itself makes an exception that leaves it, other than to pass on one that it caught.
+    pub fn creates(&self, world: &World, facts: &Facts, id: MethodId, exception: Exception) -> bool {
+        let makes = |thrown: Thrown| match thrown {
+            Thrown::New(class, None) => Exception::exactly(class) == exception,
+            Thrown::Returned(_, None) => self.thrown(world, facts, thrown, 0).contains(&exception),
+            _ => false,
+        };
+        facts.throwers(id).iter().any(|it| {
+            makes(it.thrown) && {
+                let mut leaves = false;
+                self.fall(world, facts, it.chain, exception, |to, _| leaves |= to.is_none());
+                leaves
+            }
+        })
+    }
+
+    /// Whether a library says that its method throws an exception.
+    pub fn is_declared(&self, world: &World, id: RefId, exception: Exception) -> bool {
+        of_library(world, id).binary_search(&exception).is_ok()
     }
 
     /// The methods that a call of a library runs before it returns.
@@ -226,19 +252,18 @@ impl Exceptions {
     fn walk(&self, world: &World, facts: &Facts, id: MethodId, mut see: impl FnMut(Way)) {
         // What has reached the handlers of this method so far: a rethrow sends it on.
         let mut reached: Vec<(HandlerId, Exception)> = Vec::new();
-        let mut go = |source: Source, chain: u32, thrown: Exception, reached: &mut Vec<(HandlerId, Exception)>| {
-            self.fall(world, facts, chain, thrown, |to, arrives| {
-                if let Some(to) = to.filter(|&to| !reached.contains(&(to, arrives))) {
-                    reached.push((to, arrives));
-                }
-                see(Way { source, thrown, to, arrives });
-            });
-        };
-        let mut seen: Vec<(u32, RefId)> = Vec::new();
+        let mut go =
+            |source: Source, chain: u32, thrown: Exception, reached: &mut Vec<(HandlerId, Exception)>| {
+                self.fall(world, facts, chain, thrown, |to, arrives| {
+                    if let Some(to) = to.filter(|&to| !reached.contains(&(to, arrives))) {
+                        reached.push((to, arrives));
+                    }
+                    see(Way { source, thrown, to, arrives });
+                });
+            };
         for call in facts.calls_in(id) {
             let it = facts.call(call);
             if let Some(callee) = it.callee {
-                let _ = &mut seen;
                 for &thrown in self.of_ref(callee) {
                     go(Source::Call(call), it.chain, thrown, &mut reached);
                 }
@@ -285,7 +310,8 @@ impl Exceptions {
                 let callee = world.method_ref(callee);
                 let made: &[Thrown] = callee.method.map_or(&[], |it| facts.made(it));
                 if made.is_empty() || depth == DEPTH_MAX {
-                    let result = hypocenter_classfile::descriptor::return_type(world.signature(callee.signature).1);
+                    let result =
+                        hypocenter_classfile::descriptor::return_type(world.signature(callee.signature).1);
                     return world.find_descriptor(result).map(Exception::below).into_iter().collect();
                 }
                 let mut all: Vec<Exception> =
@@ -330,7 +356,9 @@ impl Exceptions {
 /// What a library says that its method throws.
 fn of_library(world: &World, id: RefId) -> Box<[Exception]> {
     let reference = world.method_ref(id);
-    let Some(method) = reference.method.filter(|&it| !world.is_system_method(it)) else { return Box::default() };
+    let Some(method) = reference.method.filter(|&it| !world.is_system_method(it)) else {
+        return Box::default();
+    };
     let declared = world.throws(method).iter().copied();
     let (name, descriptor) = world.signature(reference.signature);
     let known = known::throws(world.type_name(world.method(method).owner), name, descriptor);

@@ -91,6 +91,8 @@ pub enum Given {
     Null,
     /// Some object.
     Object,
+    /// What this static final field holds.
+    Static(FieldId),
     /// It cannot be seen.
     Unknown,
 }
@@ -177,6 +179,8 @@ pub struct Facts {
     /// The first call of each method, and one more.
     call_starts: Vec<u32>,
     allocations: Vec<Allocation>,
+    /// For each type its allocations.
+    allocations_of: Lists<u32>,
     named_classes: Vec<TypeId>,
     lambdas: Vec<Lambda>,
     writes: Lists<Write>,
@@ -192,7 +196,8 @@ pub struct Facts {
 impl Facts {
     /// Looks at every method of the system.
     pub fn of(world: &World) -> Facts {
-        let parts: Vec<Part> = (0..world.system_classes().len()).into_par_iter().map(|at| Part::of(world, at)).collect();
+        let parts: Vec<Part> =
+            (0..world.system_classes().len()).into_par_iter().map(|at| Part::of(world, at)).collect();
         let mut facts = Facts { chains: Lists::default(), ..Facts::default() };
         facts.chains.close();
         let mut call_counts = vec![0u32; world.method_count() + 1];
@@ -216,7 +221,8 @@ impl Facts {
             facts.named_classes.append(&mut part.named_classes);
             facts.lambdas.append(&mut part.lambdas);
             writes.extend(part.writes.into_iter().map(|(field, it)| (field.0, it)));
-            field_calls.extend(part.field_calls.into_iter().map(|(field, it)| (field.0, CallId(it.0 + calls))));
+            field_calls
+                .extend(part.field_calls.into_iter().map(|(field, it)| (field.0, CallId(it.0 + calls))));
             let handed = part.handovers.into_iter();
             facts.handovers.extend(handed.map(|it| Handover { call: CallId(it.call.0 + calls), ..it }));
             let thrown_there = part.throwers.into_iter();
@@ -237,6 +243,8 @@ impl Facts {
         facts.call_starts = call_counts;
         facts.named_classes.sort_unstable();
         facts.named_classes.dedup();
+        let made_of = facts.allocations.iter().enumerate().map(|(at, it)| (it.class.0, at as u32));
+        facts.allocations_of = Lists::of(world.types().len(), made_of);
         facts.writes = Lists::of(world.field_count(), writes.iter().copied());
         facts.field_calls = Lists::of(world.field_count(), field_calls.iter().copied());
         facts.throwers = Lists::of(world.method_count(), throwers.iter().copied());
@@ -270,20 +278,30 @@ impl Facts {
     }
 
     /// The calls in a method, in the order of its code.
-    pub fn calls_in(&self, id: MethodId) -> impl DoubleEndedIterator<Item = CallId> + ExactSizeIterator + use<> {
+    pub fn calls_in(
+        &self,
+        id: MethodId,
+    ) -> impl DoubleEndedIterator<Item = CallId> + ExactSizeIterator + use<> {
         (self.call_starts[id.index()]..self.call_starts[id.index() + 1]).map(CallId)
     }
 
     /// The call at an instruction.
     pub fn call_at(&self, method: MethodId, instruction: u32) -> Option<CallId> {
         let range = self.call_starts[method.index()] as usize..self.call_starts[method.index() + 1] as usize;
-        let at = self.calls[range.clone()].binary_search_by_key(&instruction, |it| it.instruction.into()).ok()?;
+        let at =
+            self.calls[range.clone()].binary_search_by_key(&instruction, |it| it.instruction.into()).ok()?;
         Some(CallId((range.start + at) as u32))
     }
 
     /// Every `new`.
     pub fn allocations(&self) -> &[Allocation] {
         &self.allocations
+    }
+
+    /// Every `new` of a class.
+    pub fn made_at(&self, class: TypeId) -> impl Iterator<Item = &Allocation> {
+        let list = self.allocations_of.get(class.0);
+        list.iter().map(|&it| &self.allocations[it as usize])
     }
 
     /// The types that are named as a class constant or in a text, sorted: reflection may make objects of them.
@@ -411,8 +429,14 @@ impl Part {
             let view = MethodView { world, id, class: &class, member, body: &body, pool: &system.pool };
             let lambdas = part.lambdas.len();
             part.lambdas.extend(view.lambdas(&bootstraps));
-            Looking { view, handlers: part.handlers.len() as u32, lambdas, chains: FxHashMap::default(), part: &mut part }
-                .run();
+            Looking {
+                view,
+                handlers: part.handlers.len() as u32,
+                lambdas,
+                chains: FxHashMap::default(),
+                part: &mut part,
+            }
+            .run();
         }
         part
     }
@@ -484,7 +508,8 @@ impl Looking<'_, '_> {
                 }
                 op::PUTFIELD | op::PUTSTATIC => {
                     if let Some(field) = self.view.field_at(number) {
-                        let given = body.operands(number).last().map_or(Given::Unknown, |&it| self.given(it));
+                        let given =
+                            body.operands(number).last().map_or(Given::Unknown, |&it| self.view.given(it));
                         let write = Write { method: self.view.id, instruction: number as u16, given };
                         self.part.writes.push((field, write));
                     }
@@ -543,8 +568,14 @@ impl Looking<'_, '_> {
         };
         let callee = view.callee_at(number);
         let chain = self.chain(number);
-        let call =
-            Call { method: view.id, instruction: number as u16, line: self.line(number), kind, callee, chain };
+        let call = Call {
+            method: view.id,
+            instruction: number as u16,
+            line: self.line(number),
+            kind,
+            callee,
+            chain,
+        };
         self.part.calls.push(call);
         let Some(callee) = callee else { return };
         let operands = view.body.operands(number);
@@ -556,6 +587,15 @@ impl Looking<'_, '_> {
         if callee.method.is_none_or(|it| !view.world.is_system_method(it)) {
             for &operand in operands {
                 self.hand_over(id, operand);
+            }
+            // A library object is told to run what it was given when it was made: `new Thread(task).start()`.
+            if let Some(Value::Result(new)) = operands.first().map(|&it| view.body.value(it)) {
+                let is_new = view.instruction(new).opcode == op::NEW;
+                let uses = view.body.uses(operands[0]).iter().filter(|&&it| is_new && it != number);
+                let made = uses.filter(|&&it| view.instruction(it).opcode == op::INVOKESPECIAL);
+                for &operand in made.flat_map(|&it| view.body.operands(it).iter().skip(1)) {
+                    self.hand_over(id, operand);
+                }
             }
         }
     }
@@ -581,30 +621,6 @@ impl Looking<'_, '_> {
         }
     }
 
-    fn given(&self, value: ValueId) -> Given {
-        let body = self.view.body;
-        match body.constant(value) {
-            Some(Const::Int(number)) => return i32::try_from(number).map_or(Given::Unknown, Given::Number),
-            Some(Const::Null) => return Given::Null,
-            Some(Const::String(_) | Const::Class(_)) => return Given::Object,
-            Some(_) => return Given::Unknown,
-            None => {}
-        }
-        match body.value(value) {
-            Value::Result(number)
-                if matches!(
-                    self.view.instruction(number).opcode,
-                    op::NEW | op::NEWARRAY | op::ANEWARRAY | op::MULTIANEWARRAY | op::INVOKEDYNAMIC
-                ) =>
-            {
-                Given::Object
-            }
-            Value::Parameter(0) if !self.view.is_static() => Given::Object,
-            Value::Caught(_) => Given::Object,
-            _ => Given::Unknown,
-        }
-    }
-
     fn throw(&mut self, number: u32) {
         let chain = self.chain(number);
         let Some(&operand) = self.view.body.operands(number).first() else { return };
@@ -618,7 +634,8 @@ impl Looking<'_, '_> {
     fn returned(&mut self, number: u32) {
         let world = self.view.world;
         let result = hypocenter_classfile::descriptor::return_type(self.view.member.descriptor);
-        let (Some(result), Some(throwable)) = (world.find_descriptor(result), world.find_type(b"java/lang/Throwable"))
+        let (Some(result), Some(throwable)) =
+            (world.find_descriptor(result), world.find_type(b"java/lang/Throwable"))
         else {
             return;
         };
@@ -641,9 +658,11 @@ impl Looking<'_, '_> {
                 }
                 Value::Result(at) if view.callee_at(at).is_some() => {
                     let because = self.caught_in(view.body.operands(at)).or_else(|| self.around(number));
-                    let call = self.part.calls.iter().rposition(|it| {
-                        it.method == view.id && u32::from(it.instruction) == at
-                    });
+                    let call = self
+                        .part
+                        .calls
+                        .iter()
+                        .rposition(|it| it.method == view.id && u32::from(it.instruction) == at);
                     call.map(|it| Thrown::Returned(CallId(it as u32), because))
                 }
                 _ if view.body.constant(origin) == Some(Const::Null) => None,
@@ -661,9 +680,10 @@ impl Looking<'_, '_> {
     /// `addSuppressed`, or the new one is thrown only after the handler was entered.
     fn because(&self, new: ValueId, number: u32) -> Option<HandlerId> {
         let view = self.view;
-        let of_new = view.body.uses(new).iter().filter(|&&it| {
-            view.instruction(it).is_invoke() && view.body.operands(it).first() == Some(&new)
-        });
+        let of_new =
+            view.body.uses(new).iter().filter(|&&it| {
+                view.instruction(it).is_invoke() && view.body.operands(it).first() == Some(&new)
+            });
         let given = of_new.filter_map(|&it| self.caught_in(&view.body.operands(it)[1..])).next();
         given.or_else(|| self.around(number))
     }
@@ -681,7 +701,10 @@ impl Looking<'_, '_> {
             }
             _ => None,
         };
-        values.iter().flat_map(|&it| body.origins_through_casts(it)).find_map(|it| direct(it).or_else(|| asked(it)))
+        values
+            .iter()
+            .flat_map(|&it| body.origins_through_casts(it))
+            .find_map(|it| direct(it).or_else(|| asked(it)))
     }
 
     /// The innermost handler that must have been entered before an instruction runs.

@@ -16,15 +16,27 @@ pub(crate) fn throws(owner: &[u8], name: &[u8], _descriptor: &[u8]) -> &'static 
     const COMPLETION: &[&[u8]] =
         &[b"java/util/concurrent/CompletionException", b"java/util/concurrent/CancellationException"];
     match (owner, name) {
-        (b"java/lang/Integer" | b"java/lang/Long" | b"java/lang/Short" | b"java/lang/Byte", b"parseInt" | b"parseLong" | b"parseShort" | b"parseByte" | b"valueOf" | b"decode")
+        (
+            b"java/lang/Integer" | b"java/lang/Long" | b"java/lang/Short" | b"java/lang/Byte",
+            b"parseInt" | b"parseLong" | b"parseShort" | b"parseByte" | b"valueOf" | b"decode",
+        )
         | (b"java/lang/Double" | b"java/lang/Float", b"parseDouble" | b"parseFloat") => NUMBER,
         (b"java/net/URI", b"create") => URI,
         (b"java/util/concurrent/Executor", b"execute")
         | (b"java/util/concurrent/ExecutorService", b"submit" | b"invokeAll" | b"invokeAny")
-        | (b"java/util/concurrent/ScheduledExecutorService", b"schedule" | b"scheduleAtFixedRate" | b"scheduleWithFixedDelay")
+        | (
+            b"java/util/concurrent/ScheduledExecutorService",
+            b"schedule" | b"scheduleAtFixedRate" | b"scheduleWithFixedDelay",
+        )
         | (b"java/util/concurrent/ThreadPoolExecutor", b"execute") => REJECTED,
-        (b"java/nio/ByteBuffer", b"get" | b"getInt" | b"getLong" | b"getShort" | b"getChar" | b"getFloat" | b"getDouble") => UNDERFLOW,
-        (b"java/nio/ByteBuffer", b"put" | b"putInt" | b"putLong" | b"putShort" | b"putChar" | b"putFloat" | b"putDouble") => OVERFLOW,
+        (
+            b"java/nio/ByteBuffer",
+            b"get" | b"getInt" | b"getLong" | b"getShort" | b"getChar" | b"getFloat" | b"getDouble",
+        ) => UNDERFLOW,
+        (
+            b"java/nio/ByteBuffer",
+            b"put" | b"putInt" | b"putLong" | b"putShort" | b"putChar" | b"putFloat" | b"putDouble",
+        ) => OVERFLOW,
         (b"java/util/concurrent/BlockingQueue", b"add") => FULL,
         (b"java/util/concurrent/CompletableFuture", b"join" | b"getNow") => COMPLETION,
         _ => &[],
@@ -35,8 +47,10 @@ pub(crate) fn throws(owner: &[u8], name: &[u8], _descriptor: &[u8]) -> &'static 
 pub(crate) fn runs_at_once(owner: &[u8], name: &[u8]) -> bool {
     if name == b"<init>" || owner.starts_with(b"java/util/concurrent/") {
         // Maps are the only ones there that call back while they are called.
-        return matches!(owner, b"java/util/concurrent/ConcurrentHashMap" | b"java/util/concurrent/ConcurrentMap")
-            && name != b"<init>";
+        return matches!(
+            owner,
+            b"java/util/concurrent/ConcurrentHashMap" | b"java/util/concurrent/ConcurrentMap"
+        ) && name != b"<init>";
     }
     let in_util = owner.starts_with(b"java/util/")
         && !matches!(owner, b"java/util/Timer" | b"java/util/TimerTask")
@@ -50,67 +64,297 @@ pub(crate) fn runs_at_once(owner: &[u8], name: &[u8]) -> bool {
         || (owner == b"java/lang/ThreadLocal" && name == b"get")
 }
 
-/// Packages of libraries whose classes read and write files and connections.
-pub(crate) fn is_io_package(owner: &[u8]) -> bool {
-    let packages: [&[u8]; 7] = [
-        b"java/io/",
-        b"java/nio/channels/",
-        b"java/nio/file/",
-        b"java/net/",
-        b"javax/net/ssl/",
-        b"io/netty/channel/",
-        b"io/netty/bootstrap/",
+/// Whether a method only puts a value into an object or takes it out again: `Boolean.valueOf`, `intValue`.
+pub(crate) fn is_box(owner: &[u8], name: &[u8]) -> bool {
+    let is_boxed = matches!(
+        owner,
+        b"java/lang/Boolean"
+            | b"java/lang/Integer"
+            | b"java/lang/Long"
+            | b"java/lang/Short"
+            | b"java/lang/Byte"
+            | b"java/lang/Character"
+    );
+    is_boxed && (name == b"valueOf" || name.ends_with(b"Value"))
+}
+
+/// Whether objects of a class hold one value that is set and asked for.
+pub(crate) fn is_cell(owner: &[u8]) -> bool {
+    matches!(
+        owner,
+        b"java/util/concurrent/atomic/AtomicBoolean"
+            | b"java/util/concurrent/atomic/AtomicInteger"
+            | b"java/util/concurrent/atomic/AtomicLong"
+            | b"java/util/concurrent/atomic/AtomicReference"
+    )
+}
+
+/// Whether a method of such an object sets its value to the last argument.
+pub(crate) fn sets_cell(name: &[u8]) -> bool {
+    matches!(name, b"set" | b"lazySet" | b"getAndSet" | b"compareAndSet" | b"weakCompareAndSet")
+}
+
+/// Whether a method of a library object by its name only asks and changes nothing.
+pub(crate) fn only_asks(name: &[u8]) -> bool {
+    const ASKING: [&[u8]; 13] = [
+        b"contains",
+        b"count",
+        b"entry",
+        b"equals",
+        b"get",
+        b"has",
+        b"is",
+        b"iterator",
+        b"key",
+        b"peek",
+        b"size",
+        b"to",
+        b"value",
     ];
-    packages.iter().any(|it| owner.starts_with(it)) && !is_in_memory(owner)
+    // `getAndSet` and its kin change what they ask for.
+    let changes = name.starts_with(b"getAnd") || name == b"toggle";
+    !changes && ASKING.iter().any(|it| name.starts_with(it))
 }
 
-/// Streams that end in memory.
-fn is_in_memory(owner: &[u8]) -> bool {
-    let streams: [&[u8]; 5] =
-        [b"java/io/ByteArray", b"java/io/CharArray", b"java/io/String", b"java/io/Piped", b"java/io/Sequence"];
-    streams.iter().any(|it| owner.starts_with(it))
+/// Whether a method gives the exception of another thread to its caller.
+pub(crate) fn carries(owner: &[u8], name: &[u8]) -> bool {
+    let is_future =
+        owner.ends_with(b"Future") || owner.ends_with(b"FutureTask") || owner.ends_with(b"CompletionStage");
+    is_future
+        && matches!(
+            name,
+            b"get" | b"join" | b"getNow" | b"resultNow" | b"await" | b"sync" | b"syncUninterruptibly"
+        )
 }
 
-/// Whether a method of a library reads or writes files or connections, as far as its name says. What declares an
-/// `IOException` in an [I/O package](is_io_package) does so too.
-pub(crate) fn does_io(owner: &[u8], name: &[u8]) -> bool {
-    if !is_io_package(owner) {
-        return false;
-    }
-    let starts = |prefixes: &[&[u8]]| prefixes.iter().any(|it| name.starts_with(it));
-    match owner {
-        b"java/io/File" => {
-            starts(&[b"list", b"mkdir", b"delete", b"renameTo", b"create", b"set"])
-                || matches!(name, b"exists" | b"isFile" | b"isDirectory" | b"length" | b"lastModified")
-        }
-        b"java/io/FileInputStream" | b"java/io/FileOutputStream" | b"java/io/RandomAccessFile"
-        | b"java/io/FileReader" | b"java/io/FileWriter"
-            if name == b"<init>" =>
-        {
-            true
-        }
-        b"java/io/FileDescriptor" => name == b"sync",
-        b"java/nio/file/Files" => true,
-        b"java/net/URL" => starts(&[b"open", b"getContent"]),
-        b"java/net/InetAddress" => {
-            starts(&[b"getByName", b"getAllByName", b"getLocalHost", b"isReachable", b"getCanonicalHostName"])
-        }
-        _ if owner.starts_with(b"java/io/") => {
-            starts(&[b"read", b"write", b"flush", b"close", b"print", b"skip", b"seek", b"setLength"])
-        }
-        _ if owner.starts_with(b"java/nio/file/") => false,
-        _ => {
-            starts(&[b"read", b"write", b"connect", b"bind", b"close", b"send", b"receive", b"transfer"])
-                || starts(&[b"accept", b"flush", b"force", b"truncate", b"select", b"disconnect", b"shutdown"])
+/// Whether a method of this descriptor returns a future.
+pub(crate) fn makes_future(descriptor: &[u8]) -> bool {
+    descriptor.ends_with(b"Future;")
+        || descriptor.ends_with(b"CompletionStage;")
+        || descriptor.ends_with(b")Ljava/util/List;")
+}
+
+/// Whether a method of a future runs what it is handed when the future failed, or with what it failed.
+pub(crate) fn runs_after_failure(name: &[u8]) -> bool {
+    let name = name.strip_suffix(b"Async").unwrap_or(name);
+    matches!(name, b"exceptionally" | b"exceptionallyCompose" | b"handle" | b"whenComplete")
+}
+
+/// What input and output go through.
+pub(crate) const STREAMS: &[&[u8]] = &[
+    b"java/io/InputStream",
+    b"java/io/OutputStream",
+    b"java/io/Reader",
+    b"java/io/Writer",
+    b"java/io/DataInput",
+    b"java/io/DataOutput",
+    b"java/nio/channels/Channel",
+];
+
+/// Of these the ones that live in memory; what extends them does so too. Pipes are not among them: they break.
+pub(crate) const MEMORY: &[&[u8]] = &[
+    b"java/io/ByteArrayInputStream",
+    b"java/io/ByteArrayOutputStream",
+    b"java/io/CharArrayReader",
+    b"java/io/CharArrayWriter",
+    b"java/io/StringBufferInputStream",
+    b"java/io/StringReader",
+    b"java/io/StringWriter",
+];
+
+/// Static methods of the JDK that give a stream on nothing.
+pub(crate) fn gives_null_stream(owner: &[u8], name: &[u8]) -> bool {
+    matches!(
+        (owner, name),
+        (b"java/io/InputStream", b"nullInputStream")
+            | (b"java/io/OutputStream", b"nullOutputStream")
+            | (b"java/io/Reader", b"nullReader")
+            | (b"java/io/Writer", b"nullWriter")
+    )
+}
+
+/// Types that nearly every object can be known as: that one of them wraps a stream says nothing of the others.
+pub(crate) fn is_for_all(class: &[u8]) -> bool {
+    let is_lang = class.starts_with(b"java/lang/")
+        && !matches!(class, b"java/lang/AutoCloseable" | b"java/lang/Appendable" | b"java/lang/Readable");
+    is_lang || class.starts_with(b"java/util/") || class == b"java/io/Serializable"
+}
+
+/// Classes whose objects hold data and reach nothing outside: a stream that has one may still live in memory.
+pub(crate) fn is_plain_data(class: &[u8]) -> bool {
+    match class.strip_prefix(b"java/") {
+        Some(rest) => {
+            rest.starts_with(b"nio/charset/")
+                || rest.starts_with(b"util/zip/")
+                || rest.starts_with(b"util/concurrent/atomic/")
+                || rest.starts_with(b"util/concurrent/locks/")
+                || rest.starts_with(b"math/")
                 || matches!(
+                    rest,
+                    b"lang/String"
+                        | b"lang/StringBuilder"
+                        | b"lang/StringBuffer"
+                        | b"lang/CharSequence"
+                        | b"lang/Object"
+                        | b"lang/Boolean"
+                        | b"lang/Byte"
+                        | b"lang/Character"
+                        | b"lang/Short"
+                        | b"lang/Integer"
+                        | b"lang/Long"
+                        | b"lang/Float"
+                        | b"lang/Double"
+                        | b"lang/Class"
+                        | b"lang/ClassLoader"
+                        | b"security/MessageDigest"
+                        | b"util/Locale"
+                        | b"util/BitSet"
+                        | b"util/Random"
+                        | b"nio/ByteOrder"
+                )
+        }
+        None => class.starts_with(b"javax/crypto/") || class == b"org/slf4j/Logger",
+    }
+}
+
+/// Whether a method, by its name, reads from or writes to the stream that it is handed rather than by its own object:
+/// `load(in)` and `serialize(archive)` do, `upload(in)` and `execute(body)` do not.
+pub(crate) fn works_on_argument(name: &[u8]) -> bool {
+    const BEGINNINGS: &[&[u8]] = &[
+        b"read",
+        b"write",
+        b"serialize",
+        b"deserialize",
+        b"load",
+        b"store",
+        b"save",
+        b"parse",
+        b"merge",
+        b"encode",
+        b"decode",
+        b"print",
+        b"dump",
+        b"list",
+        b"marshal",
+        b"unmarshal",
+        b"format",
+        b"transform",
+        b"copy",
+        b"skip",
+        b"fill",
+        b"flush",
+        b"close",
+    ];
+    BEGINNINGS.iter().any(|it| name.starts_with(it))
+}
+
+/// Whether a method of a library waits for a disk or a network, if `declares` says whether it throws an `IOException`.
+///
+/// In the JDK those are the packages of files, sockets and channels. Any other library that declares an `IOException`
+/// has no other way to say that it does input or output.
+pub(crate) fn does_io(owner: &[u8], name: &[u8], is_jdk: bool, declares: bool) -> bool {
+    if declares {
+        const PACKAGES: &[&[u8]] = &[
+            b"java/io/",
+            b"java/nio/channels/",
+            b"java/nio/file/",
+            b"java/net/",
+            b"javax/net/",
+            b"java/util/zip/",
+            b"java/util/jar/",
+            b"sun/nio/",
+            b"sun/net/",
+            b"java/util/Properties",
+            b"java/rmi/",
+            b"javax/imageio/",
+            b"java/security/KeyStore",
+        ];
+        return !is_jdk || PACKAGES.iter().any(|it| owner.starts_with(it));
+    }
+    match owner {
+        b"java/io/File" => matches!(
+            name,
+            b"delete"
+                | b"exists"
+                | b"mkdir"
+                | b"mkdirs"
+                | b"renameTo"
+                | b"list"
+                | b"listFiles"
+                | b"length"
+                | b"isDirectory"
+                | b"isFile"
+                | b"lastModified"
+                | b"setLastModified"
+                | b"canRead"
+                | b"canWrite"
+                | b"getFreeSpace"
+                | b"getTotalSpace"
+                | b"getUsableSpace"
+        ),
+        b"java/io/PrintStream" | b"java/io/PrintWriter" => {
+            name.starts_with(b"print")
+                || matches!(name, b"write" | b"append" | b"format" | b"flush" | b"close")
+        }
+        b"java/nio/MappedByteBuffer" => matches!(name, b"force" | b"load"),
+        b"java/nio/file/Files" => {
+            matches!(name, b"exists" | b"notExists" | b"isDirectory" | b"isRegularFile")
+        }
+        b"java/net/InetAddress" | b"java/net/InetSocketAddress" => {
+            matches!(
+                name,
+                b"getByName" | b"getAllByName" | b"getHostName" | b"getCanonicalHostName" | b"isReachable"
+            )
+        }
+        _ => {
+            owner.starts_with(b"io/netty/channel/")
+                && matches!(
                     name,
-                    b"open"
-                        | b"finishConnect"
-                        | b"startHandshake"
-                        | b"getInputStream"
-                        | b"getOutputStream"
-                        | b"getResponseCode"
+                    b"write" | b"writeAndFlush" | b"flush" | b"connect" | b"bind" | b"close" | b"read"
                 )
         }
     }
+}
+
+/// Whether a call that does input or output changes what others can see: other processes, or this one after a
+/// restart. Before such a call is the last moment at which a crash leaves the change undone. Opening for writing is
+/// not told from opening for reading by its name and is left out, but for what says that it creates something.
+pub(crate) fn changes_outside(owner: &[u8], name: &[u8]) -> bool {
+    const BEGINNINGS: &[&[u8]] = &[
+        b"write",
+        b"append",
+        b"print",
+        b"flush",
+        b"force",
+        b"sync",
+        b"hsync",
+        b"hflush",
+        b"rename",
+        b"move",
+        b"delete",
+        b"create",
+        b"mkdir",
+        b"truncate",
+        b"setLength",
+        b"setLastModified",
+        b"transferTo",
+        b"transferFrom",
+        b"send",
+        b"copy",
+        b"connect",
+        b"finishConnect",
+        b"bind",
+        b"accept",
+        b"shutdownOutput",
+        b"store",
+        b"save",
+        b"serialize",
+        b"format",
+    ];
+    let is_read = owner.ends_with(b"InputStream") || owner.ends_with(b"Reader");
+    // What was buffered is written when the stream is closed, and the peer sees the end of a connection.
+    let ends = |it: &[&[u8]]| it.iter().any(|end| owner.ends_with(end));
+    let closes =
+        name == b"close" && ends(&[b"OutputStream", b"Writer", b"Channel", b"Socket", b"RandomAccessFile"]);
+    closes || (!is_read && BEGINNINGS.iter().any(|it| name.starts_with(it)))
 }

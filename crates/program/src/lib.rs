@@ -11,11 +11,15 @@
 //! - [`build_map`] writes the instrumentation map for a plan.
 //! - [`States`], [`LoopFacts`], [`Waits`], [`Detectors`] and [`Tests`] are the shapes that engines look for: stages of
 //!   a task, loops that can grow, calls that wait, truth values that tell of errors, and what drives it all.
+//! - A [`Body`] is the flow graph of a method and for every operand where it comes from; [`Dominance`] and
+//!   [`ControlDependence`] say what lies on every way and which branches decide about a block.
 //! - [`concrete_subtypes`] says what can be thrown where an abstract exception is asked for.
+//! - [`Statements`] are the log statements of the system, each with the templates of its message, found over the
+//!   [`World`] of its classes, the [`Facts`] of its methods and its [`CallGraph`].
 //!
 //! The input is hostile. What cannot be read is a named [`Problem`](hypocenter_plan::Problem) in the result and
 //! never the end of a scan; everything that is read has a bound (entries of a jar and their inflated size, depth of
-//! directories, edges and steps of a flow graph). Results do not depend on the number of threads.
+//! directories, edges and steps of a flow graph, values of a body). Results do not depend on the number of threads.
 //!
 //! **Architecture Invariant:** this crate reads files and nothing else: it prints nothing, starts no process, reads no
 //! environment and no clock, and knows no target. How class files look inside is known to `classfile` alone.
@@ -24,7 +28,9 @@
 
 mod bodies;
 mod body;
+mod builder;
 mod calls;
+mod causal;
 mod classes;
 mod classpath;
 mod command;
@@ -36,8 +42,11 @@ mod effects;
 mod error;
 mod exceptions;
 mod facts;
+mod fault_sites;
 mod find;
 pub mod flow;
+mod format;
+mod frameworks;
 mod hierarchy;
 mod jar;
 mod kinds;
@@ -50,24 +59,37 @@ mod loop_facts;
 pub mod loops;
 mod manifest;
 mod map;
+mod memory;
 mod merges;
+mod message;
 mod modules;
 mod names;
 mod nearest;
+mod need;
 mod pattern;
+mod program;
 mod scope;
 mod shape;
 mod sites;
+mod sketch;
+mod statements;
 mod states;
+mod streams;
+mod switch;
+mod tasks;
+mod template;
 mod test_methods;
 mod tracer;
 mod values;
 mod view;
 mod waits;
+mod wording;
 mod world;
+mod wrappers;
 
 pub use body::{Body, Catch};
 pub use calls::CallGraph;
+pub use causal::{CausalGraph, Causes, EdgeKind, Node};
 pub use classes::Classes;
 pub use classpath::ClassPath;
 pub use command::JavaCommand;
@@ -76,25 +98,38 @@ pub use detectors::{Detector, Detectors, Feeds, Reason};
 pub use dominance::{Dominance, Edges, Tangled};
 pub use effects::{EFFECT_DEPTH_MAX, Effect, Effects};
 pub use error::{Error, MissingCandidate};
-pub use exceptions::{Exception, Exceptions, Source};
-pub use facts::{Allocation, Call, CallId, CallKind, Facts, Given, Handler, HandlerId, Handover, Lambda, Task, Thrower, Thrown, Write};
+pub use exceptions::{Exception, Exceptions, Source, Way};
+pub use facts::{
+    Allocation, Call, CallId, CallKind, Facts, Given, Handler, HandlerId, Handover, Lambda, Task, Thrower,
+    Thrown, Write,
+};
+pub use fault_sites::{Dropped, FaultKind, FaultSite, FaultSites, FaultSummary, name_calls};
 pub use find::{Found, find_sites};
+pub use frameworks::{Api, Level};
 pub use hierarchy::concrete_subtypes;
 pub use kinds::KindSet;
 pub use lists::Lists;
 pub use load::load;
 pub use loop_facts::{Bound, LoopFact, LoopFacts, LoopId, REACHED_METHODS_MAX};
 pub use map::{MapSummary, build_map};
+pub use memory::{InMemory, Memory, Place as MemoryPlace, Step, StepKind};
 pub use names::{NameId, Names};
 pub use nearest::Suggestions;
+pub use need::Need;
 pub use pattern::{PatternError, SitePattern};
+pub use program::{Phase, Program};
 pub use scope::Scope;
 pub use sites::{Hook, MethodSite, MethodSites, sites_of_method};
+pub use statements::{Place, Statement, Statements};
 pub use states::{LambdaTask, State, StateKind, StateOptions, States, TaskClass};
+pub use switch::Label;
+pub use tasks::Tasks;
+pub use template::{Part, Template};
 pub use test_methods::{Framework, Test, Tests};
 pub use values::{Const, Value, ValueId};
 pub use view::{Known, MethodView};
 pub use waits::{Limit, Wait, WaitKind, Waits};
 pub use world::{
-    Field, FieldId, Method, MethodId, MethodRef, Origin, RefId, SignatureId, SystemClass, Type, TypeId, World, access,
+    Field, FieldId, Method, MethodId, MethodRef, Origin, RefId, SignatureId, SystemClass, Type, TypeId,
+    World, access,
 };

@@ -1,6 +1,6 @@
 //! Removes merges that merge nothing, and numbers the rest.
 
-use crate::tracer::{TOP, Traced, merge_of};
+use crate::tracer::{Traced, merge_of};
 use crate::values::{Value, ValueId};
 
 /// The most passes over all merges. One suffices for most code, as many as loops are nested for all that is
@@ -116,9 +116,7 @@ struct Numbers<'t> {
 
 impl Numbers<'_> {
     fn of(&mut self, value: ValueId) -> ValueId {
-        let Some(merge) = merge_of(value) else {
-            return if value == TOP { ValueId::UNKNOWN } else { value };
-        };
+        let Some(merge) = merge_of(value) else { return value };
         if self.numbered[merge] == ValueId::UNKNOWN {
             self.numbered[merge] = ValueId(self.values.len() as u32);
             self.values.push(Value::Phi(self.blocks[merge]));

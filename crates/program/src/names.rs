@@ -22,11 +22,8 @@ impl Names {
     pub(crate) fn intern(&mut self, text: &[u8]) -> NameId {
         let Names { bytes, ends, table } = self;
         let hash = hash(text);
-        let entry = table.entry(
-            hash,
-            |&it| slice(bytes, ends, it) == text,
-            |&it| self::hash(slice(bytes, ends, it)),
-        );
+        let entry =
+            table.entry(hash, |&it| slice(bytes, ends, it) == text, |&it| self::hash(slice(bytes, ends, it)));
         NameId(match entry {
             hashbrown::hash_table::Entry::Occupied(it) => *it.get(),
             hashbrown::hash_table::Entry::Vacant(it) => {
@@ -85,7 +82,8 @@ mod tests {
     #[test]
     fn a_text_has_one_number() {
         let mut names = Names::default();
-        let ids: Vec<u32> = [&b"a"[..], b"", b"b", b"a", b"", b"ab"].iter().map(|it| names.intern(it).0).collect();
+        let ids: Vec<u32> =
+            [&b"a"[..], b"", b"b", b"a", b"", b"ab"].iter().map(|it| names.intern(it).0).collect();
         assert_eq!(ids, [0, 1, 2, 0, 1, 3]);
         assert_eq!(names.bytes(NameId(3)), b"ab");
         assert_eq!(names.find(b"b"), Some(NameId(2)));

@@ -30,9 +30,15 @@ mod tests {
     #[test]
     fn a_package_takes_what_is_below_it_and_nothing_beside_it() {
         let scope = Scope::of(&["a.b".into(), "c.*".into()]);
-        for (name, expected) in
-            [("a.b.C", true), ("a.b.c.D", true), ("a.bc.D", false), ("a.b", true), ("a.b$1", true), ("c.D", true), ("d.E", false)]
-        {
+        for (name, expected) in [
+            ("a.b.C", true),
+            ("a.b.c.D", true),
+            ("a.bc.D", false),
+            ("a.b", true),
+            ("a.b$1", true),
+            ("c.D", true),
+            ("d.E", false),
+        ] {
             assert_eq!(scope.takes(name, false), expected, "{name}");
         }
         assert!(Scope::default().takes("x.Y", false));

@@ -32,7 +32,7 @@ const ARGUMENT_WORDS_MAX: u32 = 255;
 /// Not looked up yet.
 const NONE: ValueId = ValueId(u32::MAX);
 /// The upper word of a `long` or `double`.
-pub(crate) const TOP: ValueId = ValueId(u32::MAX - 1);
+const TOP: ValueId = ValueId(u32::MAX - 1);
 /// Marks the number of a merge; all other values are below.
 const MERGE: u32 = 1 << 31;
 
@@ -135,6 +135,9 @@ struct Tracer<'b, 'a> {
     guarded: Vec<Guarded>,
     /// The instructions that can throw, counted from the start. Empty without handlers.
     throwing: Vec<u32>,
+    /// For each block whether it is a handler that no instruction that can throw leads to. Compilers guard what
+    /// cannot throw, too; such a handler is never run, but its code is looked at. For it anything can throw.
+    idle: Vec<bool>,
     /// What is put into locals: by the blocks that something guards, or if nothing is followed, by the current one.
     stores: Vec<Store>,
     stored: Vec<Span>,
@@ -173,6 +176,7 @@ impl<'b, 'a> Tracer<'b, 'a> {
             first_caught: 0,
             guarded: if has_handlers { without_overlaps(guarded) } else { Vec::new() },
             throwing: Vec::new(),
+            idle: Vec::new(),
             stores: Vec::new(),
             stored: vec![Span::default(); if has_handlers { blocks } else { 0 }],
             is_followed,
@@ -193,6 +197,7 @@ impl<'b, 'a> Tracer<'b, 'a> {
         };
         if has_handlers {
             tracer.throwing = tracer.count_throwing();
+            tracer.idle = tracer.idle_handlers();
         }
         tracer
     }
@@ -243,7 +248,10 @@ impl<'b, 'a> Tracer<'b, 'a> {
                 }
             }
         }
-        for block in (0..blocks).filter(|&it| self.ways[it as usize] == ways::BLIND).collect::<Vec<_>>() {
+        for block in 0..blocks {
+            if self.ways[block as usize] != ways::BLIND {
+                continue;
+            }
             self.depths[block as usize] = 0;
             self.run_block(block);
             if !self.is_followed {
@@ -701,6 +709,7 @@ impl<'b, 'a> Tracer<'b, 'a> {
     fn input(&mut self, start: usize, value: ValueId) {
         /// Further back a repeated input is not looked for: it is only a matter of room.
         const LOOK_BACK: usize = 16;
+        let value = known(value);
         let inputs = &mut self.traced.inputs;
         let from = start.max(inputs.len().saturating_sub(LOOK_BACK));
         if !inputs[from..].contains(&value) {
@@ -711,43 +720,79 @@ impl<'b, 'a> Tracer<'b, 'a> {
     /// What a local may hold when something is thrown in a block and caught by a handler: what it holds at each
     /// instruction that can throw and that the handler covers.
     fn inputs_thrown(&mut self, start: usize, from: u32, handler: u32, slot: u32) {
-        let mut since = self.flow.blocks[from as usize].start;
+        let Block { start: mut since, end } = self.flow.blocks[from as usize];
+        // `None` is what it holds at the start of the block.
         let mut value = None;
+        let mut is_caught = false;
         let stored = self.stored[from as usize];
         self.steps += u64::from(stored.end - stored.start);
-        for at in stored.start..stored.end {
-            let store = self.stores[at as usize];
-            if store.slot == slot {
-                self.input_between(start, (from, handler, slot), value, (since, store.instruction));
-                since = store.instruction + 1;
+        for at in stored.start..=stored.end {
+            let store = if at < stored.end { Some(self.stores[at as usize]) } else { None };
+            if store.is_some_and(|it| it.slot != slot) {
+                continue;
+            }
+            let until = store.map_or(end, |it| it.instruction + 1);
+            if self.catches(handler, since, until) {
+                is_caught = true;
+                let value = value.unwrap_or_else(|| self.local_at_start(from, slot));
+                self.input(start, value);
+            }
+            if let Some(store) = store {
+                since = until;
                 value = Some(store.value);
             }
         }
-        let end = self.flow.blocks[from as usize].end;
-        self.input_between(start, (from, handler, slot), value, (since, end));
+        if !is_caught && self.idle[handler as usize] {
+            // The entry of the exception table covers nothing at all.
+            self.input(start, ValueId::UNKNOWN);
+        }
     }
 
-    /// Adds a value, or that of the start of the block, if something is thrown and caught between two instructions.
-    fn input_between(
-        &mut self,
-        start: usize,
-        (from, handler, slot): (u32, u32, u32),
-        value: Option<ValueId>,
-        (since, until): (u32, u32),
-    ) {
+    /// Whether something that is thrown in a range of instructions is caught by a handler.
+    fn catches(&mut self, handler: u32, since: u32, until: u32) -> bool {
         let first = self.guarded.partition_point(|it| (it.handler, it.end) <= (handler, since));
-        let mut throws = false;
+        let is_idle = self.idle.get(handler as usize) == Some(&true);
         for it in &self.guarded[first..] {
-            if throws || it.handler != handler || it.start >= until {
+            if it.handler != handler || it.start >= until {
                 break;
             }
-            let (since, until) = (it.start.max(since), it.end.min(until));
-            throws = self.throwing[until as usize] > self.throwing[since as usize];
             self.steps += 1;
+            let (since, until) = (it.start.max(since), it.end.min(until));
+            if is_idle || self.throwing[since as usize] < self.throwing[until as usize] {
+                return true;
+            }
         }
-        if throws {
-            let value = value.unwrap_or_else(|| self.local_at_start(from, slot));
-            self.input(start, value);
+        false
+    }
+
+    /// Finds the handlers that are reached only if anything can throw. With them everything that the flow graph
+    /// reaches is reached, so every value is made on a way to where it is taken, and none comes from itself other
+    /// than through a merge.
+    fn idle_handlers(&mut self) -> Vec<bool> {
+        let flow = self.flow;
+        let mut idle = vec![false; flow.blocks.len()];
+        let mut reached = idle.clone();
+        let mut pending = vec![0];
+        let mut later = Vec::new();
+        loop {
+            while let Some(block) = pending.pop() {
+                if std::mem::replace(&mut reached[block as usize], true) {
+                    continue;
+                }
+                let Block { start, end } = flow.blocks[block as usize];
+                for edge in flow.out_of(block).iter().filter(|edge| !reached[edge.to as usize]) {
+                    if edge.way != Way::Throw || self.catches(edge.to, start, end) {
+                        pending.push(edge.to);
+                    } else {
+                        later.push(edge.to);
+                    }
+                }
+            }
+            let Some(handler) = later.pop() else { return idle };
+            if !reached[handler as usize] {
+                idle[handler as usize] = true;
+                pending.push(handler);
+            }
         }
     }
 

@@ -8,7 +8,7 @@ impl ValueId {
     /// The value of which nothing is known.
     pub const UNKNOWN: ValueId = ValueId(0);
 
-    /// Its number, from 0 up to [`Body::values`](crate::Body::values).
+    /// Its number, below [`Body::value_count`](crate::Body::value_count).
     pub fn number(self) -> u32 {
         self.0
     }

@@ -3,8 +3,9 @@
 use hypocenter_classfile::{BootstrapMethod, ClassFile, Constant, Instruction, Member, descriptor, op};
 
 use crate::body::Body;
-use crate::facts::Lambda;
-use crate::values::{Value, ValueId};
+use crate::facts::{Given, Lambda};
+use crate::need::constant_field;
+use crate::values::{Const, Value, ValueId};
 use crate::world::{FieldId, MethodId, NONE, RefId, TypeId, World};
 
 /// A method of the system with its body.
@@ -143,10 +144,38 @@ impl<'v> MethodView<'v> {
     /// The field that a value was read from, if it is the plain result of a read.
     pub fn field_of(&self, value: ValueId) -> Option<FieldId> {
         match self.body.value(value) {
-            Value::Result(number) if matches!(self.instruction(number).opcode, op::GETSTATIC | op::GETFIELD) => {
+            Value::Result(number)
+                if matches!(self.instruction(number).opcode, op::GETSTATIC | op::GETFIELD) =>
+            {
                 self.field_at(number)
             }
             _ => None,
+        }
+    }
+
+    /// What a value is, as far as it can be seen without following it.
+    pub fn given(&self, value: ValueId) -> Given {
+        let body = self.body;
+        match body.constant(value) {
+            Some(Const::Int(number)) => return i32::try_from(number).map_or(Given::Unknown, Given::Number),
+            Some(Const::Null) => return Given::Null,
+            Some(Const::String(_) | Const::Class(_)) => return Given::Object,
+            Some(_) => return Given::Unknown,
+            None => {}
+        }
+        match body.value(value) {
+            Value::Result(number)
+                if matches!(
+                    self.instruction(number).opcode,
+                    op::NEW | op::NEWARRAY | op::ANEWARRAY | op::MULTIANEWARRAY | op::INVOKEDYNAMIC
+                ) =>
+            {
+                Given::Object
+            }
+            Value::Result(_) => constant_field(self, value).map_or(Given::Unknown, Given::Static),
+            Value::Parameter(0) if !self.is_static() => Given::Object,
+            Value::Caught(_) => Given::Object,
+            _ => Given::Unknown,
         }
     }
 }

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hypocenter_classfile::ClassFile;
 use hypocenter_program::flow::{Flow, Way};
 use hypocenter_program::loops::Loops;
-use hypocenter_program::{ClassPath, KindSet, sites_of_method};
+use hypocenter_program::{Body, ClassPath, KindSet, Value, ValueId, sites_of_method};
 
+use crate::body::sound;
 use crate::tools::java_home;
 
 #[test]
@@ -37,6 +38,40 @@ fn every_class_of_the_jdk_has_sound_loops() {
     assert!(loop_count > 1_000, "{loop_count}");
     assert!(site_count > 100_000, "{site_count}");
     assert!(irreducible.into_inner() < loop_count / 100);
+}
+
+/// Compiled code computes with nothing unknown. Over all classes, so only with optimisation and on demand.
+#[test]
+#[ignore = "takes minutes without optimisation"]
+fn every_operand_in_the_jdk_is_known() {
+    let classes = ClassPath::default().with_jdk(&java_home()).open(25);
+    let operands = AtomicUsize::new(0);
+    classes.for_each(
+        |_| true,
+        |name, bytes| {
+            let class = ClassFile::parse(bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+            for method in class.methods() {
+                let Some(body) = Body::of_method(&class, method).unwrap() else { continue };
+                let place = format!("{name}.{}", String::from_utf8_lossy(method.name));
+                assert!(body.is_complete(), "{place}");
+                sound(&body);
+                for (number, block) in body.flow.blocks.iter().enumerate() {
+                    if !body.flow.reachable[number] {
+                        continue;
+                    }
+                    for instruction in block.start..block.end {
+                        let known = body.operands(instruction);
+                        operands.fetch_add(known.len(), Ordering::Relaxed);
+                        assert!(!known.contains(&ValueId::UNKNOWN), "{place} at {instruction}");
+                    }
+                }
+                for value in body.value_ids().filter(|it| matches!(body.value(*it), Value::Phi(_))) {
+                    assert!(!body.inputs(value).contains(&ValueId::UNKNOWN), "{place}: {value:?}");
+                }
+            }
+        },
+    );
+    assert!(operands.into_inner() > 1_000_000);
 }
 
 /// A natural loop is entered through its header only; two loops are nested or have no block in common.

@@ -1,5 +1,9 @@
 //! Tests with what a JDK makes: classes by `javac`, jars by `jar`, its own modules.
 
+mod body;
+mod causal;
+mod faults;
+mod grammar;
 mod jars;
 mod jdk;
 mod questions;
@@ -7,4 +11,7 @@ mod random;
 mod run;
 mod shapes;
 mod sites;
+mod statements;
+mod table;
+mod tables;
 mod tools;

@@ -36,7 +36,11 @@ pub fn fixtures() -> &'static Path {
         let directory = directory("fixtures");
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/java");
         let out = directory.display().to_string();
-        tool("javac", &["-g", "-d", &out, "Loops.java", "Calls.java", "Drive.java"], &sources);
+        tool(
+            "javac",
+            &["-g", "-d", &out, "Loops.java", "Calls.java", "Drive.java", "Values.java", "Branches.java"],
+            &sources,
+        );
         directory
     })
 }

@@ -1,0 +1,68 @@
+//! What can be wrong with a log or with a pattern.
+
+/// Why a log could not be read. The caller knows the file and names it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LogError {
+    /// Nothing but white space.
+    #[error(
+        "the log is empty; give the log of the run that failed, and look whether the system writes it to another file"
+    )]
+    Empty,
+    /// More text than positions can name.
+    #[error("the log has {bytes} bytes, and at most {max} can be read; cut out the part around the failure")]
+    TooLong {
+        /// How much there is.
+        bytes: usize,
+        /// How much can be read.
+        max: usize,
+    },
+    /// No layout that is known starts an entry anywhere in the text.
+    #[error(
+        "no layout fits the log: {tried} were tried on {lines} lines, the first of which is \"{first}\"; give the pattern of \
+         its appender, in the syntax of log4j or logback, such as `%d{{ISO8601}} [%t] %-5p %c - %m%n`"
+    )]
+    NoLayout {
+        /// How many layouts.
+        tried: usize,
+        /// On how many lines.
+        lines: usize,
+        /// The first line that is not blank, escaped and shortened.
+        first: String,
+    },
+    /// The pattern that was given starts no entry anywhere in the text.
+    #[error(
+        "the pattern `{pattern}` fits none of the {lines} lines of the log, the first of which is \"{first}\"; take the \
+         pattern from the appender that wrote this log, or give none to have it detected"
+    )]
+    OtherLayout {
+        /// The pattern.
+        pattern: String,
+        /// Tried on how many lines.
+        lines: usize,
+        /// The first line that is not blank, escaped and shortened.
+        first: String,
+    },
+    /// A pattern that cannot be compiled.
+    #[error("log pattern `{pattern}`, at character {at}: {why}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// Counted from one.
+        at: usize,
+        /// What is wrong there and what to do.
+        why: String,
+    },
+}
+
+/// How much of a line a message shows.
+const SHOWN_CHARS: usize = 100;
+
+/// The first line that is not blank, fit to be shown: log text is not trusted.
+pub(crate) fn first_line(text: &str) -> String {
+    let line = text.lines().find(|it| !it.trim().is_empty()).unwrap_or_default();
+    let mut shown: String = line.chars().take(SHOWN_CHARS).flat_map(char::escape_debug).collect();
+    if line.chars().nth(SHOWN_CHARS).is_some() {
+        shown.push_str("...");
+    }
+    shown
+}

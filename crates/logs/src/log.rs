@@ -1,0 +1,285 @@
+//! A log: a header, entries, and what a test runner wrote behind them.
+
+use crate::entry::Entry;
+use crate::error::{LogError, first_line};
+use crate::known;
+use crate::layout::{Found, Layout, Span, is_space, line_end};
+use crate::runner;
+use crate::text;
+use crate::trace;
+
+/// A log that was read: its text, and where its entries are.
+///
+/// Every line belongs to the header, to one entry or to the footer.
+#[derive(Clone, Debug)]
+pub struct Log {
+    text: String,
+    layout: Layout,
+    entries: Vec<Place>,
+    lines: u32,
+    /// Where the header ends.
+    header_end: usize,
+    /// Where the footer begins, and its line.
+    footer: Option<(usize, u32)>,
+}
+
+/// Where an entry is.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    line: u32,
+    lines: u32,
+    found: Found,
+    message: Span,
+    rest: Span,
+}
+
+/// Positions have four bytes.
+const BYTES_MAX: usize = u32::MAX as usize;
+/// How far into a line an entry may begin that is glued to other text.
+const GLUE_BYTES_MAX: usize = 512;
+const DAY_MS: i64 = 86_400_000;
+
+impl Log {
+    /// Reads a log, whose layout is detected.
+    pub fn read(bytes: &[u8]) -> Result<Log, LogError> {
+        let text = decode(bytes)?;
+        let layout = known::detect(&text)?;
+        Ok(parse(text, layout))
+    }
+
+    /// Reads a log of a given layout.
+    pub fn read_with(bytes: &[u8], layout: &Layout) -> Result<Log, LogError> {
+        let log = parse(decode(bytes)?, layout.clone());
+        if log.entries.is_empty() {
+            return Err(LogError::OtherLayout {
+                pattern: layout.pattern().to_owned(),
+                lines: log.lines as usize,
+                first: first_line(&log.text),
+            });
+        }
+        Ok(log)
+    }
+
+    /// The layout that it was read with.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// How many lines the text has.
+    pub fn lines(&self) -> u32 {
+        self.lines
+    }
+
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The entries, in the order of the text.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = Entry<'_>> + Clone {
+        self.entries.iter().map(|it| self.view(it))
+    }
+
+    /// The `n`-th entry, counted from zero.
+    pub fn entry(&self, n: usize) -> Option<Entry<'_>> {
+        self.entries.get(n).map(|it| self.view(it))
+    }
+
+    /// What stands before the first entry.
+    pub fn header(&self) -> &str {
+        &self.text[..self.header_end]
+    }
+
+    /// How many lines the header has.
+    pub fn header_lines(&self) -> u32 {
+        self.entries.first().map_or(self.lines, |it| it.line - 1)
+    }
+
+    /// What a test runner wrote behind the last entry, if it did.
+    pub fn footer(&self) -> Option<&str> {
+        self.footer.map(|(at, _)| &self.text[at..])
+    }
+
+    /// How many lines the footer has.
+    pub fn footer_lines(&self) -> u32 {
+        self.footer.map_or(0, |(_, line)| self.lines + 1 - line)
+    }
+
+    fn view(&self, place: &Place) -> Entry<'_> {
+        let Place { line, lines, found, message, rest } = *place;
+        let text = |span: Option<Span>| span.map(|it| it.of(&self.text));
+        Entry {
+            line,
+            lines,
+            time_ms: found.time_ms,
+            level: found.level,
+            thread: text(found.thread),
+            logger: text(found.logger),
+            file: text(found.file),
+            source_line: found.source_line,
+            method: text(found.method),
+            context: text(found.context),
+            message: message.of(&self.text),
+            rest: rest.of(&self.text),
+        }
+    }
+}
+
+fn decode(bytes: &[u8]) -> Result<String, LogError> {
+    // Looked at first, because decoding takes as much again.
+    let too_long = |bytes| LogError::TooLong { bytes, max: BYTES_MAX };
+    if bytes.len() >= BYTES_MAX {
+        return Err(too_long(bytes.len()));
+    }
+    let text = text::decode(bytes);
+    if text.len() >= BYTES_MAX {
+        return Err(too_long(text.len()));
+    }
+    if text.trim().is_empty() { Err(LogError::Empty) } else { Ok(text) }
+}
+
+fn parse(text: String, layout: Layout) -> Log {
+    let mut reader =
+        Reader { text: &text, layout: &layout, entries: Vec::new(), message_end: 0, header_end: text.len() };
+    let (lines, footer) = reader.run();
+    let Reader { entries, header_end, .. } = reader;
+    Log { text, layout, entries, lines, header_end, footer }
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    layout: &'t Layout,
+    entries: Vec<Place>,
+    /// Where the line ends on which the message of the last entry begins.
+    message_end: usize,
+    header_end: usize,
+}
+
+impl Reader<'_> {
+    fn run(&mut self) -> (u32, Option<(usize, u32)>) {
+        let bytes = self.text.as_bytes();
+        let mut previous_ms = 0;
+        let mut days_ms = 0;
+        let mut line = 1;
+        let mut at = 0;
+        while at < bytes.len() {
+            let mut found = Found::default();
+            let Some((start, message)) = self.start(at, &mut found) else {
+                at = line_end(bytes, at) + 1;
+                line += 1;
+                continue;
+            };
+            self.close(start, line);
+            if let (Some(time_ms), false) = (&mut found.time_ms, self.layout.has_day()) {
+                // A clock that goes back by half a day has passed midnight.
+                *time_ms += days_ms;
+                if *time_ms < previous_ms - DAY_MS / 2 {
+                    *time_ms += DAY_MS;
+                    days_ms += DAY_MS;
+                }
+                previous_ms = *time_ms;
+            }
+            if self.entries.is_empty() {
+                self.header_end = start;
+            }
+            self.message_end = line_end(bytes, message);
+            let message = Span { start: message as u32, end: self.message_end as u32 };
+            let rest = Span { start: message.end, end: message.end };
+            self.entries.push(Place { line, lines: 0, found, message, rest });
+            at = self.message_end + 1;
+            line += 1 + self.layout.breaks() as u32;
+        }
+        let lines = line - 1;
+        let footer = self.footer();
+        let (end, end_line) = footer.unwrap_or((bytes.len(), lines + 1));
+        self.close(end, end_line);
+        (lines, footer)
+    }
+
+    /// Whether the line at `at` starts an entry: where the text of the entry before ends, and where its message begins.
+    fn start(&self, at: usize, found: &mut Found) -> Option<(usize, usize)> {
+        let layout = self.layout;
+        if let Some(message) = runner::past_progress(self.text, at, |at| layout.head(self.text, at, found)) {
+            return Some((at, message));
+        }
+        if layout.starts_with_day() { self.glued(at, found) } else { None }
+    }
+
+    /// An entry behind text that somebody printed without an end of line. A line that quotes an entry has white space, a
+    /// bracket or a quote before it.
+    fn glued(&self, at: usize, found: &mut Found) -> Option<(usize, usize)> {
+        let bytes = self.text.as_bytes();
+        if is_space(bytes[at]) {
+            return None;
+        }
+        let limit = line_end(bytes, at).min(at + GLUE_BYTES_MAX);
+        let mut places = (at + 1..limit).filter(|it| {
+            let before = bytes[it - 1];
+            let begins = match bytes[*it] {
+                b'0'..=b'9' => !before.is_ascii_digit(),
+                byte => byte == b'[',
+            };
+            begins && (before.is_ascii_alphanumeric() || b".!?)]}".contains(&before))
+        });
+        places.find_map(|it| self.layout.head(self.text, it, found).map(|message| (it, message)))
+    }
+
+    /// Ends the last entry at `end`, before line `next_line`.
+    fn close(&mut self, end: usize, next_line: u32) {
+        let Some(last) = self.entries.last_mut() else { return };
+        // Two entries may stand on one line if one is glued to the other.
+        last.lines = next_line.saturating_sub(last.line);
+        let mut message_end = self.message_end.min(end);
+        let mut goes_on = (message_end + 1).min(end);
+        let mut has_tail = false;
+        if self.layout.has_tail() {
+            let mut from = last.message.start as usize;
+            let mut line_ends = message_end;
+            loop {
+                if let Some(at) = self.layout.tail(self.text, from, line_ends, &mut last.found) {
+                    (message_end, goes_on, has_tail) = (at, (line_ends + 1).min(end), true);
+                    break;
+                }
+                if line_ends >= end {
+                    break;
+                }
+                from = line_ends + 1;
+                line_ends = line_end(self.text.as_bytes(), from).min(end);
+            }
+        }
+        if !has_tail && goes_on < end {
+            let length = trace::begin(&self.text[goes_on..end], runner::is_report);
+            if length > 0 {
+                message_end = goes_on + length;
+                goes_on = message_end;
+            }
+        }
+        let begin = last.message.start as usize;
+        let message = self.text[begin..message_end.max(begin)].trim_end_matches('\n');
+        last.message.end = last.message.start + message.len() as u32;
+        last.rest = Span { start: goes_on as u32, end: end.max(goes_on) as u32 };
+    }
+
+    /// Where a test runner's summary begins behind the last entry, and on which line.
+    fn footer(&self) -> Option<(usize, u32)> {
+        let last = self.entries.last()?;
+        let mut at = (self.message_end + 1).min(self.text.len());
+        let first = last.line + 1 + self.layout.breaks() as u32;
+        // Blank lines and marks of progress right before it belong to it.
+        let mut begin = None;
+        for (line, it) in (first..).zip(self.text[at..].split_inclusive('\n')) {
+            let bare = it.trim_end_matches('\n');
+            if runner::is_summary(bare) {
+                return begin.or(Some((at, line)));
+            }
+            begin = if runner::is_progress(bare) { begin.or(Some((at, line))) } else { None };
+            at += it.len();
+        }
+        None
+    }
+}

@@ -1,0 +1,503 @@
+//! Streams that live in memory: of a call that may fail with an `IOException`, whether what it reads or writes can
+//! fail at all.
+//!
+//! What a call works on is followed back to where it was made: through locals and casts, through what wraps it, from
+//! parameters to the arguments of all callers, from fields to all their writes, from results to what the called
+//! methods return. What a method returns and what a constructor makes is known in terms of its parameters, so each
+//! call gets the answer for its own arguments (LEGOLAS, section 3: an inter-procedural, context-sensitive analysis).
+//!
+//! It is a graph: a [`Cell`] for each parameter, field, result and so on, with the [`Root`]s that it may come from. Cells
+//! are made as they are asked for and looked at again when a result that they use grows, until nothing changes. A ring
+//! adds nothing to what enters it. What a library gives, and all that cannot be seen, is outside of memory.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use crate::calls::CallGraph;
+use crate::facts::{CallId, Facts, Given, Lambda, Write};
+use crate::sketch::{Atom, Expr, Sketch, Sketcher};
+use crate::streams::Streams;
+use crate::world::{FieldId, MethodId, TypeId, World};
+
+/// How often cells are looked at, in all; beyond it nothing counts as in memory.
+const LOOKS_MAX: usize = 20_000_000;
+/// How many steps a reason has at most.
+const STEPS_MAX: usize = 100;
+
+/// A line of a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The method.
+    pub method: MethodId,
+    /// The line, 0 if it has none.
+    pub line: u16,
+}
+
+/// What streams are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Cell {
+    /// What a call works on.
+    Site(CallId),
+    /// What a parameter is given by all callers.
+    Parameter(MethodId, u16),
+    /// What a field holds.
+    Field(FieldId),
+    /// What is written to a field other than by the constructors of its class.
+    Later(FieldId),
+    /// What the objects of a class work on, whoever makes them.
+    Held(TypeId),
+    /// What a method returns, by its parameters.
+    Returned(MethodId),
+    /// What an object works on that a constructor makes, by its parameters.
+    Made(MethodId),
+}
+
+impl Cell {
+    /// The method whose parameters stand for arguments in this cell.
+    fn method(self) -> Option<MethodId> {
+        match self {
+            Cell::Returned(method) | Cell::Made(method) => Some(method),
+            _ => None,
+        }
+    }
+}
+
+/// Where a stream may come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Root {
+    Of(Cell),
+    /// An object of this class, which lives in memory.
+    Memory(Place, TypeId),
+    Outside(Place),
+}
+
+/// Whether what a call works on lives in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum InMemory {
+    /// By whatever way the call is reached.
+    Always,
+    /// By some ways, or a part of it.
+    Sometimes,
+    /// By none, as far as can be seen.
+    Never,
+}
+
+/// One step of the way from a call to where its stream was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// Where.
+    pub place: Place,
+    /// What happens there.
+    pub what: StepKind,
+}
+
+/// What happens on the way of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepKind {
+    /// It is given to a method as this parameter (0 is `this` of an instance method).
+    Given(MethodId, u16),
+    /// It is written to a field.
+    Written(FieldId),
+    /// It is what objects of this class hold.
+    Held(TypeId),
+    /// An object of this class is made or known, which lives in memory.
+    Memory(TypeId),
+    /// It is not known to live in memory.
+    Outside,
+}
+
+impl Step {
+    /// The step in words.
+    pub fn show<'a>(&'a self, world: &'a World) -> impl fmt::Display + 'a {
+        struct Shown<'a>(&'a Step, &'a World);
+        impl fmt::Display for Shown<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let Shown(Step { place, what }, world) = self;
+                write!(f, "{}:{} ", world.show_method(place.method), place.line)?;
+                match *what {
+                    StepKind::Given(method, index) => {
+                        write!(f, "gives parameter {index} of {}", world.show_method(method))
+                    }
+                    StepKind::Written(field) => {
+                        let owner = world.show_type(world.field(field).owner);
+                        write!(f, "writes {owner}.{}", String::from_utf8_lossy(world.field_name(field)))
+                    }
+                    StepKind::Held(class) => write!(f, "is what {} holds", world.show_type(class)),
+                    StepKind::Memory(class) => write!(f, "has {} in memory", world.show_type(class)),
+                    StepKind::Outside => write!(f, "may have something outside of memory"),
+                }
+            }
+        }
+        Shown(self, world)
+    }
+}
+
+/// A root, and the place where it comes into a cell.
+type Edge = (Root, Place);
+
+/// What is known of a cell.
+#[derive(Debug)]
+struct Slot {
+    cell: Cell,
+    edges: Vec<Edge>,
+    /// The cells that used the edges of this one.
+    readers: Vec<u32>,
+    is_waiting: bool,
+    reaches_memory: bool,
+    reaches_outside: bool,
+}
+
+impl Slot {
+    /// Of a cell that waits to be looked at.
+    fn of(cell: Cell) -> Slot {
+        let (edges, readers) = (Vec::new(), Vec::new());
+        Slot { cell, edges, readers, is_waiting: true, reaches_memory: false, reaches_outside: false }
+    }
+}
+
+/// Which calls work on streams that live in memory.
+#[derive(Debug, Default)]
+pub struct Memory {
+    index: FxHashMap<Cell, u32>,
+    slots: Vec<Slot>,
+    is_complete: bool,
+}
+
+impl Memory {
+    /// Looks at every call of a library that may fail with an `IOException`.
+    pub fn of(world: &World, facts: &Facts, calls: &CallGraph) -> Memory {
+        let streams = Streams::of(world);
+        let io_exception = world.find_type(b"java/io/IOException");
+        let sketcher = Sketcher { world, facts, calls, streams: &streams, io_exception };
+        let sites: Vec<CallId> = (0..facts.calls().len() as u32)
+            .into_par_iter()
+            .map(CallId)
+            .filter(|&it| sketcher.is_io(it))
+            .collect();
+        let mut methods: Vec<MethodId> = sites.iter().map(|&it| facts.call(it).method).collect();
+        methods.dedup();
+        let sketches = methods.par_iter().map(|&it| (it, Arc::new(sketcher.sketch(it)))).collect();
+        let mut lambdas: FxHashMap<MethodId, Vec<Lambda>> = FxHashMap::default();
+        for lambda in facts.lambdas() {
+            if let Some(it) = lambda.implementation {
+                lambdas.entry(it).or_default().push(*lambda);
+            }
+        }
+        let memory = Memory { is_complete: true, ..Memory::default() };
+        let mut solving = Solving { sketcher, sketches, lambdas, waiting: VecDeque::new(), memory };
+        solving.run(&sites);
+        let mut memory = solving.memory;
+        memory.spread();
+        memory
+    }
+
+    /// Whether what a call works on lives in memory; none for a call that is no library's or throws no `IOException`.
+    pub fn verdict(&self, call: CallId) -> Option<InMemory> {
+        let cell = &self.slots[*self.index.get(&Cell::Site(call))? as usize];
+        Some(match (cell.reaches_memory && self.is_complete, cell.reaches_outside) {
+            (true, false) => InMemory::Always,
+            (true, true) => InMemory::Sometimes,
+            (false, _) => InMemory::Never,
+        })
+    }
+
+    /// The ways from a call to all places where its stream may have been made, nearest first, at most 100 steps.
+    pub fn why(&self, call: CallId) -> Vec<Step> {
+        let mut steps = Vec::new();
+        let mut pending = VecDeque::from([Cell::Site(call)]);
+        let mut seen = vec![Cell::Site(call)];
+        while let Some(cell) = pending.pop_front() {
+            let Some(&at) = self.index.get(&cell) else { continue };
+            for &(root, place) in &self.slots[at as usize].edges {
+                let arrives = match cell {
+                    Cell::Parameter(method, index) => Some(StepKind::Given(method, index)),
+                    Cell::Field(field) | Cell::Later(field) => Some(StepKind::Written(field)),
+                    Cell::Held(class) => Some(StepKind::Held(class)),
+                    _ => None,
+                };
+                let mut step = |place: Place, what: StepKind| {
+                    let step = Step { place, what };
+                    if steps.len() < STEPS_MAX && !steps.contains(&step) {
+                        steps.push(step);
+                    }
+                };
+                if let Some(what) = arrives {
+                    step(place, what);
+                }
+                match root {
+                    Root::Of(next) => {
+                        if !seen.contains(&next) && seen.len() < STEPS_MAX {
+                            seen.push(next);
+                            pending.push_back(next);
+                        }
+                    }
+                    Root::Memory(place, class) => step(place, StepKind::Memory(class)),
+                    Root::Outside(place) => step(place, StepKind::Outside),
+                }
+            }
+        }
+        steps
+    }
+
+    /// How many parameters, fields, results and calls were looked at.
+    pub fn size(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether all was followed, within the bounds. If not, nothing counts as in memory.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// Tells every cell what it reaches.
+    fn spread(&mut self) {
+        let mut before: Vec<Vec<u32>> = vec![Vec::new(); self.slots.len()];
+        let mut changed: Vec<u32> = Vec::new();
+        for at in 0..self.slots.len() {
+            let cell = &mut self.slots[at];
+            for (root, _) in &cell.edges {
+                match root {
+                    Root::Of(next) => {
+                        if let Some(&next) = self.index.get(next) {
+                            before[next as usize].push(at as u32);
+                        }
+                    }
+                    Root::Memory(..) => cell.reaches_memory = true,
+                    Root::Outside(_) => cell.reaches_outside = true,
+                }
+            }
+            if cell.reaches_memory || cell.reaches_outside {
+                changed.push(at as u32);
+            }
+        }
+        while let Some(at) = changed.pop() {
+            let (memory, outside) =
+                (self.slots[at as usize].reaches_memory, self.slots[at as usize].reaches_outside);
+            for &reader in &before[at as usize] {
+                let cell = &mut self.slots[reader as usize];
+                if (memory && !cell.reaches_memory) || (outside && !cell.reaches_outside) {
+                    cell.reaches_memory |= memory;
+                    cell.reaches_outside |= outside;
+                    changed.push(reader);
+                }
+            }
+        }
+    }
+}
+
+struct Solving<'w> {
+    sketcher: Sketcher<'w>,
+    sketches: FxHashMap<MethodId, Arc<Sketch>>,
+    lambdas: FxHashMap<MethodId, Vec<Lambda>>,
+    waiting: VecDeque<u32>,
+    memory: Memory,
+}
+
+impl Solving<'_> {
+    fn run(&mut self, sites: &[CallId]) {
+        for &it in sites {
+            self.slot(Cell::Site(it));
+        }
+        let mut looks = 0;
+        while let Some(at) = self.waiting.pop_front() {
+            looks += 1;
+            if looks > LOOKS_MAX {
+                self.memory.is_complete = false;
+                return;
+            }
+            let slot = &mut self.memory.slots[at as usize];
+            slot.is_waiting = false;
+            let cell = slot.cell;
+            let mut edges = self.look(cell, at);
+            edges.sort_unstable();
+            edges.dedup_by_key(|it| it.0);
+            if edges == self.memory.slots[at as usize].edges {
+                continue;
+            }
+            // What stands for arguments is asked for where the arguments are known.
+            if cell.method().is_none() {
+                for (root, _) in &edges {
+                    if let Root::Of(next) = root {
+                        self.slot(*next);
+                    }
+                }
+            }
+            let slot = &mut self.memory.slots[at as usize];
+            slot.edges = edges;
+            for reader in std::mem::take(&mut slot.readers) {
+                let slot = &mut self.memory.slots[reader as usize];
+                if !std::mem::replace(&mut slot.is_waiting, true) {
+                    self.waiting.push_back(reader);
+                }
+            }
+        }
+    }
+
+    /// The number of a cell, which is made and looked at if it is new.
+    fn slot(&mut self, cell: Cell) -> u32 {
+        let next = self.memory.slots.len() as u32;
+        let at = *self.memory.index.entry(cell).or_insert(next);
+        if at == next {
+            self.memory.slots.push(Slot::of(cell));
+            self.waiting.push_back(at);
+        }
+        at
+    }
+
+    fn sketch(&mut self, id: MethodId) -> Arc<Sketch> {
+        let sketcher = self.sketcher;
+        self.sketches.entry(id).or_insert_with(|| Arc::new(sketcher.sketch(id))).clone()
+    }
+
+    /// What a cell may come from, by what is known so far.
+    fn look(&mut self, cell: Cell, reader: u32) -> Vec<Edge> {
+        match cell {
+            Cell::Site(call) => {
+                let call = *self.sketcher.facts.call(call);
+                let place = Place { method: call.method, line: call.line };
+                let sketch = self.sketch(call.method);
+                self.roots(sketch.sites.get(&call.instruction), place, reader)
+            }
+            Cell::Returned(method) | Cell::Made(method) => {
+                let place = Place { method, line: 0 };
+                let sketch = self.sketch(method);
+                let expr = if cell == Cell::Returned(method) { &sketch.returns } else { &sketch.made };
+                self.roots(Some(expr), place, reader)
+            }
+            Cell::Parameter(method, index) => self.parameter(method, index, reader),
+            Cell::Field(field) => {
+                let writes = self.sketcher.facts.writes(field);
+                self.written(field, writes, reader)
+            }
+            Cell::Later(field) => {
+                let world = self.sketcher.world;
+                let owner = world.field(field).owner;
+                let is_later = |it: &&Write| {
+                    world.method(it.method).owner != owner || world.method_name(it.method) != b"<init>"
+                };
+                let writes: Vec<Write> =
+                    self.sketcher.facts.writes(field).iter().filter(is_later).copied().collect();
+                if writes.is_empty() { Vec::new() } else { self.written(field, &writes, reader) }
+            }
+            Cell::Held(class) => self.held(class, reader),
+        }
+    }
+
+    fn parameter(&mut self, method: MethodId, index: u16, reader: u32) -> Vec<Edge> {
+        let Sketcher { world, facts, calls, .. } = self.sketcher;
+        let mut edges = Vec::new();
+        let here = Place { method, line: 0 };
+        let signature = world.method(method).signature;
+        for id in calls.callers(method) {
+            let call = *facts.call(id);
+            let place = Place { method: call.method, line: call.line };
+            // A lambda's body is called by another name, and with other arguments.
+            if call.callee.is_some_and(|it| world.method_ref(it).signature == signature) {
+                let sketch = self.sketch(call.method);
+                edges.extend(self.roots(sketch.arguments.get(&(call.instruction, index)), place, reader));
+            }
+        }
+        for lambda in self.lambdas.get(&method).cloned().unwrap_or_default() {
+            let sketch = self.sketch(lambda.method);
+            let place = Place { method: lambda.method, line: 0 };
+            let captured = sketch.captures.get(&lambda.instruction).copied().unwrap_or(0);
+            let expr = sketch.arguments.get(&(lambda.instruction, index)).filter(|_| index < captured);
+            edges.extend(self.roots(expr, place, reader));
+        }
+        // Without a caller in sight somebody unknown calls it, as libraries do.
+        if edges.is_empty() && !self.has_callers(method) || world.is_callback(method) {
+            edges.push((Root::Outside(here), here));
+        }
+        edges
+    }
+
+    fn has_callers(&self, method: MethodId) -> bool {
+        self.sketcher.calls.callers(method).next().is_some() || self.lambdas.contains_key(&method)
+    }
+
+    fn written(&mut self, field: FieldId, writes: &[Write], reader: u32) -> Vec<Edge> {
+        let world = self.sketcher.world;
+        let mut edges = Vec::new();
+        for write in writes.iter().filter(|it| it.given != Given::Null) {
+            let sketch = self.sketch(write.method);
+            let written = sketch.writes.get(&write.instruction);
+            let place = Place { method: write.method, line: written.map_or(0, |it| it.0) };
+            edges.extend(self.roots(written.map(|it| &it.1), place, reader));
+        }
+        if writes.is_empty() {
+            // Nobody in sight writes it: reflection does, or it is never used.
+            let initializer = world.methods_of(world.field(field).owner).next();
+            edges.extend(initializer.map(|method| {
+                let place = Place { method, line: 0 };
+                (Root::Outside(place), place)
+            }));
+        }
+        edges
+    }
+
+    fn held(&mut self, class: TypeId, reader: u32) -> Vec<Edge> {
+        let world = self.sketcher.world;
+        let mut edges = Vec::new();
+        let is_holder = self.sketcher.streams.is_holder(class);
+        for method in world.methods_of(class).filter(|&it| world.method_name(it) == b"<init>") {
+            let place = Place { method, line: 0 };
+            if is_holder {
+                let made = self.read(Cell::Made(method), reader);
+                edges.extend(made.into_iter().map(|(root, _)| (root, place)));
+            } else {
+                edges.push((Root::Outside(place), place));
+            }
+        }
+        if edges.is_empty() && !is_holder {
+            let method = world.methods_of(class).next();
+            let place = method.map(|method| Place { method, line: 0 });
+            edges.extend(place.map(|place| (Root::Outside(place), place)));
+        }
+        edges
+    }
+
+    /// The edges of a cell, for a cell that is looked at again when they change.
+    fn read(&mut self, cell: Cell, reader: u32) -> Vec<Edge> {
+        let at = self.slot(cell);
+        let slot = &mut self.memory.slots[at as usize];
+        if slot.readers.last() != Some(&reader) {
+            slot.readers.push(reader);
+        }
+        slot.edges.clone()
+    }
+
+    /// The roots of an expression; what was not written down is outside.
+    fn roots(&mut self, expr: Option<&Expr>, place: Place, reader: u32) -> Vec<Edge> {
+        let Some(expr) = expr else { return vec![(Root::Outside(place), place)] };
+        let mut edges = Vec::new();
+        self.add_roots(expr, place, reader, &mut edges);
+        edges
+    }
+
+    fn add_roots(&mut self, expr: &Expr, place: Place, reader: u32, edges: &mut Vec<Edge>) {
+        for atom in expr {
+            match atom {
+                Atom::Root(root) => edges.push((*root, place)),
+                Atom::Result { of, arguments } => {
+                    for &cell in of {
+                        for (root, _) in self.read(cell, reader) {
+                            match root {
+                                Root::Of(Cell::Parameter(method, index)) if Some(method) == cell.method() => {
+                                    match arguments.iter().find(|it| it.0 == index) {
+                                        Some((_, argument)) => self.add_roots(argument, place, reader, edges),
+                                        None => edges.push((Root::Outside(place), place)),
+                                    }
+                                }
+                                root => edges.push((root, place)),
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

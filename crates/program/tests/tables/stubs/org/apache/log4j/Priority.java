@@ -1,0 +1,3 @@
+package org.apache.log4j;
+
+public class Priority {}

@@ -1,0 +1,5 @@
+package org.apache.logging.log4j;
+
+public interface Marker {
+    String getName();
+}

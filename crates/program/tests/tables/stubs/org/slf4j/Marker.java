@@ -1,0 +1,5 @@
+package org.slf4j;
+
+public interface Marker {
+    String getName();
+}
