@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use hypocenter_classfile::{ClassFile, op};
 use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 
 use crate::bodies::{each_body, flowing_from};
 use crate::calls::CallGraph;
@@ -81,7 +82,7 @@ pub struct State {
 /// A lambda that is handed to a thread or an executor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LambdaTask {
-    /// The call that hands it over.
+    /// The first call that hands it over.
     pub call: CallId,
     /// What runs.
     pub body: MethodId,
@@ -218,8 +219,10 @@ fn lambda_tasks(world: &World, facts: &Facts, tasks: &TaskTypes) -> Vec<LambdaTa
             found.push(LambdaTask { call: it.call, body });
         }
     }
+    // A lambda is handed to a thread and, with it, to what starts the thread: the first call says it.
     found.sort_unstable();
-    found.dedup();
+    let mut seen = FxHashSet::default();
+    found.retain(|it| seen.insert(it.body));
     found
 }
 
