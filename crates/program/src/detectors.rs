@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use crate::bodies::each_body;
+use crate::body::Body;
 use crate::calls::CallGraph;
 use crate::dependence::ControlDependence;
 use crate::dominance::{Dominance, Edges};
@@ -46,7 +47,7 @@ pub enum Reason {
 pub struct Feeds {
     /// Fields, sorted.
     pub fields: Vec<FieldId>,
-    /// Calls, sorted.
+    /// Calls, sorted; also those that a handler covers, if an exception decides.
     pub calls: Vec<CallId>,
     /// Parameters by number, as in [`Value::Parameter`], sorted; `this` is none.
     pub parameters: Vec<u16>,
@@ -214,6 +215,7 @@ struct Slice<'v> {
     feeds: Feeds,
     seen: Vec<bool>,
     seen_blocks: Vec<bool>,
+    seen_handlers: Vec<u32>,
     values: Vec<ValueId>,
     blocks: Vec<u32>,
 }
@@ -227,6 +229,7 @@ impl<'v> Slice<'v> {
             feeds: Feeds::default(),
             seen: vec![false; view.body.value_count() as usize],
             seen_blocks: vec![false; flow.blocks.len()],
+            seen_handlers: Vec::new(),
             values: Vec::new(),
             blocks: Vec::new(),
         };
@@ -241,6 +244,7 @@ impl<'v> Slice<'v> {
         feeds.fields.sort_unstable();
         feeds.fields.dedup();
         feeds.calls.sort_unstable();
+        feeds.calls.dedup();
         feeds.parameters.sort_unstable();
         it
     }
@@ -248,8 +252,7 @@ impl<'v> Slice<'v> {
     fn run(&mut self) {
         let body = self.view.body;
         let dependence = ControlDependence::of(&body.flow, Edges::Normal).ok();
-        let over =
-            (!body.flow.handlers.is_empty()).then(|| Dominance::of(&body.flow, Edges::All).ok()).flatten();
+        let handlers = handlers_before(body);
         loop {
             if let Some(value) = self.values.pop() {
                 if !std::mem::replace(&mut self.seen[value.number() as usize], true) {
@@ -264,12 +267,26 @@ impl<'v> Slice<'v> {
                     self.values.extend_from_slice(body.operands(last));
                     self.blocks.push(it.branch);
                 }
-                let mut above = std::iter::successors(Some(block), |&it| over.as_ref()?.immediate(it));
-                self.feeds.caught |=
-                    over.is_some() && above.any(|it| body.flow.handlers.binary_search(&it).is_ok());
+                if let Some(Some(handler)) = handlers.get(block as usize) {
+                    self.caught(*handler);
+                }
             } else {
                 break;
             }
+        }
+    }
+
+    /// That a handler was entered is a matter of the calls that it covers.
+    fn caught(&mut self, handler: u32) {
+        self.feeds.caught = true;
+        if !self.seen_handlers.contains(&handler) {
+            self.seen_handlers.push(handler);
+            let body = self.view.body;
+            let covers = |it: &CallId| {
+                let number = self.facts.call(*it).instruction.into();
+                body.covering(number).any(|it| it.handler == handler)
+            };
+            self.feeds.calls.extend(self.facts.calls_in(self.view.id).filter(covers));
         }
     }
 
@@ -279,7 +296,7 @@ impl<'v> Slice<'v> {
             Value::Unknown => {}
             Value::Parameter(0) if !self.view.is_static() => {}
             Value::Parameter(number) => self.feeds.parameters.push(number),
-            Value::Caught(_) => self.feeds.caught = true,
+            Value::Caught(handler) => self.caught(handler),
             Value::Phi(block) => {
                 self.values.extend_from_slice(body.inputs(value));
                 self.blocks.push(block);
@@ -304,4 +321,35 @@ impl<'v> Slice<'v> {
             }
         }
     }
+}
+
+/// For each block the nearest handler that must have been entered before it; empty if there are no handlers.
+fn handlers_before(body: &Body<'_>) -> Vec<Option<u32>> {
+    let flow = &body.flow;
+    if flow.handlers.is_empty() {
+        return Vec::new();
+    }
+    let Ok(over) = Dominance::of(flow, Edges::All) else { return Vec::new() };
+    let mut known: Vec<Option<Option<u32>>> = vec![None; flow.blocks.len()];
+    for &handler in &flow.handlers {
+        known[handler as usize] = Some(Some(handler));
+    }
+    let mut way = Vec::new();
+    for block in 0..flow.blocks.len() as u32 {
+        let mut at = Some(block);
+        let answer = loop {
+            match at.map(|it| known[it as usize]) {
+                None => break None,
+                Some(Some(answer)) => break answer,
+                Some(None) => {
+                    way.extend(at);
+                    at = at.and_then(|it| over.immediate(it));
+                }
+            }
+        };
+        for it in way.drain(..) {
+            known[it as usize] = Some(answer);
+        }
+    }
+    known.into_iter().map(Option::flatten).collect()
 }

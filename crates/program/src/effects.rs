@@ -5,13 +5,13 @@ use crate::calls::CallGraph;
 use crate::facts::{Call, Facts};
 use crate::known;
 use crate::waits::{Shapes, WaitKind};
-use crate::world::{Origin, RefId, TypeId, World};
+use crate::world::{MethodId, Origin, RefId, TypeId, World};
 
 /// How many calls deep effects are looked for.
 pub const EFFECT_DEPTH_MAX: u8 = 8;
 /// Calls that may run more methods than this say nothing of what is done: through `Runnable.run` everything does
 /// everything.
-pub(crate) const TARGETS_MAX: usize = 64;
+const TARGETS_MAX: usize = 64;
 
 /// Something that is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,11 +91,8 @@ impl EffectMap {
         // Each round carries effects one call further.
         for _ in 0..EFFECT_DEPTH_MAX {
             for id in refs() {
-                let targets = calls.targets_of_ref(id);
-                if targets.len() <= TARGETS_MAX {
-                    for target in targets {
-                        map.through[id.index()].take(&map.methods[target.index()], 0);
-                    }
+                for target in followed(world, calls, id) {
+                    map.through[id.index()].take(&map.methods[target.index()], 0);
                 }
             }
             let mut next = map.methods.clone();
@@ -121,6 +118,26 @@ impl EffectMap {
         }
         effects
     }
+}
+
+/// The methods of the system that calls of a reference are taken to run. None if they are too many, and none if it
+/// names a collection, an iterator or any object at all: mostly that runs the JDK's own, and following it to the
+/// one iterator of the system that reads a file would make every loop do I/O.
+pub(crate) fn followed<'c>(world: &World, calls: &'c CallGraph, id: RefId) -> &'c [MethodId] {
+    let targets = calls.targets_of_ref(id);
+    let is_followed = targets.len() <= TARGETS_MAX && !is_anything(world, world.method_ref(id).owner);
+    if is_followed { targets } else { &[] }
+}
+
+fn is_anything(world: &World, class: TypeId) -> bool {
+    let name = world.type_name(class);
+    let in_package = |prefix: &[u8]| name.strip_prefix(prefix).is_some_and(|rest| !rest.contains(&b'/'));
+    let is_general = in_package(b"java/util/")
+        || matches!(
+            name,
+            b"java/lang/Object" | b"java/lang/Iterable" | b"java/lang/Comparable" | b"java/lang/CharSequence"
+        );
+    world.get(class).origin == Origin::Jdk && is_general
 }
 
 fn of_ref(world: &World, waits: &Shapes, io: Option<TypeId>, id: RefId) -> Effects {

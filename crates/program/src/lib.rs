@@ -9,6 +9,8 @@
 //!   [`flow`] graph, loops from its dominators ([`loops`]).
 //! - [`find_sites`] finds the sites that a readable [`SitePattern`] fits, and says what comes nearest if none does.
 //! - [`build_map`] writes the instrumentation map for a plan.
+//! - [`States`], [`LoopFacts`], [`Waits`], [`Detectors`] and [`Tests`] are the shapes that engines look for: stages of
+//!   a task, loops that can grow, calls that wait, truth values that tell of errors, and what drives it all.
 //! - A [`Body`] is the flow graph of a method and for every operand where it comes from; [`Dominance`] and
 //!   [`ControlDependence`] say what lies on every way and which branches decide about a block.
 //! - [`concrete_subtypes`] says what can be thrown where an abstract exception is asked for.

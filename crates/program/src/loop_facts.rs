@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::bodies::{each_body, flowing_from};
 use crate::calls::CallGraph;
 use crate::dominance::{Dominance, Edges};
-use crate::effects::{Effect, EffectMap, Effects, TARGETS_MAX};
+use crate::effects::{Effect, EffectMap, Effects, followed};
 use crate::facts::{CallId, Facts};
 use crate::flow::Way;
 use crate::lists::Lists;
@@ -19,6 +19,8 @@ use crate::world::{MethodId, NONE, RefId, SystemClass, World};
 
 /// The most methods that are followed to find how much code a loop can reach; a loop that reaches more counts those.
 pub const REACHED_METHODS_MAX: usize = 4096;
+/// How many ways out of a loop are looked at to find its bound, and how many ways back.
+const GUARDS_MAX: usize = 256;
 /// Through how many methods a calling loop is looked for.
 const CALLERS_DEPTH_MAX: usize = 8;
 
@@ -61,6 +63,7 @@ pub struct LoopFact {
     /// The loop around it in the same method.
     pub parent: Option<LoopId>,
     /// Of a loop with no loop around it: the one loop from inside which its method is called.
+    /// Methods that call each other can make a ring of these.
     pub called_from: Option<LoopId>,
 }
 
@@ -124,7 +127,7 @@ impl LoopFacts {
             }
         }
         it.nest(world, facts, calls, &loop_of);
-        it.reach(facts, calls, &sizes);
+        it.reach(world, facts, calls, &sizes);
         it
     }
 
@@ -233,14 +236,17 @@ impl LoopFacts {
     }
 
     /// Measures the code that each loop can reach.
-    fn reach(&mut self, facts: &Facts, calls: &CallGraph, sizes: &[u32]) {
+    fn reach(&mut self, world: &World, facts: &Facts, calls: &CallGraph, sizes: &[u32]) {
         // Loops within a loop are part of its body, so what they call is too.
         let mut named: Vec<Vec<RefId>> = Vec::with_capacity(self.loops.len());
         for at in 0..self.loops.len() {
             let own = self.calls.get(at as u32).iter().filter_map(|&it| facts.call(it).callee);
-            named.push(own.filter(|&it| !calls.targets_of_ref(it).is_empty()).collect());
+            named.push(own.filter(|&it| !followed(world, calls, it).is_empty()).collect());
         }
-        for at in (0..self.loops.len()).rev() {
+        // A loop has more instructions than one within it, so this goes from the inner to the outer.
+        let mut order: Vec<usize> = (0..self.loops.len()).collect();
+        order.sort_by_key(|&at| self.loops[at].size);
+        for at in order {
             if let Some(parent) = self.loops[at].parent {
                 let inner = named[at].clone();
                 named[parent.0 as usize].extend(inner);
@@ -256,7 +262,7 @@ impl LoopFacts {
         distinct.dedup();
         let reached: Vec<u32> = distinct
             .par_iter()
-            .map_init(|| Reaching::of(facts, calls, sizes), |it, from| it.from(from))
+            .map_init(|| Reaching::of(world, facts, calls, sizes), |it, from| it.from(from))
             .collect();
         for (it, from) in self.loops.iter_mut().zip(&named) {
             if let Ok(at) = distinct.binary_search(&&from[..]) {
@@ -268,6 +274,7 @@ impl LoopFacts {
 
 /// Follows calls from a start.
 struct Reaching<'r> {
+    world: &'r World,
     facts: &'r Facts,
     calls: &'r CallGraph,
     sizes: &'r [u32],
@@ -277,8 +284,8 @@ struct Reaching<'r> {
 }
 
 impl<'r> Reaching<'r> {
-    fn of(facts: &'r Facts, calls: &'r CallGraph, sizes: &'r [u32]) -> Self {
-        Reaching { facts, calls, sizes, seen: vec![0; sizes.len()], round: 0 }
+    fn of(world: &'r World, facts: &'r Facts, calls: &'r CallGraph, sizes: &'r [u32]) -> Self {
+        Reaching { world, facts, calls, sizes, seen: vec![0; sizes.len()], round: 0 }
     }
 
     fn from(&mut self, refs: &[RefId]) -> u32 {
@@ -301,11 +308,7 @@ impl<'r> Reaching<'r> {
     }
 
     fn enter(&mut self, id: RefId, reached: &mut Vec<MethodId>) {
-        let targets = self.calls.targets_of_ref(id);
-        if targets.len() > TARGETS_MAX {
-            return;
-        }
-        for target in targets {
+        for target in followed(self.world, self.calls, id) {
             if std::mem::replace(&mut self.seen[target.index()], self.round) != self.round {
                 reached.push(*target);
             }
@@ -457,6 +460,9 @@ fn bound(view: &MethodView<'_>, it: &Loop, exits: &[u32], over: &Dominance) -> B
     let goes_back =
         |block: &&u32| flow.out_of(**block).iter().any(|edge| edge.to == it.header && edge.way != Way::Throw);
     let ends: Vec<u32> = it.body.iter().filter(goes_back).copied().collect();
+    if exits.len() > GUARDS_MAX || ends.len() > GUARDS_MAX {
+        return Bound::Open;
+    }
     // Only what every round comes by bounds them.
     let guards = exits.iter().filter(|&&exit| ends.iter().all(|&end| over.dominates(exit, end)));
     guards.map(|&guard| of_guard(view, it, guard)).min().unwrap_or(Bound::Open)

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use hypocenter_classfile::{ClassFile, op};
 use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 
 use crate::bodies::{each_body, flowing_from};
 use crate::calls::CallGraph;
@@ -22,6 +23,9 @@ use crate::world::{FieldId, MethodId, TypeId, World, access};
 
 /// The most helper methods of a task class that are looked at.
 const HELPERS_MAX: usize = 64;
+
+/// The most steps that are spent on the regions of a method; behind that no more states are found in it.
+const STEPS_MAX: u64 = 1 << 24;
 
 /// What to look at.
 #[derive(Debug, Clone, Default)]
@@ -78,7 +82,7 @@ pub struct State {
 /// A lambda that is handed to a thread or an executor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LambdaTask {
-    /// The call that hands it over.
+    /// The first call that hands it over.
     pub call: CallId,
     /// What runs.
     pub body: MethodId,
@@ -215,8 +219,10 @@ fn lambda_tasks(world: &World, facts: &Facts, tasks: &TaskTypes) -> Vec<LambdaTa
             found.push(LambdaTask { call: it.call, body });
         }
     }
+    // A lambda is handed to a thread and, with it, to what starts the thread: the first call says it.
     found.sort_unstable();
-    found.dedup();
+    let mut seen = FxHashSet::default();
+    found.retain(|it| seen.insert(it.body));
     found
 }
 
@@ -305,10 +311,15 @@ impl<'v> Looking<'v> {
         }
         let normal = Dominance::post(flow, Edges::Normal);
         if let (Ok(over), Ok(post)) = (Dominance::of(flow, Edges::All), normal) {
-            let region = |entry: u32, stop: Option<u32>| {
+            let acts: Vec<bool> = (0..flow.blocks.len() as u32).map(|it| self.acts(it)).collect();
+            let mut steps = 0;
+            let mut region = |entry: u32, stop: Option<u32>| {
                 let chain = std::iter::successors(Some(entry), |&it| post.immediate(it));
-                let inside = chain.take_while(move |it| Some(*it) != stop);
-                inside.filter(|&it| over.dominates(entry, it)).any(|it| self.acts(it))
+                let mut inside = chain.take_while(|it| Some(*it) != stop);
+                inside.any(|it| {
+                    steps += 1;
+                    steps < STEPS_MAX && acts[it as usize] && over.dominates(entry, it)
+                })
             };
             if !is_task && region(0, None) {
                 entries.push((0, StateKind::Helper));
@@ -322,8 +333,11 @@ impl<'v> Looking<'v> {
                 }
                 let certain = post.immediate(branch);
                 // A way back to the start of a loop begins nothing new.
-                let new = ways().filter(|&it| Some(it) != certain && !over.dominates(it, branch));
-                entries.extend(new.filter(|&it| region(it, certain)).map(|it| (it, StateKind::Branch)));
+                for way in ways().filter(|&it| Some(it) != certain && !over.dominates(it, branch)) {
+                    if region(way, certain) {
+                        entries.push((way, StateKind::Branch));
+                    }
+                }
             }
             let handlers = flow.handlers.iter().filter(|&&it| flow.reachable[it as usize]);
             entries.extend(handlers.filter(|&&it| region(it, None)).map(|&it| (it, StateKind::Handler)));

@@ -49,10 +49,8 @@ pub struct Tests {
 /// What a class says of its tests itself.
 #[derive(Default)]
 struct Declared {
-    /// The methods that an annotation makes tests.
-    tests: Vec<(MethodId, Framework)>,
-    disabled: Vec<MethodId>,
-    lines: Vec<(MethodId, u16)>,
+    /// The methods that are tests, sorted; each with its first line, and whether it is switched off.
+    tests: Vec<(MethodId, Framework, u16, bool)>,
     runner: Option<Box<[u8]>>,
     has_runner: bool,
     is_disabled: bool,
@@ -109,10 +107,12 @@ impl Tests {
             let Some(it) = system(owner) else { continue };
             for method in world.methods_of(*owner) {
                 let is_own = hidden.insert(world.method(method).signature);
-                let test = it.tests.iter().find(|(id, _)| *id == method).filter(|_| is_own);
-                let Some(&(_, framework)) = test else { continue };
-                let line = it.lines.iter().find(|(id, _)| *id == method).map_or(0, |it| it.1);
-                let is_disabled = is_off || it.disabled.contains(&method);
+                let Ok(at) = it.tests.binary_search_by_key(&method, |it| it.0) else { continue };
+                let (_, framework, line, is_disabled) = it.tests[at];
+                let is_disabled = is_off || is_disabled;
+                if !is_own {
+                    continue;
+                }
                 self.tests.push(Test { class, method, line, framework, has_runner, is_disabled });
             }
         }
@@ -162,12 +162,8 @@ fn declared(world: &World, id: TypeId, bytes: &[u8], test_case: Option<TypeId>) 
         let of_all = (it.all && is_public && member.descriptor.ends_with(b")V")).then_some(Framework::TestNg);
         let framework = found.iter().find_map(|it| framework(it.descriptor)).or_else(by_name).or(of_all);
         if let Some(framework) = framework {
-            it.tests.push((method, framework));
-            let first = member.code().ok().flatten().and_then(|it| it.line_at(0));
-            it.lines.extend(first.map(|line| (method, line)));
-            if is_off {
-                it.disabled.push(method);
-            }
+            let line = member.code().ok().flatten().and_then(|it| it.line_at(0)).unwrap_or(0);
+            it.tests.push((method, framework, line, is_off));
         }
     }
     it

@@ -34,8 +34,11 @@ pub struct Known {
 }
 
 impl<'v> MethodView<'v> {
-    fn at(&self, index: u16) -> Option<u32> {
-        self.pool.get(usize::from(index)).copied().filter(|&it| it != NONE)
+    /// The number of what a constant names. The numbers of classes, methods and fields look alike, and an
+    /// instruction of a broken class may name a constant of the wrong kind.
+    fn at(&self, index: u16, is_kind: impl Fn(&Constant) -> bool) -> Option<u32> {
+        let number = self.pool.get(usize::from(index)).copied().filter(|&it| it != NONE)?;
+        self.class.pool.get(index).is_ok_and(|it| is_kind(&it)).then_some(number)
     }
 
     /// An instruction by its number.
@@ -47,31 +50,34 @@ impl<'v> MethodView<'v> {
     pub fn class_at(&self, number: u32) -> Option<TypeId> {
         let it = self.instruction(number);
         let names_class = matches!(it.opcode, op::NEW | op::CHECKCAST | op::INSTANCEOF | op::ANEWARRAY);
-        self.at(it.pool_index().filter(|_| names_class)?).map(TypeId)
+        self.class_constant(it.pool_index().filter(|_| names_class)?)
     }
 
     /// The class of a constant.
     pub fn class_constant(&self, index: u16) -> Option<TypeId> {
-        self.at(index).map(TypeId)
+        self.at(index, |it| matches!(it, Constant::Class { .. })).map(TypeId)
     }
 
     /// The method that an instruction calls; none for `invokedynamic`.
     pub fn callee_at(&self, number: u32) -> Option<RefId> {
         let it = self.instruction(number);
         let names_method = matches!(it.opcode, op::INVOKEVIRTUAL..=op::INVOKEINTERFACE);
-        self.at(it.pool_index().filter(|_| names_method)?).map(RefId)
+        self.method_constant(it.pool_index().filter(|_| names_method)?)
     }
 
     /// The field that an instruction reads or writes.
     pub fn field_at(&self, number: u32) -> Option<FieldId> {
         let it = self.instruction(number);
         let names_field = matches!(it.opcode, op::GETSTATIC..=op::PUTFIELD);
-        self.at(it.pool_index().filter(|_| names_field)?).map(FieldId)
+        let index = it.pool_index().filter(|_| names_field)?;
+        self.at(index, |it| matches!(it, Constant::Fieldref { .. })).map(FieldId)
     }
 
     /// The method of a constant, for handles.
     pub fn method_constant(&self, index: u16) -> Option<RefId> {
-        self.at(index).map(RefId)
+        let is_method =
+            |it: &Constant| matches!(it, Constant::Methodref { .. } | Constant::InterfaceMethodref { .. });
+        self.at(index, is_method).map(RefId)
     }
 
     /// Whether the method has no `this`.

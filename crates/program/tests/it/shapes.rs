@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use hypocenter_program::{
-    CallGraph, ClassPath, Detectors, Effect, Facts, Limit, LoopFacts, LoopId, MethodId, Reason, Scope,
-    StateOptions, States, Tests, Waits, World, load,
+    CallGraph, ClassPath, Classes, Detectors, Effect, Facts, Limit, LoopFacts, LoopId, MethodId, Reason,
+    Scope, StateOptions, States, Tests, Waits, World, load,
 };
 
 use crate::tools::{directory, java_home, tool};
@@ -46,6 +46,30 @@ fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/java/shape")
 }
 
+impl Fixture {
+    fn of(classes: &Classes) -> Fixture {
+        let (world, _) = load(classes, &Scope::of(&["shape".into()]));
+        let facts = Facts::of(&world);
+        let calls = CallGraph::of(&world, &facts);
+        Fixture { world, facts, calls }
+    }
+
+    /// Everything that is found, as a text.
+    fn shapes(&self) -> String {
+        let Fixture { world, facts, calls } = self;
+        let options = StateOptions { helpers: true, ..StateOptions::default() };
+        let tests = Tests::of(world);
+        format!(
+            "{:?} {:?} {:?} {:?} {:?}",
+            States::of(world, facts, calls, &options),
+            LoopFacts::of(world, facts, calls),
+            Waits::of(world, facts),
+            Detectors::of(world, facts, calls, &tests),
+            tests.all(),
+        )
+    }
+}
+
 fn fixture() -> &'static Fixture {
     static FIXTURE: OnceLock<Fixture> = OnceLock::new();
     FIXTURE.get_or_init(|| {
@@ -68,11 +92,7 @@ fn fixture() -> &'static Fixture {
         args.extend(files.iter().map(String::as_str));
         tool("javac", &args, &out);
         let path = ClassPath::from_entries(&[classes], Path::new("")).with_jdk(&java_home());
-        let (world, problems) = load(&path.open(17), &Scope::of(&["shape".into()]));
-        assert_eq!(problems, []);
-        let facts = Facts::of(&world);
-        let calls = CallGraph::of(&world, &facts);
-        Fixture { world, facts, calls }
+        Fixture::of(&path.open(17))
     })
 }
 
@@ -211,6 +231,7 @@ fn loops_have_bounds_and_effects() {
         ("sleeps", "Open sleep@0"),
         ("takes", "Open wait@0"),
         ("deep", "Open io@1"),
+        ("overIterator", "Container"),
         ("timed", "Open clock@1 timed"),
         ("stamps", "Open clock@1"),
     ] {
@@ -324,7 +345,7 @@ fn detectors_have_what_their_result_comes_from() {
         ("isLarge", "limit", true, Some(Reason::Final)),
         ("isEven", "p0", true, Some(Reason::Primitive)),
         ("exists", "exists()", true, None),
-        ("works", "caught", true, None),
+        ("works", "write() caught", true, None),
         ("decides", "broken p1", true, None),
         ("dropped", "broken", false, Some(Reason::Unused)),
         ("uncalled", "broken", false, Some(Reason::Unused)),
@@ -372,4 +393,49 @@ fn tests_are_what_a_framework_would_run() {
     assert!(tests.is_test_code(find("shape/FourthBase")));
     assert!(tests.is_test_code(find("shape/FifthTest$Inside")));
     assert!(!tests.is_test_code(find("shape/Tools")));
+}
+
+#[test]
+fn shapes_do_not_depend_on_the_number_of_threads() {
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| fixture().shapes())
+    };
+    assert_eq!(with(1), with(4));
+}
+
+#[test]
+fn broken_classes_have_shapes_too() {
+    fixture();
+    let compiled = Path::new(env!("CARGO_TARGET_TMPDIR")).join("shapes/classes/shape");
+    let out = directory("broken-shapes");
+    std::fs::create_dir_all(out.join("shape")).unwrap();
+    let mut files: Vec<_> = std::fs::read_dir(compiled).unwrap().map(|it| it.unwrap().path()).collect();
+    files.sort();
+    // Xorshift: the same changes in every run.
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below as u64) as usize
+    };
+    let mut readable = 0;
+    for _ in 0..60 {
+        for file in &files {
+            let mut bytes = std::fs::read(file).unwrap();
+            // The constants come first: changes there mostly make the class unreadable.
+            let start = bytes.len() / 2;
+            for _ in 0..3 {
+                let at = start + next(bytes.len() - start);
+                bytes[at] = next(256) as u8;
+            }
+            std::fs::write(out.join("shape").join(file.file_name().unwrap()), bytes).unwrap();
+        }
+        let entry = out.display().to_string();
+        let fixture = Fixture::of(&ClassPath::from_entries(&[entry], Path::new("")).open(17));
+        readable += fixture.world.system_classes().len();
+        fixture.shapes();
+    }
+    assert!(readable > 60 * files.len() / 4, "{readable} of {}", 60 * files.len());
 }

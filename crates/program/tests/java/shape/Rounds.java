@@ -32,6 +32,21 @@ class Rounds {
     void deep(InputStream in) throws IOException { while (running) deeper(in); }
     void deeper(InputStream in) throws IOException { in.read(); }
 
+    void overIterator(Iterator<Integer> all) { while (all.hasNext()) limit += all.next(); }
+
+    /** An iterator that reads: not every iterator does. */
+    static class Bytes implements Iterator<Integer> {
+        InputStream in = System.in;
+        public boolean hasNext() { return true; }
+        public Integer next() {
+            try {
+                return in.read();
+            } catch (IOException e) {
+                return -1;
+            }
+        }
+    }
+
     void timed() {
         long end = now() + 1000;
         while (now() < end) limit++;
