@@ -9,6 +9,9 @@
 //!   [`flow`] graph, loops from its dominators ([`loops`]).
 //! - [`find_sites`] finds the sites that a readable [`SitePattern`] fits, and says what comes nearest if none does.
 //! - [`build_map`] writes the instrumentation map for a plan.
+//! - [`FaultSites`] are the calls at which something can go wrong: an exception of a library or of the system's own
+//!   making, a delay, a crash. [`Memory`] says which of them work on streams in memory, where nothing can.
+//!   [`name_calls`] gives them the names that plans use.
 //! - [`concrete_subtypes`] says what can be thrown where an abstract exception is asked for.
 //!
 //! The input is hostile. What cannot be read is a named [`Problem`](hypocenter_plan::Problem) in the result and
