@@ -1,5 +1,5 @@
 //! Streams that live in memory: of a call that may fail with an `IOException`, whether what it reads or writes can
-//! fail at all.
+//! fail at all. Calls that print are asked about too; they do not tell, but they fail and wait alike.
 //!
 //! What a call works on is followed back to where it was made: through locals and casts, through what wraps it, from
 //! parameters to the arguments of all callers, from fields to all their writes, from results to what the called
@@ -168,7 +168,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Looks at every call of a library that may fail with an `IOException`.
+    /// Looks at every call of a library that may fail with an `IOException`, or prints.
     pub fn of(world: &World, facts: &Facts, calls: &CallGraph) -> Memory {
         let streams = Streams::of(world);
         let io_exception = world.find_type(b"java/io/IOException");
@@ -195,7 +195,7 @@ impl Memory {
         memory
     }
 
-    /// Whether what a call works on lives in memory; none for a call that is no library's or throws no `IOException`.
+    /// Whether what a call works on lives in memory; none for a call that was not looked at.
     pub fn verdict(&self, call: CallId) -> Option<InMemory> {
         let cell = &self.slots[*self.index.get(&Cell::Site(call))? as usize];
         Some(match (cell.reaches_memory && self.is_complete, cell.reaches_outside) {

@@ -49,7 +49,7 @@ pub(crate) struct Sketch {
     pub returns: Expr,
     /// Of a constructor: what the new object works on.
     pub made: Expr,
-    /// By instruction: what a call of a library that may fail with an `IOException` works on.
+    /// By instruction: what a call of a library works on that does input or output.
     pub sites: FxHashMap<u16, Expr>,
 }
 
@@ -64,14 +64,17 @@ pub(crate) struct Sketcher<'w> {
 }
 
 impl<'w> Sketcher<'w> {
-    /// Whether a call is one of a library that may fail with an `IOException`.
+    /// Whether a call is one of a library that may fail with an `IOException`, or that keeps it to itself as those of
+    /// `PrintStream` and `PrintWriter` do.
     pub fn is_io(&self, call: CallId) -> bool {
+        let world = self.world;
         let Some(callee) = self.facts.call(call).callee else { return false };
-        let (Some(io), Some(method)) = (self.io_exception, self.world.method_ref(callee).method) else {
+        let Some(method) = world.method_ref(callee).method.filter(|&it| !world.is_system_method(it)) else {
             return false;
         };
-        !self.world.is_system_method(method)
-            && self.world.throws(method).iter().any(|&it| self.world.is_subtype(it, io))
+        let declares = |io: TypeId| world.throws(method).iter().any(|&it| world.is_subtype(it, io));
+        let owner = world.type_name(world.method(method).owner);
+        self.io_exception.is_some_and(declares) || known::prints(owner, world.method_name(method))
     }
 
     /// Looks at methods, sorted by number. One that has no body, or a broken one, has no streams.
