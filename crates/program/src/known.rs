@@ -292,10 +292,7 @@ pub(crate) fn does_io(owner: &[u8], name: &[u8], is_jdk: bool, declares: bool) -
                 | b"getTotalSpace"
                 | b"getUsableSpace"
         ),
-        b"java/io/PrintStream" | b"java/io/PrintWriter" => {
-            name.starts_with(b"print")
-                || matches!(name, b"write" | b"append" | b"format" | b"flush" | b"close")
-        }
+        b"java/io/PrintStream" | b"java/io/PrintWriter" => prints(owner, name),
         b"java/nio/MappedByteBuffer" => matches!(name, b"force" | b"load"),
         b"java/nio/file/Files" => {
             matches!(name, b"exists" | b"notExists" | b"isDirectory" | b"isRegularFile")
@@ -316,9 +313,16 @@ pub(crate) fn does_io(owner: &[u8], name: &[u8], is_jdk: bool, declares: bool) -
     }
 }
 
+/// Whether a method writes to a stream and keeps its errors to itself.
+pub(crate) fn prints(owner: &[u8], name: &[u8]) -> bool {
+    matches!(owner, b"java/io/PrintStream" | b"java/io/PrintWriter")
+        && (name.starts_with(b"print")
+            || matches!(name, b"write" | b"append" | b"format" | b"flush" | b"close"))
+}
+
 /// Whether a call that does input or output changes what others can see: other processes, or this one after a
-/// restart. Before such a call is the last moment at which a crash leaves the change undone. Opening for writing is
-/// not told from opening for reading by its name and is left out, but for what says that it creates something.
+/// restart. Before such a call is the last moment at which a crash leaves the change undone. It is told by the name;
+/// opening a `RandomAccessFile` or a `FileChannel` is left out, which may be for reading.
 pub(crate) fn changes_outside(owner: &[u8], name: &[u8]) -> bool {
     const BEGINNINGS: &[&[u8]] = &[
         b"write",
@@ -356,5 +360,6 @@ pub(crate) fn changes_outside(owner: &[u8], name: &[u8]) -> bool {
     let ends = |it: &[&[u8]]| it.iter().any(|end| owner.ends_with(end));
     let closes =
         name == b"close" && ends(&[b"OutputStream", b"Writer", b"Channel", b"Socket", b"RandomAccessFile"]);
-    closes || (!is_read && BEGINNINGS.iter().any(|it| name.starts_with(it)))
+    let empties = name == b"<init>" && matches!(owner, b"java/io/FileOutputStream" | b"java/io/FileWriter");
+    closes || empties || (!is_read && BEGINNINGS.iter().any(|it| name.starts_with(it)))
 }

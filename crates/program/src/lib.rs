@@ -13,6 +13,9 @@
 //!   a task, loops that can grow, calls that wait, truth values that tell of errors, and what drives it all.
 //! - A [`Body`] is the flow graph of a method and for every operand where it comes from; [`Dominance`] and
 //!   [`ControlDependence`] say what lies on every way and which branches decide about a block.
+//! - [`FaultSites`] are the calls at which something can go wrong: an exception of a library or of the system's own
+//!   making, a delay, a crash. [`Memory`] says which of them work on streams in memory, where nothing can.
+//!   [`name_calls`] gives them the names that plans use.
 //! - [`concrete_subtypes`] says what can be thrown where an abstract exception is asked for.
 //! - [`Statements`] are the log statements of the system, each with the templates of its message, found over the
 //!   [`World`] of its classes, the [`Facts`] of its methods and its [`CallGraph`].

@@ -1,5 +1,5 @@
 //! Streams that live in memory: of a call that may fail with an `IOException`, whether what it reads or writes can
-//! fail at all.
+//! fail at all. Calls that print are asked about too; they do not tell, but they fail and wait alike.
 //!
 //! What a call works on is followed back to where it was made: through locals and casts, through what wraps it, from
 //! parameters to the arguments of all callers, from fields to all their writes, from results to what the called
@@ -168,7 +168,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Looks at every call of a library that may fail with an `IOException`.
+    /// Looks at every call of a library that may fail with an `IOException`, or prints.
     pub fn of(world: &World, facts: &Facts, calls: &CallGraph) -> Memory {
         let streams = Streams::of(world);
         let io_exception = world.find_type(b"java/io/IOException");
@@ -180,7 +180,7 @@ impl Memory {
             .collect();
         let mut methods: Vec<MethodId> = sites.iter().map(|&it| facts.call(it).method).collect();
         methods.dedup();
-        let sketches = methods.par_iter().map(|&it| (it, Arc::new(sketcher.sketch(it)))).collect();
+        let sketches = sketcher.sketch(&methods).into_iter().collect();
         let mut lambdas: FxHashMap<MethodId, Vec<Lambda>> = FxHashMap::default();
         for lambda in facts.lambdas() {
             if let Some(it) = lambda.implementation {
@@ -195,7 +195,7 @@ impl Memory {
         memory
     }
 
-    /// Whether what a call works on lives in memory; none for a call that is no library's or throws no `IOException`.
+    /// Whether what a call works on lives in memory; none for a call that was not looked at.
     pub fn verdict(&self, call: CallId) -> Option<InMemory> {
         let cell = &self.slots[*self.index.get(&Cell::Site(call))? as usize];
         Some(match (cell.reaches_memory && self.is_complete, cell.reaches_outside) {
@@ -349,8 +349,19 @@ impl Solving<'_> {
     }
 
     fn sketch(&mut self, id: MethodId) -> Arc<Sketch> {
-        let sketcher = self.sketcher;
-        self.sketches.entry(id).or_insert_with(|| Arc::new(sketcher.sketch(id))).clone()
+        self.prepare([id]);
+        self.sketches[&id].clone()
+    }
+
+    /// Looks at methods that are about to be asked for, all at once.
+    fn prepare(&mut self, methods: impl IntoIterator<Item = MethodId>) {
+        let mut new: Vec<MethodId> =
+            methods.into_iter().filter(|it| !self.sketches.contains_key(it)).collect();
+        if !new.is_empty() {
+            new.sort_unstable();
+            new.dedup();
+            self.sketches.extend(self.sketcher.sketch(&new));
+        }
     }
 
     /// What a cell may come from, by what is known so far.
@@ -391,15 +402,15 @@ impl Solving<'_> {
         let Sketcher { world, facts, calls, .. } = self.sketcher;
         let mut edges = Vec::new();
         let here = Place { method, line: 0 };
+        // A lambda's body is called by another name, and with other arguments.
         let signature = world.method(method).signature;
-        for id in calls.callers(method) {
-            let call = *facts.call(id);
+        let refs = calls.refs_to(method).iter().filter(|it| world.method_ref(**it).signature == signature);
+        let callers = refs.flat_map(|&it| calls.calls_of_ref(it)).map(|&it| *facts.call(it));
+        self.prepare(callers.clone().map(|it| it.method));
+        for call in callers {
             let place = Place { method: call.method, line: call.line };
-            // A lambda's body is called by another name, and with other arguments.
-            if call.callee.is_some_and(|it| world.method_ref(it).signature == signature) {
-                let sketch = self.sketch(call.method);
-                edges.extend(self.roots(sketch.arguments.get(&(call.instruction, index)), place, reader));
-            }
+            let sketch = self.sketch(call.method);
+            edges.extend(self.roots(sketch.arguments.get(&(call.instruction, index)), place, reader));
         }
         for lambda in self.lambdas.get(&method).cloned().unwrap_or_default() {
             let sketch = self.sketch(lambda.method);
@@ -422,6 +433,7 @@ impl Solving<'_> {
     fn written(&mut self, field: FieldId, writes: &[Write], reader: u32) -> Vec<Edge> {
         let world = self.sketcher.world;
         let mut edges = Vec::new();
+        self.prepare(writes.iter().map(|it| it.method));
         for write in writes.iter().filter(|it| it.given != Given::Null) {
             let sketch = self.sketch(write.method);
             let written = sketch.writes.get(&write.instruction);

@@ -1,6 +1,9 @@
 //! Where the streams of a method come from, written down so that its body need not be made again.
 
+use std::sync::Arc;
+
 use hypocenter_classfile::{ClassFile, descriptor, op};
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::body::Body;
@@ -11,12 +14,15 @@ use crate::memory::{Cell, Place, Root};
 use crate::streams::Streams;
 use crate::values::{Const, Value, ValueId};
 use crate::view::MethodView;
-use crate::world::{MethodId, Origin, RefId, TypeId, World, access};
+use crate::world::{MethodId, Origin, RefId, SystemClass, TypeId, World, access};
 
 /// How many streams that wrap each other are followed.
 const DEPTH_MAX: usize = 100;
 /// How many values are looked at for one stream; code that wraps in loops within loops could ask for more.
 const STEPS_MAX: usize = 10_000;
+
+/// How many classes are worth more than one thread.
+const PARALLEL_MIN: usize = 4;
 
 /// What a stream may come from.
 pub(crate) type Expr = Vec<Atom>;
@@ -43,7 +49,7 @@ pub(crate) struct Sketch {
     pub returns: Expr,
     /// Of a constructor: what the new object works on.
     pub made: Expr,
-    /// By instruction: what a call of a library that may fail with an `IOException` works on.
+    /// By instruction: what a call of a library works on that does input or output.
     pub sites: FxHashMap<u16, Expr>,
 }
 
@@ -58,29 +64,46 @@ pub(crate) struct Sketcher<'w> {
 }
 
 impl<'w> Sketcher<'w> {
-    /// Whether a call is one of a library that may fail with an `IOException`.
+    /// Whether a call is one of a library that may fail with an `IOException`, or that keeps it to itself as those of
+    /// `PrintStream` and `PrintWriter` do.
     pub fn is_io(&self, call: CallId) -> bool {
+        let world = self.world;
         let Some(callee) = self.facts.call(call).callee else { return false };
-        let (Some(io), Some(method)) = (self.io_exception, self.world.method_ref(callee).method) else {
+        let Some(method) = world.method_ref(callee).method.filter(|&it| !world.is_system_method(it)) else {
             return false;
         };
-        !self.world.is_system_method(method)
-            && self.world.throws(method).iter().any(|&it| self.world.is_subtype(it, io))
+        let declares = |io: TypeId| world.throws(method).iter().any(|&it| world.is_subtype(it, io));
+        let owner = world.type_name(world.method(method).owner);
+        self.io_exception.is_some_and(declares) || known::prints(owner, world.method_name(method))
     }
 
-    /// Looks at a method. One that has no body, or a broken one, has no streams.
-    pub fn sketch(&self, id: MethodId) -> Sketch {
+    /// Looks at methods, sorted by number. One that has no body, or a broken one, has no streams.
+    pub fn sketch(&self, methods: &[MethodId]) -> Vec<(MethodId, Arc<Sketch>)> {
+        // Methods are numbered by class, and a class is read once for all of them.
+        let owner = |it: &MethodId| self.world.method(*it).owner;
+        let classes: Vec<&[MethodId]> = methods.chunk_by(|a, b| owner(a) == owner(b)).collect();
+        let of_class = |methods: &&[MethodId]| {
+            let class = methods.first().and_then(|it| self.world.system_class(owner(it)));
+            let class = class.map(|it| (it, ClassFile::parse(&it.bytes).expect("was read before")));
+            let sketch = |&id: &MethodId| {
+                let sketch = class.as_ref().and_then(|(system, class)| self.of_method(system, class, id));
+                (id, Arc::new(sketch.unwrap_or_default()))
+            };
+            methods.iter().map(sketch).collect::<Vec<_>>()
+        };
+        if classes.len() < PARALLEL_MIN {
+            return classes.iter().flat_map(of_class).collect();
+        }
+        classes.par_iter().flat_map_iter(of_class).collect()
+    }
+
+    fn of_method(&self, system: &SystemClass, class: &ClassFile<'_>, id: MethodId) -> Option<Sketch> {
+        let member = class.methods().get(usize::from(self.world.method(id).member))?;
+        let body = Body::of_method(class, member).ok()??;
+        let view = MethodView { world: self.world, id, class, member, body: &body, pool: &system.pool };
         let mut sketch = Sketch::default();
-        let method = self.world.method(id);
-        let Some(system) = self.world.system_class(method.owner) else { return sketch };
-        let class = ClassFile::parse(&system.bytes).expect("was read before");
-        let Some(member) = class.methods().get(usize::from(method.member)) else { return sketch };
-        let Ok(Some(body)) = Body::of_method(&class, member) else { return sketch };
-        let view =
-            MethodView { world: self.world, id, class: &class, member, body: &body, pool: &system.pool };
-        let mut tracing = Tracing { sketcher: *self, view, path: Vec::new(), steps: 0 };
-        tracing.run(&mut sketch);
-        sketch
+        Tracing { sketcher: *self, view, path: Vec::new(), steps: 0 }.run(&mut sketch);
+        Some(sketch)
     }
 }
 

@@ -182,6 +182,9 @@ fn calls_have_the_faults_that_can_happen_there() {
     check("Made.quiet", "append", &[]);
     check("Made.rename", "renameTo", &["delay", "crash"]);
     check("Made.force", "force", &["external java.io.IOException", "delay", "crash"]);
+    check("Made.printOut", "println", &["delay", "crash"]);
+    check("Made.printText", "println", &[]);
+    check("Made.create", "<init>", &["external java.io.FileNotFoundException", "delay", "crash"]);
     check("Made.readOne", "read", &["external java.io.IOException", "delay"]);
     // In memory nothing can fail, nothing takes long and nobody sees it.
     check("Streams.direct", "write", &[]);
@@ -222,8 +225,8 @@ fn every_fault_site_is_the_site_that_a_pattern_finds() {
     assert_eq!(
         syncs,
         [
-            "faults.Made.forceTwice:143 -> java.io.FileDescriptor.sync",
-            "faults.Made.forceTwice:144 -> java.io.FileDescriptor.sync #1"
+            "faults.Made.forceTwice:144 -> java.io.FileDescriptor.sync",
+            "faults.Made.forceTwice:145 -> java.io.FileDescriptor.sync #1"
         ]
     );
 }

@@ -1,6 +1,7 @@
 package faults;
 
 import java.io.*;
+import java.net.Socket;
 import java.util.concurrent.*;
 
 /** Exceptions that the system makes itself, and what libraries throw. */
@@ -142,5 +143,20 @@ class Made {
     static void forceTwice(RandomAccessFile file) throws IOException {
         file.getFD().sync();
         file.getFD().sync();
+    }
+
+    static void printOut(Socket socket) throws IOException {
+        new PrintWriter(socket.getOutputStream()).println("x");
+    }
+
+    static String printText() {
+        StringWriter text = new StringWriter();
+        PrintWriter out = new PrintWriter(text);
+        out.println("x");
+        return text.toString();
+    }
+
+    static void create(File file) throws IOException {
+        new FileOutputStream(file);
     }
 }
