@@ -7,13 +7,13 @@
 //! followed.
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::calls::CallGraph;
-use crate::facts::{CallId, Facts, HandlerId, Task, Thrown};
+use crate::facts::{CallId, CallKind, Carrier, Facts, HandlerId, Kept, Task, Thrown};
 use crate::known;
 use crate::lists::Lists;
-use crate::world::{MethodId, Origin, RefId, TypeId, World};
+use crate::world::{FieldId, MethodId, Origin, RefId, TypeId, World};
 
 /// How often the methods whose callees changed are looked at again. Each round carries exceptions one call further.
 const ROUNDS_MAX: usize = 10_000;
@@ -72,33 +72,66 @@ pub struct Way {
     pub arrives: Exception,
 }
 
+/// A parameter of a method, by number.
+pub(crate) type Parameter = (MethodId, u16);
+
 /// Where exceptions come from and where they go.
 #[derive(Debug, Default)]
 pub struct Exceptions {
     /// What leaves each method, sorted.
     escapes: Vec<Box<[Exception]>>,
+    /// What libraries say that calls of each reference throw, sorted.
+    declared: Vec<Box<[Exception]>>,
     /// What comes out of calls of each reference, sorted.
     of_refs: Vec<Box<[Exception]>>,
     /// What reaches each handler, sorted.
     reaches: Vec<Box<[Exception]>>,
+    /// The exceptions that methods return, that fields hold and that parameters are, sorted.
+    returned: FxHashMap<MethodId, Vec<Exception>>,
+    held: FxHashMap<FieldId, Vec<Exception>>,
+    given: FxHashMap<Parameter, Vec<Exception>>,
+    /// For each parameter that matters, the methods that give it something and the numbers of their carriers.
+    givers: FxHashMap<Parameter, Vec<(MethodId, u32)>>,
+    /// The parameters that an operand of a call becomes.
+    becomes: FxHashMap<(CallId, u16), Vec<Parameter>>,
     /// Calls that run what they are handed before they return, with the methods that they run.
     runs: FxHashMap<CallId, Vec<MethodId>>,
-    /// The class of an exception that is more general than all others.
-    throwable: Option<TypeId>,
+}
+
+/// What is found out about a method at once.
+#[derive(Default)]
+struct Found {
+    escapes: Box<[Exception]>,
+    returned: Vec<Exception>,
+    held: Vec<(FieldId, Exception)>,
+    given: Vec<(Parameter, Exception)>,
 }
 
 impl Exceptions {
     /// Follows all exceptions of the system.
     pub fn of(world: &World, facts: &Facts, calls: &CallGraph) -> Exceptions {
+        let refs = (0..world.ref_count()).into_par_iter().map(|at| RefId(at as u32));
+        let library: Vec<Box<[Exception]>> = refs.clone().map(|it| of_library(world, it)).collect();
+        let with_lambdas = |it: RefId| {
+            let own = &library[it.index()];
+            let lambdas = calls.library_targets_of_ref(it);
+            if lambdas.is_empty() {
+                return own.clone();
+            }
+            sorted(lambdas.iter().flat_map(|it| &library[it.index()]).chain(own).copied().collect()).into()
+        };
+        let declared: Vec<Box<[Exception]>> = refs.map(with_lambdas).collect();
         let mut it = Exceptions {
             escapes: vec![Box::default(); world.method_count()],
-            of_refs: (0..world.ref_count()).map(|at| of_library(world, RefId(at as u32))).collect(),
+            of_refs: declared.clone(),
+            declared,
             reaches: vec![Box::default(); facts.handlers().len()],
             runs: runs(world, facts),
-            throwable: world.find_type(b"java/lang/Throwable"),
+            ..Exceptions::default()
         };
+        it.find_parameters(world, facts, calls);
         it.settle(world, facts, calls);
-        it.reach(world, facts);
+        it.reach(world, facts, calls);
         it
     }
 
@@ -131,13 +164,8 @@ impl Exceptions {
 
     /// Whether a method itself makes an exception that leaves it, other than to pass on one that it caught.
     pub fn creates(&self, world: &World, facts: &Facts, id: MethodId, exception: Exception) -> bool {
-        let makes = |thrown: Thrown| match thrown {
-            Thrown::New(class, None) => Exception::exactly(class) == exception,
-            Thrown::Returned(_, None) => self.thrown(world, facts, thrown, 0).contains(&exception),
-            _ => false,
-        };
         facts.throwers(id).iter().any(|it| {
-            makes(it.thrown) && {
+            self.is_made(world, facts, id, it.thrown, exception, 0) && {
                 let mut leaves = false;
                 self.fall(world, facts, it.chain, exception, |to, _| leaves |= to.is_none());
                 leaves
@@ -145,9 +173,56 @@ impl Exceptions {
         })
     }
 
-    /// Whether a library says that its method throws an exception.
-    pub fn is_declared(&self, world: &World, id: RefId, exception: Exception) -> bool {
-        of_library(world, id).binary_search(&exception).is_ok()
+    /// Whether what is thrown may be an object that was made to be thrown there, and is the exception.
+    fn is_made(
+        &self,
+        world: &World,
+        facts: &Facts,
+        id: MethodId,
+        thrown: Thrown,
+        exception: Exception,
+        depth: usize,
+    ) -> bool {
+        /// Through how many fields and parameters an object is followed.
+        const DEPTH_MAX: usize = 4;
+        let of = |(method, carrier): (MethodId, &Carrier)| {
+            self.is_made(world, facts, method, carrier.thrown, exception, depth + 1)
+        };
+        match thrown {
+            Thrown::New(class, None) => Exception::exactly(class) == exception,
+            Thrown::Returned(call, None) => {
+                let callee = facts.call(call).callee.and_then(|it| world.method_ref(it).method);
+                callee.is_some_and(|it| self.returned(it).binary_search(&exception).is_ok())
+            }
+            Thrown::Field(field) if depth < DEPTH_MAX => facts.kept_in(field).any(of),
+            Thrown::Parameter(number) if depth < DEPTH_MAX => self.givers(facts, (id, number)).any(of),
+            _ => false,
+        }
+    }
+
+    /// Whether a library says that a call of this throws an exception.
+    pub fn is_declared(&self, id: RefId, exception: Exception) -> bool {
+        self.declared[id.index()].binary_search(&exception).is_ok()
+    }
+
+    /// The exceptions that a method returns, sorted.
+    pub fn returned(&self, id: MethodId) -> &[Exception] {
+        self.returned.get(&id).map_or(&[], |it| it)
+    }
+
+    /// The exceptions that are put into a field or into the object that it holds, sorted.
+    pub fn held(&self, id: FieldId) -> &[Exception] {
+        self.held.get(&id).map_or(&[], |it| it)
+    }
+
+    /// What a parameter of a method is given, if the method throws, keeps or wraps it: by which method, and what.
+    pub(crate) fn givers<'a>(
+        &'a self,
+        facts: &'a Facts,
+        parameter: Parameter,
+    ) -> impl Iterator<Item = (MethodId, &'a Carrier)> + use<'a> {
+        let list = self.givers.get(&parameter).into_iter().flatten();
+        list.map(|&(method, at)| (method, &facts.carriers(method)[at as usize]))
     }
 
     /// The methods that a call of a library runs before it returns.
@@ -156,39 +231,85 @@ impl Exceptions {
     }
 
     /// Every way of every exception through a method.
-    pub fn ways(&self, world: &World, facts: &Facts, id: MethodId) -> Vec<Way> {
+    pub fn ways(&self, world: &World, facts: &Facts, calls: &CallGraph, id: MethodId) -> Vec<Way> {
         let mut ways = Vec::new();
-        self.walk(world, facts, id, |way| ways.push(way));
+        self.walk(world, facts, calls, id, |way| ways.push(way));
         ways.sort_unstable();
         ways.dedup();
         ways
     }
 
-    fn settle(&mut self, world: &World, facts: &Facts, calls: &CallGraph) {
-        // Who must be looked at again when calls of a reference throw something new.
-        let mut dirty: Vec<MethodId> = world
-            .system_classes()
-            .iter()
-            .flat_map(|class| world.methods_of(class.id))
-            .filter(|&it| facts.calls_in(it).len() > 0 || !facts.throwers(it).is_empty())
-            .collect();
-        let run_in: FxHashMap<MethodId, Vec<MethodId>> = {
-            let mut map: FxHashMap<MethodId, Vec<MethodId>> = FxHashMap::default();
-            for (&call, run) in &self.runs {
-                for &it in run {
-                    map.entry(it).or_default().push(facts.call(call).method);
+    /// The parameters that matter and that an operand of a call becomes.
+    pub(crate) fn becomes(&self, call: CallId, operand: u16) -> &[Parameter] {
+        self.becomes.get(&(call, operand)).map_or(&[], |it| it)
+    }
+
+    /// Finds out which operands of which calls become parameters that matter.
+    fn find_parameters(&mut self, world: &World, facts: &Facts, calls: &CallGraph) {
+        let mut wanted: FxHashSet<Parameter> = FxHashSet::default();
+        for id in system_methods(world) {
+            let thrown = facts.throwers(id).iter().map(|it| it.thrown);
+            let kept = facts.carriers(id).iter().map(|it| it.thrown);
+            let wrapped = facts.wraps(id).iter().map(|it| it.carried);
+            for it in thrown.chain(kept).chain(wrapped) {
+                if let Thrown::Parameter(number) = it {
+                    wanted.insert((id, number));
                 }
             }
-            map
+        }
+        let lambdas = lambdas_of(facts);
+        for id in system_methods(world) {
+            for (at, carrier) in facts.carriers(id).iter().enumerate() {
+                let Kept::Argument(call, number) = carrier.to else { continue };
+                let mut parameters = parameters(world, facts, calls, &lambdas, call, number);
+                parameters.retain(|it| wanted.contains(it));
+                for &it in &parameters {
+                    self.givers.entry(it).or_default().push((id, at as u32));
+                }
+                if !parameters.is_empty() {
+                    self.becomes.insert((call, number), parameters);
+                }
+            }
+        }
+    }
+
+    fn settle(&mut self, world: &World, facts: &Facts, calls: &CallGraph) {
+        // Who must be looked at again when calls of a reference throw something new.
+        let has_some = |&it: &MethodId| {
+            facts.calls_in(it).len() > 0 || !facts.throwers(it).is_empty() || !facts.carriers(it).is_empty()
         };
+        let mut dirty: Vec<MethodId> = system_methods(world).filter(has_some).collect();
+        let mut run_in: FxHashMap<MethodId, Vec<MethodId>> = FxHashMap::default();
+        for (&call, run) in &self.runs {
+            for &it in run {
+                run_in.entry(it).or_default().push(facts.call(call).method);
+            }
+        }
+        let readers = readers(world, facts);
         for _ in 0..ROUNDS_MAX {
             if dirty.is_empty() {
                 break;
             }
-            let escapes: Vec<Box<[Exception]>> =
-                dirty.par_iter().map(|&it| self.leaving(world, facts, it)).collect();
+            let found: Vec<Found> = dirty.par_iter().map(|&it| self.find(world, facts, calls, it)).collect();
             let mut next = Vec::new();
-            for (&method, escapes) in dirty.iter().zip(escapes) {
+            let callers = |it: RefId| calls.calls_of_ref(it).iter().map(|&it| facts.call(it).method);
+            for (&method, found) in dirty.iter().zip(found) {
+                if !found.returned.is_empty()
+                    && add(self.returned.entry(method).or_default(), &found.returned)
+                {
+                    next.extend(calls.refs_to(method).iter().flat_map(|&it| callers(it)));
+                }
+                for (field, exception) in found.held {
+                    if add(self.held.entry(field).or_default(), &[exception]) {
+                        next.extend(readers.get(&field).into_iter().flatten());
+                    }
+                }
+                for (parameter, exception) in found.given {
+                    if add(self.given.entry(parameter).or_default(), &[exception]) {
+                        next.push(parameter.0);
+                    }
+                }
+                let escapes = found.escapes;
                 if self.escapes[method.index()] == escapes {
                     continue;
                 }
@@ -197,12 +318,8 @@ impl Exceptions {
                     if escapes.iter().all(|it| of_ref.binary_search(it).is_ok()) {
                         continue;
                     }
-                    let mut all = of_ref.to_vec();
-                    all.extend(&*escapes);
-                    all.sort_unstable();
-                    all.dedup();
-                    *of_ref = all.into();
-                    next.extend(calls.calls_of_ref(reference).iter().map(|&it| facts.call(it).method));
+                    *of_ref = sorted(of_ref.iter().chain(&*escapes).copied().collect()).into();
+                    next.extend(callers(reference));
                 }
                 next.extend(run_in.get(&method).into_iter().flatten());
                 self.escapes[method.index()] = escapes;
@@ -213,26 +330,45 @@ impl Exceptions {
         }
     }
 
-    fn leaving(&self, world: &World, facts: &Facts, id: MethodId) -> Box<[Exception]> {
-        let mut out = Vec::new();
-        self.walk(world, facts, id, |way| {
+    fn find(&self, world: &World, facts: &Facts, calls: &CallGraph, id: MethodId) -> Found {
+        let mut found = Found::default();
+        let mut escapes = Vec::new();
+        let reached = self.walk(world, facts, calls, id, |way| {
             if way.to.is_none() {
-                out.push(way.arrives);
+                escapes.push(way.arrives);
             }
         });
-        out.sort_unstable();
-        out.dedup();
-        out.into()
+        found.escapes = sorted(escapes).into();
+        for carrier in facts.carriers(id) {
+            let types = || {
+                let mut types = Vec::new();
+                self.types(world, facts, calls, id, carrier.thrown, &mut types);
+                if let Thrown::Again(handler) = carrier.thrown {
+                    types.extend(reached.iter().filter(|it| it.0 == handler).map(|it| it.1));
+                }
+                types.into_iter().filter_map(|it| narrow(world, it, carrier.cast))
+            };
+            match carrier.to {
+                Kept::Returned => found.returned.extend(types()),
+                Kept::Field(field) => found.held.extend(types().map(|it| (field, it))),
+                Kept::Argument(call, number) => {
+                    for &parameter in self.becomes(call, number) {
+                        found.given.extend(types().map(|it| (parameter, it)));
+                    }
+                }
+            }
+        }
+        found
     }
 
-    fn reach(&mut self, world: &World, facts: &Facts) {
+    fn reach(&mut self, world: &World, facts: &Facts, calls: &CallGraph) {
         let mut methods: Vec<MethodId> = facts.handlers().iter().map(|it| it.method).collect();
         methods.dedup();
         let found: Vec<Vec<(HandlerId, Exception)>> = methods
             .par_iter()
             .map(|&it| {
                 let mut pairs = Vec::new();
-                self.walk(world, facts, it, |way| pairs.extend(way.to.map(|to| (to, way.arrives))));
+                self.walk(world, facts, calls, it, |way| pairs.extend(way.to.map(|to| (to, way.arrives))));
                 pairs.sort_unstable();
                 pairs.dedup();
                 pairs
@@ -243,18 +379,27 @@ impl Exceptions {
         self.reaches = lists.iter().map(Into::into).collect();
     }
 
-    /// Shows every way of every exception through a method, some more than once.
-    fn walk(&self, world: &World, facts: &Facts, id: MethodId, mut see: impl FnMut(Way)) {
+    /// Shows every way of every exception through a method, some more than once, and returns what reaches its
+    /// handlers.
+    fn walk(
+        &self,
+        world: &World,
+        facts: &Facts,
+        calls: &CallGraph,
+        id: MethodId,
+        mut see: impl FnMut(Way),
+    ) -> Vec<(HandlerId, Exception)> {
         // What has reached the handlers of this method so far: a rethrow sends it on.
         let mut reached: Vec<(HandlerId, Exception)> = Vec::new();
-        let mut go = |source: Source, chain: u32, thrown: Exception, reached: &mut Vec<(HandlerId, Exception)>| {
-            self.fall(world, facts, chain, thrown, |to, arrives| {
-                if let Some(to) = to.filter(|&to| !reached.contains(&(to, arrives))) {
-                    reached.push((to, arrives));
-                }
-                see(Way { source, thrown, to, arrives });
-            });
-        };
+        let mut go =
+            |source: Source, chain: u32, thrown: Exception, reached: &mut Vec<(HandlerId, Exception)>| {
+                self.fall(world, facts, chain, thrown, |to, arrives| {
+                    if let Some(to) = to.filter(|&to| !reached.contains(&(to, arrives))) {
+                        reached.push((to, arrives));
+                    }
+                    see(Way { source, thrown, to, arrives });
+                });
+            };
         for call in facts.calls_in(id) {
             let it = facts.call(call);
             if let Some(callee) = it.callee {
@@ -269,11 +414,12 @@ impl Exceptions {
             }
         }
         let throwers = facts.throwers(id);
+        let mut types = Vec::new();
         for (at, thrower) in throwers.iter().enumerate() {
-            if !matches!(thrower.thrown, Thrown::Again(_)) {
-                for thrown in self.thrown(world, facts, thrower.thrown, 0) {
-                    go(Source::Throw(at as u32), thrower.chain, thrown, &mut reached);
-                }
+            types.clear();
+            self.types(world, facts, calls, id, thrower.thrown, &mut types);
+            for thrown in types.iter().filter_map(|&it| narrow(world, it, thrower.cast)) {
+                go(Source::Throw(at as u32), thrower.chain, thrown, &mut reached);
             }
         }
         // What is caught and thrown again may be caught again, so this goes on until nothing new is caught.
@@ -286,32 +432,55 @@ impl Exceptions {
             let (handler, exception) = reached[done];
             done += 1;
             for (at, thrower) in again(handler) {
-                go(Source::Throw(at as u32), thrower.chain, exception, &mut reached);
+                if let Some(thrown) = narrow(world, exception, thrower.cast) {
+                    go(Source::Throw(at as u32), thrower.chain, thrown, &mut reached);
+                }
             }
         }
+        reached
     }
 
-    /// What a `throw` throws, other than what a handler of its own method caught.
-    fn thrown(&self, world: &World, facts: &Facts, thrown: Thrown, depth: usize) -> Vec<Exception> {
-        /// How many methods that return exceptions may call each other.
-        const DEPTH_MAX: usize = 4;
+    /// What an object may be that is thrown or kept, other than what a handler of its own method caught.
+    pub(crate) fn types(
+        &self,
+        world: &World,
+        facts: &Facts,
+        calls: &CallGraph,
+        id: MethodId,
+        thrown: Thrown,
+        types: &mut Vec<Exception>,
+    ) {
         match thrown {
-            Thrown::New(class, _) => vec![Exception::exactly(class)],
-            Thrown::Typed(class) => vec![Exception::below(class)],
-            Thrown::Again(_) => self.throwable.map(Exception::below).into_iter().collect(),
+            Thrown::New(class, _) => types.push(Exception::exactly(class)),
+            Thrown::Typed(class) => types.push(Exception::below(class)),
+            Thrown::Again(_) => {}
             Thrown::Returned(call, _) => {
-                let Some(callee) = facts.call(call).callee else { return Vec::new() };
-                let callee = world.method_ref(callee);
-                let made: &[Thrown] = callee.method.map_or(&[], |it| facts.made(it));
-                if made.is_empty() || depth == DEPTH_MAX {
-                    let result = hypocenter_classfile::descriptor::return_type(world.signature(callee.signature).1);
-                    return world.find_descriptor(result).map(Exception::below).into_iter().collect();
+                let Some(callee) = facts.call(call).callee else { return };
+                if returns_known(world, facts, calls, callee) {
+                    let targets = calls.targets_of_ref(callee);
+                    types.extend(targets.iter().flat_map(|&it| self.returned(it)));
+                } else {
+                    let signature = world.method_ref(callee).signature;
+                    let result = hypocenter_classfile::descriptor::return_type(world.signature(signature).1);
+                    types.extend(throwable(world, result));
                 }
-                let mut all: Vec<Exception> =
-                    made.iter().flat_map(|&it| self.thrown(world, facts, it, depth + 1)).collect();
-                all.sort_unstable();
-                all.dedup();
-                all
+            }
+            Thrown::Field(field) => {
+                if facts.kept_in(field).next().is_some() {
+                    types.extend_from_slice(self.held(field));
+                } else {
+                    types.extend(throwable(world, world.signature(world.field(field).signature).1));
+                }
+            }
+            Thrown::Parameter(number) => {
+                if self.givers.contains_key(&(id, number)) {
+                    types.extend(self.given.get(&(id, number)).into_iter().flatten());
+                } else {
+                    let skipped = usize::from(!world.method(id).is_static());
+                    let text = usize::from(number).checked_sub(skipped);
+                    let text = text.and_then(|it| world.parameter_types(id).nth(it));
+                    types.extend(text.and_then(|it| throwable(world, it)));
+                }
             }
         }
     }
@@ -349,10 +518,12 @@ impl Exceptions {
 /// What a library says that its method throws.
 fn of_library(world: &World, id: RefId) -> Box<[Exception]> {
     let reference = world.method_ref(id);
-    let Some(method) = reference.method.filter(|&it| !world.is_system_method(it)) else { return Box::default() };
+    let Some(method) = reference.method.filter(|&it| !world.is_system_method(it)) else {
+        return Box::default();
+    };
     let declared = world.throws(method).iter().copied();
-    let (name, descriptor) = world.signature(reference.signature);
-    let known = known::throws(world.type_name(world.method(method).owner), name, descriptor);
+    let name = world.signature(reference.signature).0;
+    let known = known::throws(world.type_name(world.method(method).owner), name);
     let known = known.iter().filter_map(|it| world.find_type(it));
     let mut all: Vec<Exception> = declared.chain(known).map(Exception::below).collect();
     all.sort_unstable();
@@ -362,6 +533,7 @@ fn of_library(world: &World, id: RefId) -> Box<[Exception]> {
 
 /// The calls of libraries that run what they are handed before they return.
 fn runs(world: &World, facts: &Facts) -> FxHashMap<CallId, Vec<MethodId>> {
+    let object = world.find_type(b"java/lang/Object");
     let mut runs: FxHashMap<CallId, Vec<MethodId>> = FxHashMap::default();
     for it in facts.handovers() {
         let call = facts.call(it.call);
@@ -369,15 +541,141 @@ fn runs(world: &World, facts: &Facts) -> FxHashMap<CallId, Vec<MethodId>> {
         if !known::runs_at_once(world.type_name(world.method(method).owner), world.method_name(method)) {
             continue;
         }
-        let methods = match it.task {
-            Task::Lambda(method) => vec![method],
-            Task::Class(class) => world.callbacks_of(class),
-        };
-        runs.entry(it.call).or_default().extend(methods);
+        match it.task {
+            Task::Lambda(method) if it.taken_as.is_none() || it.taken_as != object => {
+                runs.entry(it.call).or_default().push(method);
+            }
+            Task::Class(class) => {
+                // What is taken as an `Object` is stored and not called.
+                let Some(taken_as) = it.taken_as else { continue };
+                let is_called = |method: &MethodId| {
+                    let mut above = std::iter::once(&taken_as).chain(world.ancestors(taken_as));
+                    above.any(|&it| {
+                        Some(it) != object && world.declared(it, world.method(*method).signature).is_some()
+                    })
+                };
+                let called: Vec<MethodId> = world.callbacks_of(class).into_iter().filter(is_called).collect();
+                if !called.is_empty() {
+                    runs.entry(it.call).or_default().extend(called);
+                }
+            }
+            Task::Lambda(_) => {}
+        }
     }
     for list in runs.values_mut() {
         list.sort_unstable();
         list.dedup();
     }
     runs
+}
+
+/// The methods of the system, in order.
+fn system_methods(world: &World) -> impl Iterator<Item = MethodId> + '_ {
+    world.system_classes().iter().flat_map(|class| world.methods_of(class.id))
+}
+
+/// The methods that throw or keep what is in a field.
+fn readers(world: &World, facts: &Facts) -> FxHashMap<FieldId, Vec<MethodId>> {
+    let mut readers: FxHashMap<FieldId, Vec<MethodId>> = FxHashMap::default();
+    for id in system_methods(world) {
+        let thrown = facts.throwers(id).iter().map(|it| it.thrown);
+        for it in thrown.chain(facts.carriers(id).iter().map(|it| it.thrown)) {
+            if let Thrown::Field(field) = it {
+                readers.entry(field).or_default().push(id);
+            }
+        }
+    }
+    readers
+}
+
+/// For each method the lambdas and method references that stand for it, by their numbers.
+pub(crate) fn lambdas_of(facts: &Facts) -> FxHashMap<MethodId, Vec<u32>> {
+    let mut lambdas: FxHashMap<MethodId, Vec<u32>> = FxHashMap::default();
+    for (at, it) in facts.lambdas().iter().enumerate() {
+        if let Some(method) = it.implementation {
+            lambdas.entry(method).or_default().push(at as u32);
+        }
+    }
+    lambdas
+}
+
+/// The parameters that an operand of a call becomes.
+pub(crate) fn parameters(
+    world: &World,
+    facts: &Facts,
+    calls: &CallGraph,
+    lambdas: &FxHashMap<MethodId, Vec<u32>>,
+    call: CallId,
+    number: u16,
+) -> Vec<Parameter> {
+    let it = facts.call(call);
+    let Some(callee) = it.callee else {
+        let lambda = facts.lambda_at(it.method, it.instruction);
+        return lambda.and_then(|it| it.implementation).map(|it| (it, number)).into_iter().collect();
+    };
+    let reference = world.method_ref(callee);
+    let mut found = Vec::new();
+    for &target in calls.targets(it) {
+        if it.kind == CallKind::Static || !world.method(target).is_static() {
+            found.push((target, number));
+        }
+        let by_lambda = lambdas.get(&target).into_iter().flatten().map(|&it| &facts.lambdas()[it as usize]);
+        for lambda in by_lambda.filter(|it| it.signature == Some(reference.signature) && number > 0) {
+            // The new object comes before the arguments of a constructor.
+            let skipped = u16::from(world.method_name(target) == b"<init>");
+            found.push((target, lambda.captured + number - 1 + skipped));
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Whether all that calls of a reference return is seen.
+pub(crate) fn returns_known(world: &World, facts: &Facts, calls: &CallGraph, callee: RefId) -> bool {
+    let targets = calls.targets_of_ref(callee);
+    let is_system = world.method_ref(callee).method.is_some_and(|it| world.is_system_method(it));
+    let returns = |it: &MethodId| facts.carriers(*it).iter().any(|it| it.to == Kept::Returned);
+    !targets.is_empty() && (is_system || targets.iter().any(returns))
+}
+
+/// An exception of the class of a descriptor; of any if that is no class of exceptions, or a type parameter.
+fn throwable(world: &World, text: &[u8]) -> Option<Exception> {
+    let throwable = world.find_type(b"java/lang/Throwable")?;
+    let class = world.find_descriptor(text).filter(|&it| world.is_subtype(it, throwable));
+    Some(Exception::below(class.unwrap_or(throwable)))
+}
+
+/// The part of an exception that passes a cast.
+pub(crate) fn narrow(world: &World, exception: Exception, cast: Option<TypeId>) -> Option<Exception> {
+    let Some(cast) = cast else { return Some(exception) };
+    let class = exception.class();
+    if world.is_subtype(class, cast) {
+        return Some(exception);
+    }
+    if !exception.is_exact() && world.is_subtype(cast, class) {
+        return Some(Exception::below(cast));
+    }
+    // Where the hierarchy is not known, the cast is believed.
+    let is_phantom = |it: TypeId| world.get(it).origin == Origin::Phantom;
+    let is_open =
+        is_phantom(cast) || is_phantom(class) || world.ancestors(class).iter().any(|&it| is_phantom(it));
+    is_open.then_some(exception)
+}
+
+fn sorted(mut all: Vec<Exception>) -> Vec<Exception> {
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Adds to a sorted list, and says whether there was something new.
+fn add(list: &mut Vec<Exception>, new: &[Exception]) -> bool {
+    let before = list.len();
+    for it in new {
+        if let Err(at) = list.binary_search(it) {
+            list.insert(at, *it);
+        }
+    }
+    list.len() > before
 }

@@ -28,6 +28,7 @@ mod causal;
 mod classes;
 mod classpath;
 mod command;
+mod contents;
 mod dependence;
 mod directory;
 mod dominance;
@@ -36,6 +37,7 @@ mod exceptions;
 mod facts;
 mod find;
 pub mod flow;
+mod futures;
 mod hierarchy;
 mod jar;
 mod kinds;
@@ -52,10 +54,12 @@ mod modules;
 mod names;
 mod nearest;
 mod need;
+mod origins;
 mod pattern;
 mod scope;
 mod shape;
 mod sites;
+mod sorts;
 mod tasks;
 mod tracer;
 mod values;
@@ -72,8 +76,12 @@ pub use dependence::{ControlDependence, Dependence};
 pub use dominance::{Dominance, Edges, Tangled};
 pub use error::{Error, MissingCandidate};
 pub use exceptions::{Exception, Exceptions, Source, Way};
-pub use facts::{Allocation, Call, CallId, CallKind, Facts, Given, Handler, HandlerId, Handover, Lambda, Task, Thrower, Thrown, Write};
+pub use facts::{
+    Allocation, Call, CallId, CallKind, Carrier, Carries, Facts, FutureFrom, FutureTo, Given, Handler,
+    HandlerId, Handover, Kept, Lambda, Task, Thrower, Thrown, Wrap, Write,
+};
 pub use find::{Found, find_sites};
+pub use futures::{Behind, Futures};
 pub use hierarchy::concrete_subtypes;
 pub use kinds::KindSet;
 pub use lists::Lists;
@@ -82,6 +90,7 @@ pub use map::{MapSummary, build_map};
 pub use names::{NameId, Names};
 pub use nearest::Suggestions;
 pub use need::Need;
+pub use origins::{Origins, Place, Wrapped};
 pub use pattern::{PatternError, SitePattern};
 pub use scope::Scope;
 pub use sites::{Hook, MethodSite, MethodSites, sites_of_method};
@@ -89,5 +98,6 @@ pub use tasks::Tasks;
 pub use values::{Const, Value, ValueId};
 pub use view::{Known, MethodView};
 pub use world::{
-    Field, FieldId, Method, MethodId, MethodRef, Origin, RefId, SignatureId, SystemClass, Type, TypeId, World, access,
+    Field, FieldId, Method, MethodId, MethodRef, Origin, RefId, SignatureId, SystemClass, Type, TypeId,
+    World, access,
 };

@@ -19,11 +19,6 @@ impl<T> Lists<T> {
         self.starts.push(self.items.len() as u32);
     }
 
-    /// Adds to the list that is being filled.
-    pub(crate) fn push(&mut self, item: T) {
-        self.items.push(item);
-    }
-
     /// Adds a whole list.
     pub(crate) fn add(&mut self, items: impl IntoIterator<Item = T>) {
         self.items.extend(items);

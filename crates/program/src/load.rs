@@ -9,7 +9,8 @@ use crate::classes::{Classes, parse_class};
 use crate::lists::Lists;
 use crate::scope::Scope;
 use crate::world::{
-    Field, FieldId, Method, MethodId, MethodRef, NONE, Origin, RefId, SignatureId, SystemClass, Type, TypeId, World,
+    Field, FieldId, Method, MethodId, MethodRef, NONE, Origin, RefId, SignatureId, SystemClass, Type, TypeId,
+    World,
 };
 
 /// How often the libraries' own supertypes and exceptions are looked up; deeper ones stay phantoms.
@@ -109,7 +110,10 @@ fn libraries(classes: &Classes, system: &[File], problems: &mut Vec<Problem>) ->
         })
         .collect();
     let mut wanted: Vec<String> = lists.into_iter().flatten().collect();
-    wanted.extend(["java.lang.Object", "java.lang.Throwable", "java.lang.RuntimeException", "java.lang.Error"].map(String::from));
+    wanted.extend(
+        ["java.lang.Object", "java.lang.Throwable", "java.lang.RuntimeException", "java.lang.Error"]
+            .map(String::from),
+    );
     let mut found = Vec::new();
     for _ in 0..ROUNDS_MAX {
         wanted.retain(|name| known.insert(name.as_str().into()));
@@ -192,9 +196,11 @@ impl Building {
         let ancestors: Vec<Vec<TypeId>> =
             (0..all.len() as u32).into_par_iter().map(|it| ancestors(world, TypeId(it))).collect();
         ancestors.into_iter().for_each(|it| world.ancestors.add(it));
-        let pairs = world.ancestors.iter().enumerate().flat_map(|(below, above)| {
-            above.iter().map(move |it| (it.0, TypeId(below as u32)))
-        });
+        let pairs = world
+            .ancestors
+            .iter()
+            .enumerate()
+            .flat_map(|(below, above)| above.iter().map(move |it| (it.0, TypeId(below as u32))));
         world.descendants = Lists::of(all.len(), pairs);
     }
 
@@ -223,9 +229,15 @@ impl Building {
             for (member, it) in class.iter().flat_map(|it| it.methods()).enumerate() {
                 let signature = self.signature(it.name, it.descriptor);
                 methods.push((signature, MethodId(self.world.methods.len() as u32)));
-                self.world.methods.push(Method { owner, signature, access: it.access, member: member as u16 });
+                self.world.methods.push(Method {
+                    owner,
+                    signature,
+                    access: it.access,
+                    member: member as u16,
+                });
                 let throws = it.exceptions().unwrap_or_default();
-                let throws: Vec<TypeId> = throws.into_iter().filter_map(|it| self.world.find_type(it)).collect();
+                let throws: Vec<TypeId> =
+                    throws.into_iter().filter_map(|it| self.world.find_type(it)).collect();
                 self.world.throws.add(throws);
             }
             for it in class.iter().flat_map(|it| it.fields()) {

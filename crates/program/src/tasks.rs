@@ -22,7 +22,9 @@ impl Tasks {
         for it in facts.handovers() {
             match it.task {
                 Task::Lambda(method) => runs.push((it.call, method)),
-                Task::Class(class) => runs.extend(entries(world, class).into_iter().map(|method| (it.call, method))),
+                Task::Class(class) => {
+                    runs.extend(entries(world, class).into_iter().map(|method| (it.call, method)))
+                }
             }
         }
         runs.sort_unstable();

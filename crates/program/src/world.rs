@@ -253,7 +253,10 @@ impl World {
     }
 
     /// The methods that a type declares, in the order of its file.
-    pub fn methods_of(&self, id: TypeId) -> impl DoubleEndedIterator<Item = MethodId> + ExactSizeIterator + use<> {
+    pub fn methods_of(
+        &self,
+        id: TypeId,
+    ) -> impl DoubleEndedIterator<Item = MethodId> + ExactSizeIterator + use<> {
         (self.method_starts[id.index()]..self.method_starts[id.index() + 1]).map(MethodId)
     }
 
@@ -286,11 +289,7 @@ impl World {
 
     /// A method as `a.b.C.name`.
     pub fn show_method(&self, id: MethodId) -> String {
-        format!(
-            "{}.{}",
-            self.show_type(self.method(id).owner),
-            String::from_utf8_lossy(self.method_name(id))
-        )
+        format!("{}.{}", self.show_type(self.method(id).owner), String::from_utf8_lossy(self.method_name(id)))
     }
 
     /// Whether a method belongs to the system.
@@ -376,7 +375,9 @@ impl World {
         // Of default methods the most specific runs: one whose interface no other candidate's extends.
         let mut best: Option<MethodId> = None;
         for &interface in self.ancestors(class) {
-            let Some(found) = self.declared(interface, signature).filter(|&it| !self.method(it).is_abstract()) else {
+            let Some(found) =
+                self.declared(interface, signature).filter(|&it| !self.method(it).is_abstract())
+            else {
                 continue;
             };
             if best.is_none_or(|it| self.is_subtype(interface, self.method(it).owner)) {
@@ -414,7 +415,10 @@ impl World {
         let mut callbacks = vec![false; self.methods.len()];
         for (at, method) in self.methods.iter().enumerate() {
             let is_open = method.access & (access::PRIVATE | access::STATIC) == 0 && !method.is_abstract();
-            if is_open && self.is_system(method.owner) && !self.signature(method.signature).0.starts_with(b"<") {
+            if is_open
+                && self.is_system(method.owner)
+                && !self.signature(method.signature).0.starts_with(b"<")
+            {
                 // The class may inherit the method that implements an interface which only a class below names.
                 let below = std::iter::once(&method.owner).chain(self.descendants(method.owner));
                 callbacks[at] = below.flat_map(|&it| self.ancestors(it)).any(|&it| {
@@ -439,7 +443,9 @@ impl World {
             let at = fields.binary_search_by_key(&signature, |it| it.0).ok()?;
             Some(fields[at].1)
         };
-        self.parents(owner).find_map(declared).or_else(|| self.ancestors(owner).iter().find_map(|&it| declared(it)))
+        self.parents(owner)
+            .find_map(declared)
+            .or_else(|| self.ancestors(owner).iter().find_map(|&it| declared(it)))
     }
 
     /// The parameters of a method by number, `this` included where there is one: their descriptors.

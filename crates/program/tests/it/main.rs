@@ -1,6 +1,7 @@
 //! Tests with what a JDK makes: classes by `javac`, jars by `jar`, its own modules.
 
 mod body;
+mod exception_flow;
 mod grammar;
 mod jars;
 mod jdk;
