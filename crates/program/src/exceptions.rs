@@ -6,6 +6,7 @@
 //! takes a part of it and the rest goes on. Exceptions that the JVM itself makes (a null pointer, an index) are not
 //! followed.
 
+use hypocenter_classfile::descriptor;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -13,10 +14,8 @@ use crate::calls::CallGraph;
 use crate::facts::{CallId, CallKind, Carrier, Facts, HandlerId, Kept, Task, Thrown};
 use crate::known;
 use crate::lists::Lists;
+use crate::settle::{Settled, Settling, system_methods};
 use crate::world::{FieldId, MethodId, Origin, RefId, TypeId, World};
-
-/// How often the methods whose callees changed are looked at again. Each round carries exceptions one call further.
-const ROUNDS_MAX: usize = 10_000;
 
 /// An exception as the analysis knows it.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -78,18 +77,20 @@ pub(crate) type Parameter = (MethodId, u16);
 /// Where exceptions come from and where they go.
 #[derive(Debug, Default)]
 pub struct Exceptions {
-    /// What leaves each method, sorted.
-    escapes: Vec<Box<[Exception]>>,
+    /// Sets of exceptions, each sorted. Many methods have the same.
+    sets: Lists<Exception>,
+    /// What leaves each method: the number of a set.
+    escapes: Vec<u32>,
+    /// What comes out of calls of each reference, likewise.
+    of_refs: Vec<u32>,
+    /// What reaches each handler, likewise.
+    reaches: Vec<u32>,
+    /// The exceptions that methods return, that fields hold and that parameters are, likewise.
+    returned: FxHashMap<MethodId, u32>,
+    held: FxHashMap<FieldId, u32>,
+    given: FxHashMap<Parameter, u32>,
     /// What libraries say that calls of each reference throw, sorted.
-    declared: Vec<Box<[Exception]>>,
-    /// What comes out of calls of each reference, sorted.
-    of_refs: Vec<Box<[Exception]>>,
-    /// What reaches each handler, sorted.
-    reaches: Vec<Box<[Exception]>>,
-    /// The exceptions that methods return, that fields hold and that parameters are, sorted.
-    returned: FxHashMap<MethodId, Vec<Exception>>,
-    held: FxHashMap<FieldId, Vec<Exception>>,
-    given: FxHashMap<Parameter, Vec<Exception>>,
+    declared: Lists<Exception>,
     /// For each parameter that matters, the methods that give it something and the numbers of their carriers.
     givers: FxHashMap<Parameter, Vec<(MethodId, u32)>>,
     /// The parameters that an operand of a call becomes.
@@ -98,56 +99,41 @@ pub struct Exceptions {
     runs: FxHashMap<CallId, Vec<MethodId>>,
 }
 
-/// What is found out about a method at once.
-#[derive(Default)]
-struct Found {
-    escapes: Box<[Exception]>,
-    returned: Vec<Exception>,
-    held: Vec<(FieldId, Exception)>,
-    given: Vec<(Parameter, Exception)>,
-}
-
 impl Exceptions {
     /// Follows all exceptions of the system.
     pub fn of(world: &World, facts: &Facts, calls: &CallGraph) -> Exceptions {
         let refs = (0..world.ref_count()).into_par_iter().map(|at| RefId(at as u32));
-        let library: Vec<Box<[Exception]>> = refs.clone().map(|it| of_library(world, it)).collect();
-        let with_lambdas = |it: RefId| {
-            let own = &library[it.index()];
-            let lambdas = calls.library_targets_of_ref(it);
-            if lambdas.is_empty() {
-                return own.clone();
+        let library: Vec<Box<[Exception]>> = refs.map(|it| of_library(world, it)).collect();
+        let mut it = Exceptions { runs: runs(world, facts), ..Exceptions::default() };
+        for (at, own) in library.iter().enumerate() {
+            // A method reference to a library method throws where it is called through its interface.
+            let named = calls.library_targets_of_ref(RefId(at as u32));
+            if named.is_empty() {
+                it.declared.add(own.iter().copied());
+            } else {
+                let all = named.iter().flat_map(|it| &library[it.index()]).chain(own).copied();
+                it.declared.add(sorted(all.collect()));
             }
-            sorted(lambdas.iter().flat_map(|it| &library[it.index()]).chain(own).copied().collect()).into()
-        };
-        let declared: Vec<Box<[Exception]>> = refs.map(with_lambdas).collect();
-        let mut it = Exceptions {
-            escapes: vec![Box::default(); world.method_count()],
-            of_refs: declared.clone(),
-            declared,
-            reaches: vec![Box::default(); facts.handlers().len()],
-            runs: runs(world, facts),
-            ..Exceptions::default()
-        };
+        }
         it.find_parameters(world, facts, calls);
-        it.settle(world, facts, calls);
-        it.reach(world, facts, calls);
-        it
+        let settled = Settling::of(world, facts, calls, &it);
+        let Settled { sets, escapes, refs, reaches, returned, held, given } = settled;
+        Exceptions { sets, escapes, of_refs: refs, reaches, returned, held, given, ..it }
     }
 
     /// What can leave a method, sorted.
     pub fn escapes(&self, id: MethodId) -> &[Exception] {
-        &self.escapes[id.index()]
+        self.sets.get(self.escapes[id.index()])
     }
 
     /// What can reach a handler, sorted.
     pub fn reaches(&self, id: HandlerId) -> &[Exception] {
-        &self.reaches[id.0 as usize]
+        self.sets.get(self.reaches[id.0 as usize])
     }
 
     /// What can come out of calls that name a method.
     pub fn of_ref(&self, id: RefId) -> &[Exception] {
-        &self.of_refs[id.index()]
+        self.sets.get(self.of_refs[id.index()])
     }
 
     /// What can come out of a call, sorted.
@@ -202,17 +188,22 @@ impl Exceptions {
 
     /// Whether a library says that a call of this throws an exception.
     pub fn is_declared(&self, id: RefId, exception: Exception) -> bool {
-        self.declared[id.index()].binary_search(&exception).is_ok()
+        self.declared(id).binary_search(&exception).is_ok()
+    }
+
+    /// What libraries say that calls of this throw, sorted.
+    pub fn declared(&self, id: RefId) -> &[Exception] {
+        self.declared.get(id.0)
     }
 
     /// The exceptions that a method returns, sorted.
     pub fn returned(&self, id: MethodId) -> &[Exception] {
-        self.returned.get(&id).map_or(&[], |it| it)
+        self.returned.get(&id).map_or(&[], |&it| self.sets.get(it))
     }
 
     /// The exceptions that are put into a field or into the object that it holds, sorted.
     pub fn held(&self, id: FieldId) -> &[Exception] {
-        self.held.get(&id).map_or(&[], |it| it)
+        self.held.get(&id).map_or(&[], |&it| self.sets.get(it))
     }
 
     /// What a parameter of a method is given, if the method throws, keeps or wraps it: by which method, and what.
@@ -228,6 +219,11 @@ impl Exceptions {
     /// The methods that a call of a library runs before it returns.
     pub fn run_by(&self, id: CallId) -> &[MethodId] {
         self.runs.get(&id).map_or(&[], |it| it)
+    }
+
+    /// All calls that run what they are handed before they return, in no order.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (CallId, &[MethodId])> {
+        self.runs.iter().map(|(&call, run)| (call, &run[..]))
     }
 
     /// Every way of every exception through a method.
@@ -273,122 +269,8 @@ impl Exceptions {
         }
     }
 
-    fn settle(&mut self, world: &World, facts: &Facts, calls: &CallGraph) {
-        // Who must be looked at again when calls of a reference throw something new.
-        let has_some = |&it: &MethodId| {
-            facts.calls_in(it).len() > 0 || !facts.throwers(it).is_empty() || !facts.carriers(it).is_empty()
-        };
-        let mut dirty: Vec<MethodId> = system_methods(world).filter(has_some).collect();
-        let mut run_in: FxHashMap<MethodId, Vec<MethodId>> = FxHashMap::default();
-        for (&call, run) in &self.runs {
-            for &it in run {
-                run_in.entry(it).or_default().push(facts.call(call).method);
-            }
-        }
-        let readers = readers(world, facts);
-        for _ in 0..ROUNDS_MAX {
-            if dirty.is_empty() {
-                break;
-            }
-            let found: Vec<Found> = dirty.par_iter().map(|&it| self.find(world, facts, calls, it)).collect();
-            let mut next = Vec::new();
-            let callers = |it: RefId| calls.calls_of_ref(it).iter().map(|&it| facts.call(it).method);
-            for (&method, found) in dirty.iter().zip(found) {
-                if !found.returned.is_empty()
-                    && add(self.returned.entry(method).or_default(), &found.returned)
-                {
-                    next.extend(calls.refs_to(method).iter().flat_map(|&it| callers(it)));
-                }
-                for (field, exception) in found.held {
-                    if add(self.held.entry(field).or_default(), &[exception]) {
-                        next.extend(readers.get(&field).into_iter().flatten());
-                    }
-                }
-                for (parameter, exception) in found.given {
-                    if add(self.given.entry(parameter).or_default(), &[exception]) {
-                        next.push(parameter.0);
-                    }
-                }
-                let escapes = found.escapes;
-                if self.escapes[method.index()] == escapes {
-                    continue;
-                }
-                for &reference in calls.refs_to(method) {
-                    let of_ref = &mut self.of_refs[reference.index()];
-                    if escapes.iter().all(|it| of_ref.binary_search(it).is_ok()) {
-                        continue;
-                    }
-                    *of_ref = sorted(of_ref.iter().chain(&*escapes).copied().collect()).into();
-                    next.extend(callers(reference));
-                }
-                next.extend(run_in.get(&method).into_iter().flatten());
-                self.escapes[method.index()] = escapes;
-            }
-            next.sort_unstable();
-            next.dedup();
-            dirty = next;
-        }
-    }
-
-    fn find(&self, world: &World, facts: &Facts, calls: &CallGraph, id: MethodId) -> Found {
-        let mut found = Found::default();
-        let mut escapes = Vec::new();
-        let reached = self.walk(world, facts, calls, id, |way| {
-            if way.to.is_none() {
-                escapes.push(way.arrives);
-            }
-        });
-        found.escapes = sorted(escapes).into();
-        for carrier in facts.carriers(id) {
-            let types = || {
-                let mut types = Vec::new();
-                self.types(world, facts, calls, id, carrier.thrown, &mut types);
-                if let Thrown::Again(handler) = carrier.thrown {
-                    types.extend(reached.iter().filter(|it| it.0 == handler).map(|it| it.1));
-                }
-                types.into_iter().filter_map(|it| narrow(world, it, carrier.cast))
-            };
-            match carrier.to {
-                Kept::Returned => found.returned.extend(types()),
-                Kept::Field(field) => found.held.extend(types().map(|it| (field, it))),
-                Kept::Argument(call, number) => {
-                    for &parameter in self.becomes(call, number) {
-                        found.given.extend(types().map(|it| (parameter, it)));
-                    }
-                }
-            }
-        }
-        found
-    }
-
-    fn reach(&mut self, world: &World, facts: &Facts, calls: &CallGraph) {
-        let mut methods: Vec<MethodId> = facts.handlers().iter().map(|it| it.method).collect();
-        methods.dedup();
-        let found: Vec<Vec<(HandlerId, Exception)>> = methods
-            .par_iter()
-            .map(|&it| {
-                let mut pairs = Vec::new();
-                self.walk(world, facts, calls, it, |way| pairs.extend(way.to.map(|to| (to, way.arrives))));
-                pairs.sort_unstable();
-                pairs.dedup();
-                pairs
-            })
-            .collect();
-        let pairs = found.iter().flatten().map(|&(handler, it)| (handler.0, it));
-        let lists = Lists::of(facts.handlers().len(), pairs);
-        self.reaches = lists.iter().map(Into::into).collect();
-    }
-
-    /// Shows every way of every exception through a method, some more than once, and returns what reaches its
-    /// handlers.
-    fn walk(
-        &self,
-        world: &World,
-        facts: &Facts,
-        calls: &CallGraph,
-        id: MethodId,
-        mut see: impl FnMut(Way),
-    ) -> Vec<(HandlerId, Exception)> {
+    /// Shows every way of every exception through a method, some more than once.
+    fn walk(&self, world: &World, facts: &Facts, calls: &CallGraph, id: MethodId, mut see: impl FnMut(Way)) {
         // What has reached the handlers of this method so far: a rethrow sends it on.
         let mut reached: Vec<(HandlerId, Exception)> = Vec::new();
         let mut go =
@@ -437,7 +319,6 @@ impl Exceptions {
                 }
             }
         }
-        reached
     }
 
     /// What an object may be that is thrown or kept, other than what a handler of its own method caught.
@@ -450,37 +331,22 @@ impl Exceptions {
         thrown: Thrown,
         types: &mut Vec<Exception>,
     ) {
+        if let Some(it) = constant(world, facts, calls, self, id, thrown) {
+            types.push(it);
+            return;
+        }
         match thrown {
-            Thrown::New(class, _) => types.push(Exception::exactly(class)),
-            Thrown::Typed(class) => types.push(Exception::below(class)),
-            Thrown::Again(_) => {}
+            Thrown::New(..) | Thrown::Typed(_) | Thrown::Again(_) => {}
             Thrown::Returned(call, _) => {
-                let Some(callee) = facts.call(call).callee else { return };
-                if returns_known(world, facts, calls, callee) {
-                    let targets = calls.targets_of_ref(callee);
-                    types.extend(targets.iter().flat_map(|&it| self.returned(it)));
-                } else {
-                    let signature = world.method_ref(callee).signature;
-                    let result = hypocenter_classfile::descriptor::return_type(world.signature(signature).1);
-                    types.extend(throwable(world, result));
-                }
+                let targets = calls.targets(facts.call(call));
+                types.extend(targets.iter().flat_map(|&it| self.returned(it)));
+                types.sort_unstable();
+                types.dedup();
             }
-            Thrown::Field(field) => {
-                if facts.kept_in(field).next().is_some() {
-                    types.extend_from_slice(self.held(field));
-                } else {
-                    types.extend(throwable(world, world.signature(world.field(field).signature).1));
-                }
-            }
+            Thrown::Field(field) => types.extend_from_slice(self.held(field)),
             Thrown::Parameter(number) => {
-                if self.givers.contains_key(&(id, number)) {
-                    types.extend(self.given.get(&(id, number)).into_iter().flatten());
-                } else {
-                    let skipped = usize::from(!world.method(id).is_static());
-                    let text = usize::from(number).checked_sub(skipped);
-                    let text = text.and_then(|it| world.parameter_types(id).nth(it));
-                    types.extend(text.and_then(|it| throwable(world, it)));
-                }
+                let given = self.given.get(&(id, number));
+                types.extend_from_slice(given.map_or(&[], |&it| self.sets.get(it)));
             }
         }
     }
@@ -569,25 +435,6 @@ fn runs(world: &World, facts: &Facts) -> FxHashMap<CallId, Vec<MethodId>> {
     runs
 }
 
-/// The methods of the system, in order.
-fn system_methods(world: &World) -> impl Iterator<Item = MethodId> + '_ {
-    world.system_classes().iter().flat_map(|class| world.methods_of(class.id))
-}
-
-/// The methods that throw or keep what is in a field.
-fn readers(world: &World, facts: &Facts) -> FxHashMap<FieldId, Vec<MethodId>> {
-    let mut readers: FxHashMap<FieldId, Vec<MethodId>> = FxHashMap::default();
-    for id in system_methods(world) {
-        let thrown = facts.throwers(id).iter().map(|it| it.thrown);
-        for it in thrown.chain(facts.carriers(id).iter().map(|it| it.thrown)) {
-            if let Thrown::Field(field) = it {
-                readers.entry(field).or_default().push(id);
-            }
-        }
-    }
-    readers
-}
-
 /// For each method the lambdas and method references that stand for it, by their numbers.
 pub(crate) fn lambdas_of(facts: &Facts) -> FxHashMap<MethodId, Vec<u32>> {
     let mut lambdas: FxHashMap<MethodId, Vec<u32>> = FxHashMap::default();
@@ -639,6 +486,42 @@ pub(crate) fn returns_known(world: &World, facts: &Facts, calls: &CallGraph, cal
     !targets.is_empty() && (is_system || targets.iter().any(returns))
 }
 
+/// What an object is that is thrown or kept, where that does not depend on what the analysis finds.
+pub(crate) fn constant(
+    world: &World,
+    facts: &Facts,
+    calls: &CallGraph,
+    exceptions: &Exceptions,
+    id: MethodId,
+    thrown: Thrown,
+) -> Option<Exception> {
+    match thrown {
+        Thrown::New(class, _) => Some(Exception::exactly(class)),
+        Thrown::Typed(class) => Some(Exception::below(class)),
+        Thrown::Again(_) => None,
+        Thrown::Returned(call, _) => {
+            let callee = facts.call(call).callee?;
+            if returns_known(world, facts, calls, callee) {
+                return None;
+            }
+            let signature = world.method_ref(callee).signature;
+            throwable(world, descriptor::return_type(world.signature(signature).1))
+        }
+        Thrown::Field(field) => {
+            let is_kept = facts.kept_in(field).next().is_some();
+            (!is_kept).then(|| throwable(world, world.signature(world.field(field).signature).1))?
+        }
+        Thrown::Parameter(number) => {
+            if exceptions.givers.contains_key(&(id, number)) {
+                return None;
+            }
+            let skipped = usize::from(!world.method(id).is_static());
+            let at = usize::from(number).checked_sub(skipped)?;
+            throwable(world, world.parameter_types(id).nth(at)?)
+        }
+    }
+}
+
 /// An exception of the class of a descriptor; of any if that is no class of exceptions, or a type parameter.
 fn throwable(world: &World, text: &[u8]) -> Option<Exception> {
     let throwable = world.find_type(b"java/lang/Throwable")?;
@@ -667,15 +550,4 @@ fn sorted(mut all: Vec<Exception>) -> Vec<Exception> {
     all.sort_unstable();
     all.dedup();
     all
-}
-
-/// Adds to a sorted list, and says whether there was something new.
-fn add(list: &mut Vec<Exception>, new: &[Exception]) -> bool {
-    let before = list.len();
-    for it in new {
-        if let Err(at) = list.binary_search(it) {
-            list.insert(at, *it);
-        }
-    }
-    list.len() > before
 }

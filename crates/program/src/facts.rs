@@ -471,6 +471,18 @@ impl Facts {
         &self.handlers[id.0 as usize]
     }
 
+    /// All lists of handlers.
+    pub(crate) fn chains(&self) -> &Lists<Catch> {
+        &self.chains
+    }
+
+    /// The numbers of the handlers of a method.
+    pub(crate) fn handlers_in(&self, id: MethodId) -> std::ops::Range<u32> {
+        let start = self.handlers.partition_point(|it| it.method < id);
+        let count = self.handlers[start..].iter().take_while(|it| it.method == id).count();
+        start as u32..(start + count) as u32
+    }
+
     /// The exceptions that a method returns, stores or passes.
     pub fn carriers(&self, id: MethodId) -> &[Carrier] {
         self.carriers.get(id.0)
