@@ -5,10 +5,11 @@
 //! ([`RefId`]), so that the thousands of calls of one interface method share one list of targets.
 
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use crate::facts::{Call, CallId, CallKind, Facts, Lambda};
 use crate::lists::Lists;
-use crate::world::{MethodId, RefId, TypeId, World, access};
+use crate::world::{MethodId, RefId, SignatureId, TypeId, World, access};
 
 /// Who can run what.
 #[derive(Debug, Default)]
@@ -17,6 +18,8 @@ pub struct CallGraph {
     instantiated: Vec<bool>,
     /// For each reference what a virtual call of it may run, in the system: sorted.
     targets: Lists<MethodId>,
+    /// For each reference the methods of libraries that a virtual call of it may run by a method reference.
+    library_targets: Lists<RefId>,
     /// For each method the references whose virtual calls may run it.
     refs_to: Lists<RefId>,
     /// For each reference the calls that name it.
@@ -27,9 +30,12 @@ impl CallGraph {
     /// Builds the graph.
     pub fn of(world: &World, facts: &Facts) -> CallGraph {
         let instantiated = instantiated(world, facts);
-        let mut lambdas: Vec<(TypeId, &Lambda)> =
-            facts.lambdas().iter().filter_map(|it| Some((it.interface?, it))).collect();
-        lambdas.sort_by_key(|it| it.0);
+        let mut lambdas: Lambdas<'_> = FxHashMap::default();
+        for it in facts.lambdas() {
+            if let (Some(interface), Some(signature)) = (it.interface, it.signature) {
+                lambdas.entry(signature).or_default().push((interface, it));
+            }
+        }
         let virtual_refs = virtual_refs(world, facts);
         let targets: Vec<Vec<MethodId>> = (0..world.ref_count())
             .into_par_iter()
@@ -40,6 +46,19 @@ impl CallGraph {
             .collect();
         let mut lists = Lists::default();
         targets.into_iter().for_each(|it| lists.add(it));
+        let mut library_targets = Lists::default();
+        for (at, &is_virtual) in virtual_refs.iter().enumerate() {
+            if is_virtual {
+                let fitting = fitting(world, &lambdas, RefId(at as u32));
+                let mut named: Vec<RefId> =
+                    fitting.filter(|it| it.implementation.is_none()).filter_map(|it| it.named).collect();
+                named.sort_unstable();
+                named.dedup();
+                library_targets.add(named);
+            } else {
+                library_targets.close();
+            }
+        }
         let pairs = lists
             .iter()
             .enumerate()
@@ -51,7 +70,7 @@ impl CallGraph {
             .enumerate()
             .filter_map(|(at, call)| Some((call.callee?.0, CallId(at as u32))));
         let calls_of = Lists::of(world.ref_count(), named);
-        CallGraph { instantiated, targets: lists, refs_to, calls_of }
+        CallGraph { instantiated, targets: lists, library_targets, refs_to, calls_of }
     }
 
     /// Whether somebody makes objects of a type.
@@ -69,6 +88,11 @@ impl CallGraph {
         self.targets.get(id.0)
     }
 
+    /// The methods of libraries that calls of a reference may run because a method reference names them.
+    pub fn library_targets_of_ref(&self, id: RefId) -> &[RefId] {
+        self.library_targets.get(id.0)
+    }
+
     /// The references whose calls may run a method.
     pub fn refs_to(&self, id: MethodId) -> &[RefId] {
         self.refs_to.get(id.0)
@@ -83,6 +107,16 @@ impl CallGraph {
     pub fn callers(&self, id: MethodId) -> impl Iterator<Item = CallId> + '_ {
         self.refs_to(id).iter().flat_map(|&it| self.calls_of_ref(it)).copied()
     }
+}
+
+/// The lambdas and method references by the method that they implement, with its interface.
+type Lambdas<'f> = FxHashMap<SignatureId, Vec<(TypeId, &'f Lambda)>>;
+
+/// The lambdas that a virtual call of a reference may run.
+fn fitting<'f>(world: &World, lambdas: &Lambdas<'f>, id: RefId) -> impl Iterator<Item = &'f Lambda> {
+    let reference = world.method_ref(id);
+    let found = lambdas.get(&reference.signature).into_iter().flatten();
+    found.filter(move |it| world.is_subtype(it.0, reference.owner)).map(|it| it.1)
 }
 
 /// What somebody makes objects of: by `new`, or by a name or class constant that reflection may use.
@@ -116,7 +150,7 @@ fn exact(world: &World, id: RefId) -> Vec<MethodId> {
     method.filter(|&it| world.is_system_method(it) && !world.method(it).is_abstract()).into_iter().collect()
 }
 
-fn targets(world: &World, instantiated: &[bool], lambdas: &[(TypeId, &Lambda)], id: RefId) -> Vec<MethodId> {
+fn targets(world: &World, instantiated: &[bool], lambdas: &Lambdas<'_>, id: RefId) -> Vec<MethodId> {
     let reference = world.method_ref(id);
     let is_fixed =
         |it: MethodId| world.method(it).access & (access::PRIVATE | access::STATIC | access::FINAL) != 0;
@@ -131,12 +165,12 @@ fn targets(world: &World, instantiated: &[bool], lambdas: &[(TypeId, &Lambda)], 
     let is_class = |it: &&TypeId| world.get(**it).access & (access::ABSTRACT | access::INTERFACE) == 0;
     let mut found: Vec<MethodId> =
         below().filter(is_class).filter(|it| instantiated[it.index()]).filter_map(runs).collect();
-    for (interface, lambda) in lambdas {
-        if world.is_subtype(*interface, reference.owner) && lambda.signature == Some(reference.signature) {
-            found.extend(lambda.implementation);
-        }
+    let mut is_lambda = false;
+    for lambda in fitting(world, lambdas, id) {
+        is_lambda = true;
+        found.extend(lambda.implementation);
     }
-    if found.is_empty() {
+    if found.is_empty() && !is_lambda {
         // Nobody makes such objects as far as can be seen, so configuration or a framework does: any class will do.
         found = below().filter(is_class).filter_map(runs).collect();
     }

@@ -532,8 +532,8 @@ impl<'v> Looking<'v> {
     }
 
     fn ways_to(&mut self, to: Option<HandlerId>) -> Vec<Way> {
-        let Causes { world, facts, exceptions, .. } = self.causes;
-        let ways = self.ways.get_or_insert_with(|| exceptions.ways(world, facts, self.view.id));
+        let Causes { world, facts, calls, exceptions, .. } = self.causes;
+        let ways = self.ways.get_or_insert_with(|| exceptions.ways(world, facts, calls, self.view.id));
         ways.iter().filter(|it| it.to == to).copied().collect()
     }
 
@@ -793,7 +793,7 @@ impl<'v> Looking<'v> {
         }
         let is_library = |it| world.method_ref(it).method.is_some_and(|it| !world.is_system_method(it));
         if let Some(callee) = it.callee.filter(|&it| is_library(it)) {
-            if exceptions.is_declared(world, callee, way.thrown) {
+            if exceptions.is_declared(callee, way.thrown) {
                 priors.push((Node::External(call, exception), EdgeKind::External));
             }
             let reference = world.method_ref(callee);

@@ -6,17 +6,16 @@
 //! takes a part of it and the rest goes on. Exceptions that the JVM itself makes (a null pointer, an index) are not
 //! followed.
 
+use hypocenter_classfile::descriptor;
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::calls::CallGraph;
-use crate::facts::{CallId, Facts, HandlerId, Task, Thrown};
+use crate::facts::{CallId, CallKind, Carrier, Facts, HandlerId, Kept, Task, Thrown};
 use crate::known;
 use crate::lists::Lists;
-use crate::world::{MethodId, Origin, RefId, TypeId, World};
-
-/// How often the methods whose callees changed are looked at again. Each round carries exceptions one call further.
-const ROUNDS_MAX: usize = 10_000;
+use crate::settle::{Settled, Settling, system_methods};
+use crate::world::{FieldId, MethodId, Origin, RefId, TypeId, World};
 
 /// An exception as the analysis knows it.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -77,49 +76,69 @@ pub struct Way {
     pub arrives: Exception,
 }
 
+/// A parameter of a method, by number.
+pub(crate) type Parameter = (MethodId, u16);
+
 /// Where exceptions come from and where they go.
 #[derive(Debug, Default)]
 pub struct Exceptions {
-    /// What leaves each method, sorted.
-    escapes: Vec<Box<[Exception]>>,
-    /// What comes out of calls of each reference, sorted.
-    of_refs: Vec<Box<[Exception]>>,
-    /// What reaches each handler, sorted.
-    reaches: Vec<Box<[Exception]>>,
+    /// Sets of exceptions, each sorted. Many methods have the same.
+    sets: Lists<Exception>,
+    /// What leaves each method: the number of a set.
+    escapes: Vec<u32>,
+    /// What comes out of calls of each reference, likewise.
+    of_refs: Vec<u32>,
+    /// What reaches each handler, likewise.
+    reaches: Vec<u32>,
+    /// The exceptions that methods return, that fields hold and that parameters are, likewise.
+    returned: FxHashMap<MethodId, u32>,
+    held: FxHashMap<FieldId, u32>,
+    given: FxHashMap<Parameter, u32>,
+    /// What libraries say that calls of each reference throw, sorted.
+    declared: Lists<Exception>,
+    /// For each parameter that matters, the methods that give it something and the numbers of their carriers.
+    givers: FxHashMap<Parameter, Vec<(MethodId, u32)>>,
+    /// The parameters that an operand of a call becomes.
+    becomes: FxHashMap<(CallId, u16), Vec<Parameter>>,
     /// Calls that run what they are handed before they return, with the methods that they run.
     runs: FxHashMap<CallId, Vec<MethodId>>,
-    /// The class of an exception that is more general than all others.
-    throwable: Option<TypeId>,
 }
 
 impl Exceptions {
     /// Follows all exceptions of the system.
     pub fn of(world: &World, facts: &Facts, calls: &CallGraph) -> Exceptions {
-        let mut it = Exceptions {
-            escapes: vec![Box::default(); world.method_count()],
-            of_refs: (0..world.ref_count()).map(|at| of_library(world, RefId(at as u32))).collect(),
-            reaches: vec![Box::default(); facts.handlers().len()],
-            runs: runs(world, facts),
-            throwable: world.find_type(b"java/lang/Throwable"),
-        };
-        it.settle(world, facts, calls);
-        it.reach(world, facts);
-        it
+        let refs = (0..world.ref_count()).into_par_iter().map(|at| RefId(at as u32));
+        let library: Vec<Box<[Exception]>> = refs.map(|it| of_library(world, it)).collect();
+        let mut it = Exceptions { runs: runs(world, facts), ..Exceptions::default() };
+        for (at, own) in library.iter().enumerate() {
+            // A method reference to a library method throws where it is called through its interface.
+            let named = calls.library_targets_of_ref(RefId(at as u32));
+            if named.is_empty() {
+                it.declared.add(own.iter().copied());
+            } else {
+                let all = named.iter().flat_map(|it| &library[it.index()]).chain(own).copied();
+                it.declared.add(sorted(all.collect()));
+            }
+        }
+        it.find_parameters(world, facts, calls);
+        let settled = Settling::of(world, facts, calls, &it);
+        let Settled { sets, escapes, refs, reaches, returned, held, given } = settled;
+        Exceptions { sets, escapes, of_refs: refs, reaches, returned, held, given, ..it }
     }
 
     /// What can leave a method, sorted.
     pub fn escapes(&self, id: MethodId) -> &[Exception] {
-        &self.escapes[id.index()]
+        self.sets.get(self.escapes[id.index()])
     }
 
     /// What can reach a handler, sorted.
     pub fn reaches(&self, id: HandlerId) -> &[Exception] {
-        &self.reaches[id.0 as usize]
+        self.sets.get(self.reaches[id.0 as usize])
     }
 
     /// What can come out of calls that name a method.
     pub fn of_ref(&self, id: RefId) -> &[Exception] {
-        &self.of_refs[id.index()]
+        self.sets.get(self.of_refs[id.index()])
     }
 
     /// What can come out of a call, sorted.
@@ -136,13 +155,8 @@ impl Exceptions {
 
     /// Whether a method itself makes an exception that leaves it, other than to pass on one that it caught.
     pub fn creates(&self, world: &World, facts: &Facts, id: MethodId, exception: Exception) -> bool {
-        let makes = |thrown: Thrown| match thrown {
-            Thrown::New(class, None) => Exception::exactly(class) == exception,
-            Thrown::Returned(_, None) => self.thrown(world, facts, thrown, 0).contains(&exception),
-            _ => false,
-        };
         facts.throwers(id).iter().any(|it| {
-            makes(it.thrown) && {
+            self.is_made(world, facts, id, it.thrown, exception, 0) && {
                 let mut leaves = false;
                 self.fall(world, facts, it.chain, exception, |to, _| leaves |= to.is_none());
                 leaves
@@ -150,9 +164,61 @@ impl Exceptions {
         })
     }
 
-    /// Whether a library says that its method throws an exception.
-    pub fn is_declared(&self, world: &World, id: RefId, exception: Exception) -> bool {
-        of_library(world, id).binary_search(&exception).is_ok()
+    /// Whether what is thrown may be an object that was made to be thrown there, and is the exception.
+    fn is_made(
+        &self,
+        world: &World,
+        facts: &Facts,
+        id: MethodId,
+        thrown: Thrown,
+        exception: Exception,
+        depth: usize,
+    ) -> bool {
+        /// Through how many fields and parameters an object is followed.
+        const DEPTH_MAX: usize = 4;
+        let of = |(method, carrier): (MethodId, &Carrier)| {
+            self.is_made(world, facts, method, carrier.thrown, exception, depth + 1)
+        };
+        match thrown {
+            Thrown::New(class, None) => Exception::exactly(class) == exception,
+            Thrown::Returned(call, None) => {
+                let callee = facts.call(call).callee.and_then(|it| world.method_ref(it).method);
+                callee.is_some_and(|it| self.returned(it).binary_search(&exception).is_ok())
+            }
+            Thrown::Field(field) if depth < DEPTH_MAX => facts.kept_in(field).any(of),
+            Thrown::Parameter(number) if depth < DEPTH_MAX => self.givers(facts, (id, number)).any(of),
+            _ => false,
+        }
+    }
+
+    /// Whether a library says that a call of this throws an exception.
+    pub fn is_declared(&self, id: RefId, exception: Exception) -> bool {
+        self.declared(id).binary_search(&exception).is_ok()
+    }
+
+    /// What libraries say that calls of this throw, sorted.
+    pub fn declared(&self, id: RefId) -> &[Exception] {
+        self.declared.get(id.0)
+    }
+
+    /// The exceptions that a method returns, sorted.
+    pub fn returned(&self, id: MethodId) -> &[Exception] {
+        self.returned.get(&id).map_or(&[], |&it| self.sets.get(it))
+    }
+
+    /// The exceptions that are put into a field or into the object that it holds, sorted.
+    pub fn held(&self, id: FieldId) -> &[Exception] {
+        self.held.get(&id).map_or(&[], |&it| self.sets.get(it))
+    }
+
+    /// What a parameter of a method is given, if the method throws, keeps or wraps it: by which method, and what.
+    pub(crate) fn givers<'a>(
+        &'a self,
+        facts: &'a Facts,
+        parameter: Parameter,
+    ) -> impl Iterator<Item = (MethodId, &'a Carrier)> + use<'a> {
+        let list = self.givers.get(&parameter).into_iter().flatten();
+        list.map(|&(method, at)| (method, &facts.carriers(method)[at as usize]))
     }
 
     /// The methods that a call of a library runs before it returns.
@@ -160,96 +226,56 @@ impl Exceptions {
         self.runs.get(&id).map_or(&[], |it| it)
     }
 
+    /// All calls that run what they are handed before they return, in no order.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (CallId, &[MethodId])> {
+        self.runs.iter().map(|(&call, run)| (call, &run[..]))
+    }
+
     /// Every way of every exception through a method.
-    pub fn ways(&self, world: &World, facts: &Facts, id: MethodId) -> Vec<Way> {
+    pub fn ways(&self, world: &World, facts: &Facts, calls: &CallGraph, id: MethodId) -> Vec<Way> {
         let mut ways = Vec::new();
-        self.walk(world, facts, id, |way| ways.push(way));
+        self.walk(world, facts, calls, id, |way| ways.push(way));
         ways.sort_unstable();
         ways.dedup();
         ways
     }
 
-    fn settle(&mut self, world: &World, facts: &Facts, calls: &CallGraph) {
-        // Who must be looked at again when calls of a reference throw something new.
-        let mut dirty: Vec<MethodId> = world
-            .system_classes()
-            .iter()
-            .flat_map(|class| world.methods_of(class.id))
-            .filter(|&it| facts.calls_in(it).len() > 0 || !facts.throwers(it).is_empty())
-            .collect();
-        let run_in: FxHashMap<MethodId, Vec<MethodId>> = {
-            let mut map: FxHashMap<MethodId, Vec<MethodId>> = FxHashMap::default();
-            for (&call, run) in &self.runs {
-                for &it in run {
-                    map.entry(it).or_default().push(facts.call(call).method);
+    /// The parameters that matter and that an operand of a call becomes.
+    pub(crate) fn becomes(&self, call: CallId, operand: u16) -> &[Parameter] {
+        self.becomes.get(&(call, operand)).map_or(&[], |it| it)
+    }
+
+    /// Finds out which operands of which calls become parameters that matter.
+    fn find_parameters(&mut self, world: &World, facts: &Facts, calls: &CallGraph) {
+        let mut wanted: FxHashSet<Parameter> = FxHashSet::default();
+        for id in system_methods(world) {
+            let thrown = facts.throwers(id).iter().map(|it| it.thrown);
+            let kept = facts.carriers(id).iter().map(|it| it.thrown);
+            let wrapped = facts.wraps(id).iter().map(|it| it.carried);
+            for it in thrown.chain(kept).chain(wrapped) {
+                if let Thrown::Parameter(number) = it {
+                    wanted.insert((id, number));
                 }
             }
-            map
-        };
-        for _ in 0..ROUNDS_MAX {
-            if dirty.is_empty() {
-                break;
-            }
-            let escapes: Vec<Box<[Exception]>> =
-                dirty.par_iter().map(|&it| self.leaving(world, facts, it)).collect();
-            let mut next = Vec::new();
-            for (&method, escapes) in dirty.iter().zip(escapes) {
-                if self.escapes[method.index()] == escapes {
-                    continue;
+        }
+        let lambdas = lambdas_of(facts);
+        for id in system_methods(world) {
+            for (at, carrier) in facts.carriers(id).iter().enumerate() {
+                let Kept::Argument(call, number) = carrier.to else { continue };
+                let mut parameters = parameters(world, facts, calls, &lambdas, call, number);
+                parameters.retain(|it| wanted.contains(it));
+                for &it in &parameters {
+                    self.givers.entry(it).or_default().push((id, at as u32));
                 }
-                for &reference in calls.refs_to(method) {
-                    let of_ref = &mut self.of_refs[reference.index()];
-                    if escapes.iter().all(|it| of_ref.binary_search(it).is_ok()) {
-                        continue;
-                    }
-                    let mut all = of_ref.to_vec();
-                    all.extend(&*escapes);
-                    all.sort_unstable();
-                    all.dedup();
-                    *of_ref = all.into();
-                    next.extend(calls.calls_of_ref(reference).iter().map(|&it| facts.call(it).method));
+                if !parameters.is_empty() {
+                    self.becomes.insert((call, number), parameters);
                 }
-                next.extend(run_in.get(&method).into_iter().flatten());
-                self.escapes[method.index()] = escapes;
             }
-            next.sort_unstable();
-            next.dedup();
-            dirty = next;
         }
     }
 
-    fn leaving(&self, world: &World, facts: &Facts, id: MethodId) -> Box<[Exception]> {
-        let mut out = Vec::new();
-        self.walk(world, facts, id, |way| {
-            if way.to.is_none() {
-                out.push(way.arrives);
-            }
-        });
-        out.sort_unstable();
-        out.dedup();
-        out.into()
-    }
-
-    fn reach(&mut self, world: &World, facts: &Facts) {
-        let mut methods: Vec<MethodId> = facts.handlers().iter().map(|it| it.method).collect();
-        methods.dedup();
-        let found: Vec<Vec<(HandlerId, Exception)>> = methods
-            .par_iter()
-            .map(|&it| {
-                let mut pairs = Vec::new();
-                self.walk(world, facts, it, |way| pairs.extend(way.to.map(|to| (to, way.arrives))));
-                pairs.sort_unstable();
-                pairs.dedup();
-                pairs
-            })
-            .collect();
-        let pairs = found.iter().flatten().map(|&(handler, it)| (handler.0, it));
-        let lists = Lists::of(facts.handlers().len(), pairs);
-        self.reaches = lists.iter().map(Into::into).collect();
-    }
-
     /// Shows every way of every exception through a method, some more than once.
-    fn walk(&self, world: &World, facts: &Facts, id: MethodId, mut see: impl FnMut(Way)) {
+    fn walk(&self, world: &World, facts: &Facts, calls: &CallGraph, id: MethodId, mut see: impl FnMut(Way)) {
         // What has reached the handlers of this method so far: a rethrow sends it on.
         let mut reached: Vec<(HandlerId, Exception)> = Vec::new();
         let mut go =
@@ -275,11 +301,12 @@ impl Exceptions {
             }
         }
         let throwers = facts.throwers(id);
+        let mut types = Vec::new();
         for (at, thrower) in throwers.iter().enumerate() {
-            if !matches!(thrower.thrown, Thrown::Again(_)) {
-                for thrown in self.thrown(world, facts, thrower.thrown, 0) {
-                    go(Source::Throw(at as u32), thrower.chain, thrown, &mut reached);
-                }
+            types.clear();
+            self.types(world, facts, calls, id, thrower.thrown, &mut types);
+            for thrown in types.iter().filter_map(|&it| narrow(world, it, thrower.cast)) {
+                go(Source::Throw(at as u32), thrower.chain, thrown, &mut reached);
             }
         }
         // What is caught and thrown again may be caught again, so this goes on until nothing new is caught.
@@ -292,33 +319,39 @@ impl Exceptions {
             let (handler, exception) = reached[done];
             done += 1;
             for (at, thrower) in again(handler) {
-                go(Source::Throw(at as u32), thrower.chain, exception, &mut reached);
+                if let Some(thrown) = narrow(world, exception, thrower.cast) {
+                    go(Source::Throw(at as u32), thrower.chain, thrown, &mut reached);
+                }
             }
         }
     }
 
-    /// What a `throw` throws, other than what a handler of its own method caught.
-    fn thrown(&self, world: &World, facts: &Facts, thrown: Thrown, depth: usize) -> Vec<Exception> {
-        /// How many methods that return exceptions may call each other.
-        const DEPTH_MAX: usize = 4;
+    /// What an object may be that is thrown or kept, other than what a handler of its own method caught.
+    pub(crate) fn types(
+        &self,
+        world: &World,
+        facts: &Facts,
+        calls: &CallGraph,
+        id: MethodId,
+        thrown: Thrown,
+        types: &mut Vec<Exception>,
+    ) {
+        if let Some(it) = constant(world, facts, calls, self, id, thrown) {
+            types.push(it);
+            return;
+        }
         match thrown {
-            Thrown::New(class, _) => vec![Exception::exactly(class)],
-            Thrown::Typed(class) => vec![Exception::below(class)],
-            Thrown::Again(_) => self.throwable.map(Exception::below).into_iter().collect(),
+            Thrown::New(..) | Thrown::Typed(_) | Thrown::Again(_) => {}
             Thrown::Returned(call, _) => {
-                let Some(callee) = facts.call(call).callee else { return Vec::new() };
-                let callee = world.method_ref(callee);
-                let made: &[Thrown] = callee.method.map_or(&[], |it| facts.made(it));
-                if made.is_empty() || depth == DEPTH_MAX {
-                    let result =
-                        hypocenter_classfile::descriptor::return_type(world.signature(callee.signature).1);
-                    return world.find_descriptor(result).map(Exception::below).into_iter().collect();
-                }
-                let mut all: Vec<Exception> =
-                    made.iter().flat_map(|&it| self.thrown(world, facts, it, depth + 1)).collect();
-                all.sort_unstable();
-                all.dedup();
-                all
+                let targets = calls.targets(facts.call(call));
+                types.extend(targets.iter().flat_map(|&it| self.returned(it)));
+                types.sort_unstable();
+                types.dedup();
+            }
+            Thrown::Field(field) => types.extend_from_slice(self.held(field)),
+            Thrown::Parameter(number) => {
+                let given = self.given.get(&(id, number));
+                types.extend_from_slice(given.map_or(&[], |&it| self.sets.get(it)));
             }
         }
     }
@@ -360,8 +393,8 @@ fn of_library(world: &World, id: RefId) -> Box<[Exception]> {
         return Box::default();
     };
     let declared = world.throws(method).iter().copied();
-    let (name, descriptor) = world.signature(reference.signature);
-    let known = known::throws(world.type_name(world.method(method).owner), name, descriptor);
+    let name = world.signature(reference.signature).0;
+    let known = known::throws(world.type_name(world.method(method).owner), name);
     let known = known.iter().filter_map(|it| world.find_type(it));
     let mut all: Vec<Exception> = declared.chain(known).map(Exception::below).collect();
     all.sort_unstable();
@@ -371,6 +404,7 @@ fn of_library(world: &World, id: RefId) -> Box<[Exception]> {
 
 /// The calls of libraries that run what they are handed before they return.
 fn runs(world: &World, facts: &Facts) -> FxHashMap<CallId, Vec<MethodId>> {
+    let object = world.find_type(b"java/lang/Object");
     let mut runs: FxHashMap<CallId, Vec<MethodId>> = FxHashMap::default();
     for it in facts.handovers() {
         let call = facts.call(it.call);
@@ -378,15 +412,147 @@ fn runs(world: &World, facts: &Facts) -> FxHashMap<CallId, Vec<MethodId>> {
         if !known::runs_at_once(world.type_name(world.method(method).owner), world.method_name(method)) {
             continue;
         }
-        let methods = match it.task {
-            Task::Lambda(method) => vec![method],
-            Task::Class(class) => world.callbacks_of(class),
-        };
-        runs.entry(it.call).or_default().extend(methods);
+        match it.task {
+            Task::Lambda(method) if it.taken_as.is_none() || it.taken_as != object => {
+                runs.entry(it.call).or_default().push(method);
+            }
+            Task::Class(class) => {
+                // What is taken as an `Object` is stored and not called.
+                let Some(taken_as) = it.taken_as else { continue };
+                let is_called = |method: &MethodId| {
+                    let mut above = std::iter::once(&taken_as).chain(world.ancestors(taken_as));
+                    above.any(|&it| {
+                        Some(it) != object && world.declared(it, world.method(*method).signature).is_some()
+                    })
+                };
+                let called: Vec<MethodId> = world.callbacks_of(class).into_iter().filter(is_called).collect();
+                if !called.is_empty() {
+                    runs.entry(it.call).or_default().extend(called);
+                }
+            }
+            Task::Lambda(_) => {}
+        }
     }
     for list in runs.values_mut() {
         list.sort_unstable();
         list.dedup();
     }
     runs
+}
+
+/// For each method the lambdas and method references that stand for it, by their numbers.
+pub(crate) fn lambdas_of(facts: &Facts) -> FxHashMap<MethodId, Vec<u32>> {
+    let mut lambdas: FxHashMap<MethodId, Vec<u32>> = FxHashMap::default();
+    for (at, it) in facts.lambdas().iter().enumerate() {
+        if let Some(method) = it.implementation {
+            lambdas.entry(method).or_default().push(at as u32);
+        }
+    }
+    lambdas
+}
+
+/// The parameters that an operand of a call becomes.
+pub(crate) fn parameters(
+    world: &World,
+    facts: &Facts,
+    calls: &CallGraph,
+    lambdas: &FxHashMap<MethodId, Vec<u32>>,
+    call: CallId,
+    number: u16,
+) -> Vec<Parameter> {
+    let it = facts.call(call);
+    let Some(callee) = it.callee else {
+        let lambda = facts.lambda_at(it.method, it.instruction);
+        return lambda.and_then(|it| it.implementation).map(|it| (it, number)).into_iter().collect();
+    };
+    let reference = world.method_ref(callee);
+    let mut found = Vec::new();
+    for &target in calls.targets(it) {
+        if it.kind == CallKind::Static || !world.method(target).is_static() {
+            found.push((target, number));
+        }
+        let by_lambda = lambdas.get(&target).into_iter().flatten().map(|&it| &facts.lambdas()[it as usize]);
+        for lambda in by_lambda.filter(|it| it.signature == Some(reference.signature) && number > 0) {
+            // The new object comes before the arguments of a constructor.
+            let skipped = u16::from(world.method_name(target) == b"<init>");
+            found.push((target, lambda.captured + number - 1 + skipped));
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Whether all that calls of a reference return is seen.
+pub(crate) fn returns_known(world: &World, facts: &Facts, calls: &CallGraph, callee: RefId) -> bool {
+    let targets = calls.targets_of_ref(callee);
+    let is_system = world.method_ref(callee).method.is_some_and(|it| world.is_system_method(it));
+    let returns = |it: &MethodId| facts.carriers(*it).iter().any(|it| it.to == Kept::Returned);
+    !targets.is_empty() && (is_system || targets.iter().any(returns))
+}
+
+/// What an object is that is thrown or kept, where that does not depend on what the analysis finds.
+pub(crate) fn constant(
+    world: &World,
+    facts: &Facts,
+    calls: &CallGraph,
+    exceptions: &Exceptions,
+    id: MethodId,
+    thrown: Thrown,
+) -> Option<Exception> {
+    match thrown {
+        Thrown::New(class, _) => Some(Exception::exactly(class)),
+        Thrown::Typed(class) => Some(Exception::below(class)),
+        Thrown::Again(_) => None,
+        Thrown::Returned(call, _) => {
+            let callee = facts.call(call).callee?;
+            if returns_known(world, facts, calls, callee) {
+                return None;
+            }
+            let signature = world.method_ref(callee).signature;
+            throwable(world, descriptor::return_type(world.signature(signature).1))
+        }
+        Thrown::Field(field) => {
+            let is_kept = facts.kept_in(field).next().is_some();
+            (!is_kept).then(|| throwable(world, world.signature(world.field(field).signature).1))?
+        }
+        Thrown::Parameter(number) => {
+            if exceptions.givers.contains_key(&(id, number)) {
+                return None;
+            }
+            let skipped = usize::from(!world.method(id).is_static());
+            let at = usize::from(number).checked_sub(skipped)?;
+            throwable(world, world.parameter_types(id).nth(at)?)
+        }
+    }
+}
+
+/// An exception of the class of a descriptor; of any if that is no class of exceptions, or a type parameter.
+fn throwable(world: &World, text: &[u8]) -> Option<Exception> {
+    let throwable = world.find_type(b"java/lang/Throwable")?;
+    let class = world.find_descriptor(text).filter(|&it| world.is_subtype(it, throwable));
+    Some(Exception::below(class.unwrap_or(throwable)))
+}
+
+/// The part of an exception that passes a cast.
+pub(crate) fn narrow(world: &World, exception: Exception, cast: Option<TypeId>) -> Option<Exception> {
+    let Some(cast) = cast else { return Some(exception) };
+    let class = exception.class();
+    if world.is_subtype(class, cast) {
+        return Some(exception);
+    }
+    if !exception.is_exact() && world.is_subtype(cast, class) {
+        return Some(Exception::below(cast));
+    }
+    // Where the hierarchy is not known, the cast is believed.
+    let is_phantom = |it: TypeId| world.get(it).origin == Origin::Phantom;
+    let is_open =
+        is_phantom(cast) || is_phantom(class) || world.ancestors(class).iter().any(|&it| is_phantom(it));
+    is_open.then_some(exception)
+}
+
+fn sorted(mut all: Vec<Exception>) -> Vec<Exception> {
+    all.sort_unstable();
+    all.dedup();
+    all
 }

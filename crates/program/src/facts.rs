@@ -4,14 +4,19 @@
 //! numbers do not depend on the number of threads. Bodies are not kept: a question about one method makes its body
 //! again ([`World::view`]), which takes microseconds.
 
-use hypocenter_classfile::{ClassFile, Constant, Member, op};
+use std::cell::OnceCell;
+
+use hypocenter_classfile::{ClassFile, Constant, Member, descriptor, op};
 use hypocenter_plan::Problem;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::body::Body;
+use crate::contents::contents;
 use crate::dominance::{Dominance, Edges};
+use crate::known;
 use crate::lists::Lists;
+use crate::sorts::Sorts;
 use crate::values::{Const, Value, ValueId};
 use crate::view::MethodView;
 use crate::world::{FieldId, MethodId, RefId, SignatureId, TypeId, World};
@@ -80,6 +85,10 @@ pub struct Lambda {
     pub signature: Option<SignatureId>,
     /// What runs, if it is a method of the system.
     pub implementation: Option<MethodId>,
+    /// What runs, as it is named.
+    pub named: Option<RefId>,
+    /// How many values it takes from where it is made: they are the first parameters of what runs.
+    pub captured: u16,
 }
 
 /// What is written to a field, as far as it can be seen at the write.
@@ -124,10 +133,12 @@ pub struct Handover {
     pub call: CallId,
     /// What it hands over.
     pub task: Task,
+    /// As what the library takes it; none if that is not seen, or says nothing of how it is called.
+    pub taken_as: Option<TypeId>,
 }
 
 /// What is thrown at an instruction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Thrown {
     /// A new object of exactly this class, and the handler whose exception it passes on.
     New(TypeId, Option<HandlerId>),
@@ -137,6 +148,10 @@ pub enum Thrown {
     Again(HandlerId),
     /// What a call returned, and the handler whose exception went into that call.
     Returned(CallId, Option<HandlerId>),
+    /// What was put into a field, or into the object that it holds.
+    Field(FieldId),
+    /// What the method was given, by the number of the parameter.
+    Parameter(u16),
 }
 
 /// A `throw`, once for each thing that it may throw.
@@ -148,6 +163,84 @@ pub struct Thrower {
     pub chain: u32,
     /// What.
     pub thrown: Thrown,
+    /// To what it was cast before.
+    pub cast: Option<TypeId>,
+}
+
+/// Where an exception goes without being thrown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Kept {
+    /// To the caller.
+    #[default]
+    Returned,
+    /// Into a field, or into the object that it holds.
+    Field(FieldId),
+    /// Into a call, by the number of the operand.
+    Argument(CallId, u16),
+}
+
+/// An exception that is returned, stored or passed, once for each thing that it may be.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Carrier {
+    /// Where it goes.
+    pub to: Kept,
+    /// At which instruction.
+    pub instruction: u16,
+    /// What it is.
+    pub thrown: Thrown,
+    /// To what it was cast before.
+    pub cast: Option<TypeId>,
+}
+
+/// How one exception carries another.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Carries {
+    /// As its cause.
+    #[default]
+    Cause,
+    /// As one that was suppressed.
+    Suppressed,
+}
+
+/// A new exception that carries another one.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wrap {
+    /// The instruction that throws, returns, stores or passes the new one.
+    pub instruction: u16,
+    /// The class of the new one.
+    pub class: TypeId,
+    /// What it carries.
+    pub carried: Thrown,
+    /// To what that was cast before.
+    pub cast: Option<TypeId>,
+    /// How.
+    pub how: Carries,
+}
+
+/// Where a future, or something that holds futures, goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FutureTo {
+    /// Into a call of a library, which asks it, completes it or makes another one of it.
+    Call(CallId),
+    /// To the callers of a method.
+    Returned(MethodId),
+    /// Into a field, or into the object that it holds.
+    Field(FieldId),
+    /// Into a method of the system, by the number of the operand.
+    Argument(CallId, u16),
+}
+
+/// Where a future comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FutureFrom {
+    /// A call of a library, or of a constructor, makes it.
+    Made(CallId),
+    /// A method of the system returns it.
+    Result(CallId),
+    /// It is in a field, or in the object that it holds.
+    Field(FieldId),
+    /// The method is given it.
+    Parameter(MethodId, u16),
 }
 
 /// An entry of the exception table, as one instruction sees it.
@@ -189,20 +282,25 @@ pub struct Facts {
     throwers: Lists<Thrower>,
     chains: Lists<Catch>,
     handlers: Vec<Handler>,
-    made: Lists<Thrown>,
+    carriers: Lists<Carrier>,
+    /// For each field the carriers that go into it: a method and a number in its list.
+    kept: Lists<(MethodId, u32)>,
+    wraps: Lists<Wrap>,
+    futures: Vec<(FutureTo, FutureFrom)>,
     problems: Vec<Problem>,
 }
 
 impl Facts {
     /// Looks at every method of the system.
     pub fn of(world: &World) -> Facts {
-        let parts: Vec<Part> =
-            (0..world.system_classes().len()).into_par_iter().map(|at| Part::of(world, at)).collect();
+        let sorts = Sorts::of(world);
+        let classes = (0..world.system_classes().len()).into_par_iter();
+        let parts: Vec<Part> = classes.map(|at| Part::of(world, &sorts, at)).collect();
         let mut facts = Facts { chains: Lists::default(), ..Facts::default() };
         facts.chains.close();
         let mut call_counts = vec![0u32; world.method_count() + 1];
         let (mut writes, mut field_calls) = (Vec::new(), Vec::new());
-        let (mut throwers, mut made) = (Vec::new(), Vec::new());
+        let (mut throwers, mut carriers, mut wraps) = (Vec::new(), Vec::new(), Vec::new());
         for mut part in parts {
             let calls = facts.calls.len() as u32;
             let handlers = facts.handlers.len() as u32;
@@ -229,7 +327,14 @@ impl Facts {
             throwers.extend(thrown_there.map(|(method, it)| {
                 (method.0, Thrower { chain: chain(it.chain), thrown: thrown(it.thrown), ..it })
             }));
-            made.extend(part.made.into_iter().map(|(method, it)| (method.0, thrown(it))));
+            carriers.extend(part.carriers.into_iter().map(|(method, it)| {
+                (method.0, Carrier { to: it.to.moved(calls), thrown: thrown(it.thrown), ..it })
+            }));
+            let wrapped = part.wraps.into_iter();
+            wraps.extend(wrapped.map(|(method, it)| (method.0, Wrap { carried: thrown(it.carried), ..it })));
+            facts
+                .futures
+                .extend(part.futures.into_iter().map(|(to, from)| (to.moved(calls), from.moved(calls))));
             for list in part.chains.iter().skip(1) {
                 let list = list.iter().map(|it| Catch { handler: HandlerId(it.handler.0 + handlers), ..*it });
                 facts.chains.add(list);
@@ -248,7 +353,15 @@ impl Facts {
         facts.writes = Lists::of(world.field_count(), writes.iter().copied());
         facts.field_calls = Lists::of(world.field_count(), field_calls.iter().copied());
         facts.throwers = Lists::of(world.method_count(), throwers.iter().copied());
-        facts.made = Lists::of(world.method_count(), made.iter().copied());
+        facts.carriers = Lists::of(world.method_count(), carriers.iter().copied());
+        facts.wraps = Lists::of(world.method_count(), wraps.iter().copied());
+        let numbered = facts.carriers.iter().enumerate().flat_map(|(method, list)| {
+            list.iter().enumerate().filter_map(move |(at, it)| match it.to {
+                Kept::Field(field) => Some((field.0, (MethodId(method as u32), at as u32))),
+                _ => None,
+            })
+        });
+        facts.kept = Lists::of(world.field_count(), numbered);
         facts
     }
 
@@ -314,6 +427,15 @@ impl Facts {
         &self.lambdas
     }
 
+    /// The lambda that is made at an instruction.
+    pub fn lambda_at(&self, method: MethodId, instruction: u16) -> Option<&Lambda> {
+        let at = self
+            .lambdas
+            .binary_search_by_key(&(method, instruction), |it| (it.method, it.instruction))
+            .ok()?;
+        Some(&self.lambdas[at])
+    }
+
     /// The writes of a field in the system.
     pub fn writes(&self, id: FieldId) -> &[Write] {
         self.writes.get(id.0)
@@ -349,9 +471,37 @@ impl Facts {
         &self.handlers[id.0 as usize]
     }
 
-    /// The exceptions that a method returns.
-    pub fn made(&self, id: MethodId) -> &[Thrown] {
-        self.made.get(id.0)
+    /// All lists of handlers.
+    pub(crate) fn chains(&self) -> &Lists<Catch> {
+        &self.chains
+    }
+
+    /// The numbers of the handlers of a method.
+    pub(crate) fn handlers_in(&self, id: MethodId) -> std::ops::Range<u32> {
+        let start = self.handlers.partition_point(|it| it.method < id);
+        let count = self.handlers[start..].iter().take_while(|it| it.method == id).count();
+        start as u32..(start + count) as u32
+    }
+
+    /// The exceptions that a method returns, stores or passes.
+    pub fn carriers(&self, id: MethodId) -> &[Carrier] {
+        self.carriers.get(id.0)
+    }
+
+    /// The exceptions that are put into a field, or into the object that it holds.
+    pub fn kept_in(&self, id: FieldId) -> impl Iterator<Item = (MethodId, &Carrier)> {
+        let list = self.kept.get(id.0).iter();
+        list.map(|&(method, at)| (method, &self.carriers(method)[at as usize]))
+    }
+
+    /// The new exceptions of a method that carry others.
+    pub fn wraps(&self, id: MethodId) -> &[Wrap] {
+        self.wraps.get(id.0)
+    }
+
+    /// Where futures go, and where they come from.
+    pub fn futures(&self) -> &[(FutureTo, FutureFrom)] {
+        &self.futures
     }
 }
 
@@ -363,7 +513,7 @@ impl Default for Write {
 
 impl Default for Thrower {
     fn default() -> Self {
-        Thrower { instruction: 0, chain: 0, thrown: Thrown::default() }
+        Thrower { instruction: 0, chain: 0, thrown: Thrown::default(), cast: None }
     }
 }
 
@@ -378,9 +528,38 @@ impl Thrown {
         let handler = |it: HandlerId| HandlerId(it.0 + handlers);
         match self {
             Thrown::New(class, because) => Thrown::New(class, because.map(handler)),
-            Thrown::Typed(class) => Thrown::Typed(class),
+            Thrown::Typed(_) | Thrown::Field(_) | Thrown::Parameter(_) => self,
             Thrown::Again(it) => Thrown::Again(handler(it)),
             Thrown::Returned(call, because) => Thrown::Returned(CallId(call.0 + calls), because.map(handler)),
+        }
+    }
+}
+
+impl Kept {
+    fn moved(self, calls: u32) -> Kept {
+        match self {
+            Kept::Argument(call, number) => Kept::Argument(CallId(call.0 + calls), number),
+            other => other,
+        }
+    }
+}
+
+impl FutureTo {
+    fn moved(self, calls: u32) -> FutureTo {
+        match self {
+            FutureTo::Call(call) => FutureTo::Call(CallId(call.0 + calls)),
+            FutureTo::Argument(call, number) => FutureTo::Argument(CallId(call.0 + calls), number),
+            other => other,
+        }
+    }
+}
+
+impl FutureFrom {
+    fn moved(self, calls: u32) -> FutureFrom {
+        match self {
+            FutureFrom::Made(call) => FutureFrom::Made(CallId(call.0 + calls)),
+            FutureFrom::Result(call) => FutureFrom::Result(CallId(call.0 + calls)),
+            other => other,
         }
     }
 }
@@ -398,20 +577,28 @@ struct Part {
     field_calls: Vec<(FieldId, CallId)>,
     handovers: Vec<Handover>,
     throwers: Vec<(MethodId, Thrower)>,
-    made: Vec<(MethodId, Thrown)>,
+    carriers: Vec<(MethodId, Carrier)>,
+    wraps: Vec<(MethodId, Wrap)>,
+    futures: Vec<(FutureTo, FutureFrom)>,
     chains: Lists<Catch>,
     handlers: Vec<Handler>,
     problems: Vec<Problem>,
 }
 
 impl Part {
-    fn of(world: &World, at: usize) -> Part {
+    fn of(world: &World, sorts: &Sorts, at: usize) -> Part {
         let mut part = Part::default();
         part.chains.close();
         let system = &world.system_classes()[at];
         let class = ClassFile::parse(&system.bytes).expect("was read before");
         part.names(world, &class, &system.pool);
         let bootstraps = class.bootstrap_methods().unwrap_or_default();
+        // A class that has to do with futures names one.
+        let classes =
+            (1..class.pool.len()).filter(|&it| matches!(class.pool.get(it), Ok(Constant::Class { .. })));
+        let mut classes =
+            classes.map(|it| system.pool[usize::from(it)]).filter(|&it| it != crate::world::NONE);
+        let has_futures = classes.any(|it| sorts.is_future(TypeId(it)));
         for (member, id) in class.methods().iter().zip(world.methods_of(system.id)) {
             let body = match Body::of_method(&class, member) {
                 Ok(Some(body)) => body,
@@ -429,14 +616,20 @@ impl Part {
             let view = MethodView { world, id, class: &class, member, body: &body, pool: &system.pool };
             let lambdas = part.lambdas.len();
             part.lambdas.extend(view.lambdas(&bootstraps));
-            Looking {
+            let invokes = (0..).zip(&body.flow.instructions).filter(|(_, it)| it.is_invoke()).map(|it| it.0);
+            let looking = Looking {
                 view,
+                sorts,
+                has_futures,
                 handlers: part.handlers.len() as u32,
                 lambdas,
+                first_call: part.calls.len() as u32,
+                invokes: invokes.collect(),
                 chains: FxHashMap::default(),
+                dominance: OnceCell::new(),
                 part: &mut part,
-            }
-            .run();
+            };
+            looking.run();
         }
         part
     }
@@ -478,16 +671,23 @@ impl Part {
 /// One method being looked at.
 struct Looking<'p, 'v> {
     view: MethodView<'v>,
+    sorts: &'p Sorts,
+    /// Whether the class has to do with futures.
+    has_futures: bool,
     part: &'p mut Part,
     /// The number of the first handler of this method.
     handlers: u32,
     /// The number of its first lambda.
     lambdas: usize,
+    /// The number of its first call, and the instructions of all.
+    first_call: u32,
+    invokes: Vec<u32>,
     chains: FxHashMap<Vec<Catch>, u32>,
+    dominance: OnceCell<Option<Dominance>>,
 }
 
-impl Looking<'_, '_> {
-    fn run(&mut self) {
+impl<'v> Looking<'_, 'v> {
+    fn run(mut self) {
         let body = self.view.body;
         for &block in &body.flow.handlers {
             let instruction = body.flow.blocks[block as usize].start;
@@ -506,14 +706,7 @@ impl Looking<'_, '_> {
                         self.part.allocations.push(Allocation { class, method, instruction });
                     }
                 }
-                op::PUTFIELD | op::PUTSTATIC => {
-                    if let Some(field) = self.view.field_at(number) {
-                        let given =
-                            body.operands(number).last().map_or(Given::Unknown, |&it| self.view.given(it));
-                        let write = Write { method: self.view.id, instruction: number as u16, given };
-                        self.part.writes.push((field, write));
-                    }
-                }
+                op::PUTFIELD | op::PUTSTATIC => self.write(number),
                 op::ATHROW => self.throw(number),
                 op::ARETURN => self.returned(number),
                 op::INVOKEVIRTUAL..=op::INVOKEDYNAMIC => self.call(number),
@@ -530,6 +723,22 @@ impl Looking<'_, '_> {
     fn handler(&self, block: u32) -> Option<HandlerId> {
         let at = self.view.body.flow.handlers.binary_search(&block).ok()?;
         Some(HandlerId(self.handlers + at as u32))
+    }
+
+    /// The call at an instruction.
+    fn call_at(&self, instruction: u32) -> Option<CallId> {
+        let at = self.invokes.binary_search(&instruction).ok()?;
+        Some(CallId(self.first_call + at as u32))
+    }
+
+    fn is_system(&self, callee: RefId) -> bool {
+        let world = self.view.world;
+        world.method_ref(callee).method.is_some_and(|it| world.is_system_method(it))
+    }
+
+    fn field_type(&self, field: FieldId) -> &'v [u8] {
+        let world = self.view.world;
+        world.signature(world.field(field).signature).1
     }
 
     fn chain(&mut self, instruction: u32) -> u32 {
@@ -556,6 +765,21 @@ impl Looking<'_, '_> {
         })
     }
 
+    fn write(&mut self, number: u32) {
+        let (view, sorts) = (self.view, self.sorts);
+        let Some(field) = view.field_at(number) else { return };
+        let Some(&value) = view.body.operands(number).last() else { return };
+        let write = Write { method: view.id, instruction: number as u16, given: view.given(value) };
+        self.part.writes.push((field, write));
+        let text = self.field_type(field);
+        if sorts.throwable(view.world, text) {
+            self.keep(Kept::Field(field), value, number);
+        }
+        if self.has_futures && sorts.holds_future(view.world, text) {
+            self.future(FutureTo::Field(field), value);
+        }
+    }
+
     fn call(&mut self, number: u32) {
         let view = self.view;
         let id = CallId(self.part.calls.len() as u32);
@@ -577,46 +801,143 @@ impl Looking<'_, '_> {
             chain,
         };
         self.part.calls.push(call);
-        let Some(callee) = callee else { return };
-        let operands = view.body.operands(number);
-        if matches!(kind, CallKind::Virtual | CallKind::Interface) {
-            let field = operands.first().and_then(|&it| view.field_of(it));
-            self.part.field_calls.extend(field.map(|it| (it, id)));
-        }
-        let callee = view.world.method_ref(callee);
-        if callee.method.is_none_or(|it| !view.world.is_system_method(it)) {
-            for &operand in operands {
-                self.hand_over(id, operand);
+        let Some(callee) = callee else {
+            if kind == CallKind::Dynamic {
+                self.captured(id, number);
             }
-            // A library object is told to run what it was given when it was made: `new Thread(task).start()`.
-            if let Some(Value::Result(new)) = operands.first().map(|&it| view.body.value(it)) {
-                let is_new = view.instruction(new).opcode == op::NEW;
-                let uses = view.body.uses(operands[0]).iter().filter(|&&it| is_new && it != number);
-                let made = uses.filter(|&&it| view.instruction(it).opcode == op::INVOKESPECIAL);
-                for &operand in made.flat_map(|&it| view.body.operands(it).iter().skip(1)) {
-                    self.hand_over(id, operand);
+            return;
+        };
+        let operands = view.body.operands(number);
+        let on_object = matches!(kind, CallKind::Virtual | CallKind::Interface);
+        let field = operands.first().filter(|_| on_object).and_then(|&it| view.field_of(it));
+        self.part.field_calls.extend(field.map(|it| (it, id)));
+        self.pass(id, callee, number);
+        if self.is_system(callee) {
+            return;
+        }
+        self.tell(field, number);
+        self.hand_over(id, callee, kind, number);
+        let is_first_of_new = || operands.first().is_some_and(|&it| self.is_new_future(it));
+        if self.has_futures
+            && (self.sorts.is_future(view.world.method_ref(callee).owner)
+                || self.sorts.returns_future(callee)
+                || (kind == CallKind::Special && is_first_of_new()))
+        {
+            for &operand in operands {
+                self.future(FutureTo::Call(id), operand);
+            }
+        }
+    }
+
+    fn is_new_future(&self, value: ValueId) -> bool {
+        match self.view.body.value(value) {
+            Value::Result(at) if self.view.instruction(at).opcode == op::NEW => {
+                self.view.class_at(at).is_some_and(|it| self.sorts.is_future(it))
+            }
+            _ => false,
+        }
+    }
+
+    /// Notes exceptions and futures that a lambda takes along.
+    fn captured(&mut self, id: CallId, number: u32) {
+        let (view, sorts) = (self.view, self.sorts);
+        let Some(index) = view.instruction(number).pool_index() else { return };
+        let Ok(site) = view.class.pool.invoke_dynamic(index) else { return };
+        for (at, (text, &operand)) in
+            descriptor::parameters(site.descriptor).zip(view.body.operands(number)).enumerate()
+        {
+            if sorts.throwable(view.world, text) {
+                self.keep(Kept::Argument(id, at as u16), operand, number);
+            }
+            if self.has_futures && sorts.holds_future(view.world, text) {
+                self.future(FutureTo::Argument(id, at as u16), operand);
+            }
+        }
+    }
+
+    /// Notes exceptions and futures that are arguments.
+    fn pass(&mut self, id: CallId, callee: RefId, number: u32) {
+        let (view, sorts) = (self.view, self.sorts);
+        let futures = self.has_futures && sorts.takes_future(callee) && self.is_system(callee);
+        if !futures && !sorts.takes_throwable(callee) {
+            return;
+        }
+        let text = view.world.signature(view.world.method_ref(callee).signature).1;
+        let operands = view.body.operands(number);
+        let receiver = usize::from(view.instruction(number).opcode != op::INVOKESTATIC);
+        for (at, text) in descriptor::parameters(text).enumerate() {
+            let at = at + receiver;
+            let Some(&operand) = operands.get(at) else { break };
+            if sorts.throwable(view.world, text) {
+                self.keep(Kept::Argument(id, at as u16), operand, number);
+            }
+            if futures && sorts.holds_future(view.world, text) {
+                self.future(FutureTo::Argument(id, at as u16), operand);
+            }
+        }
+    }
+
+    /// Notes exceptions and futures that are put into the object which a field holds.
+    fn tell(&mut self, field: Option<FieldId>, number: u32) {
+        let (view, sorts) = (self.view, self.sorts);
+        let Some(field) = field.filter(|&it| sorts.is_holder(view.world, self.field_type(it))) else {
+            return;
+        };
+        for &operand in view.body.operands(number).iter().skip(1) {
+            let is_throwable = |origin: ValueId| match view.body.value(origin) {
+                Value::Caught(_) => true,
+                _ => view.class_of(origin).is_some_and(|it| sorts.is_throwable(it.class)),
+            };
+            if view.body.origins_through_casts(operand).into_iter().any(is_throwable) {
+                self.keep(Kept::Field(field), operand, number);
+            }
+            if self.has_futures {
+                self.future(FutureTo::Field(field), operand);
+            }
+        }
+    }
+
+    /// Notes the objects of the system that a call hands to a library.
+    fn hand_over(&mut self, id: CallId, callee: RefId, kind: CallKind, number: u32) {
+        let view = self.view;
+        let world = view.world;
+        let reference = world.method_ref(callee);
+        let (name, text) = world.signature(reference.signature);
+        let operands = view.body.operands(number);
+        let in_lists = known::takes_tasks_in_lists(name);
+        let mut types = descriptor::parameters(text);
+        for (at, &operand) in operands.iter().enumerate() {
+            let is_receiver = at == 0 && kind != CallKind::Static;
+            let text = if is_receiver { &[][..] } else { types.next().unwrap_or_default() };
+            // Numbers, texts and the like are most of what is passed.
+            let is_plain = !is_receiver && (!text.starts_with(b"L") || text == b"Ljava/lang/String;");
+            if is_plain {
+                continue;
+            }
+            let values = match in_lists && !is_receiver {
+                true => contents(&view, self.sorts, operand),
+                false => view.body.origins_through_casts(operand),
+            };
+            let taken_as = || if is_receiver { Some(reference.owner) } else { world.find_descriptor(text) };
+            for value in values {
+                if let Some(task) = self.task(value) {
+                    self.part.handovers.push(Handover { call: id, task, taken_as: taken_as() });
                 }
             }
         }
     }
 
-    /// Notes an object of the system that is handed to a library.
-    fn hand_over(&mut self, call: CallId, operand: ValueId) {
+    fn task(&self, value: ValueId) -> Option<Task> {
         let view = self.view;
-        for origin in view.body.origins_through_casts(operand) {
-            let task = match view.body.value(origin) {
-                Value::Result(number) if view.instruction(number).opcode == op::INVOKEDYNAMIC => {
-                    let lambdas = &self.part.lambdas[self.lambdas..];
-                    let found = lambdas.iter().find(|it| u32::from(it.instruction) == number);
-                    found.and_then(|it| it.implementation).map(Task::Lambda)
-                }
-                _ => {
-                    let class = view.class_of(origin).map(|it| it.class);
-                    class.filter(|&it| view.world.is_callback_class(it)).map(Task::Class)
-                }
-            };
-            if let Some(task) = task {
-                self.part.handovers.push(Handover { call, task });
+        match view.body.value(value) {
+            Value::Result(number) if view.instruction(number).opcode == op::INVOKEDYNAMIC => {
+                let lambdas = &self.part.lambdas[self.lambdas..];
+                let found = lambdas.iter().find(|it| u32::from(it.instruction) == number);
+                found.and_then(|it| it.implementation).map(Task::Lambda)
+            }
+            _ => {
+                let class = view.class_of(value).map(|it| it.class);
+                class.filter(|&it| view.world.is_callback_class(it)).map(Task::Class)
             }
         }
     }
@@ -624,56 +945,184 @@ impl Looking<'_, '_> {
     fn throw(&mut self, number: u32) {
         let chain = self.chain(number);
         let Some(&operand) = self.view.body.operands(number).first() else { return };
-        for thrown in self.thrown(operand, number) {
-            let thrower = Thrower { instruction: number as u16, chain, thrown };
+        for (thrown, cast) in self.thrown(operand, number) {
+            let thrower = Thrower { instruction: number as u16, chain, thrown, cast };
             self.part.throwers.push((self.view.id, thrower));
         }
     }
 
-    /// Notes the exceptions that a method returns: its callers may throw them.
+    /// Notes the exceptions and futures that a method returns.
     fn returned(&mut self, number: u32) {
-        let world = self.view.world;
-        let result = hypocenter_classfile::descriptor::return_type(self.view.member.descriptor);
-        let (Some(result), Some(throwable)) =
-            (world.find_descriptor(result), world.find_type(b"java/lang/Throwable"))
-        else {
-            return;
-        };
-        let Some(&operand) = self.view.body.operands(number).first() else { return };
-        if world.is_subtype(result, throwable) {
-            let made = self.thrown(operand, number);
-            self.part.made.extend(made.into_iter().map(|it| (self.view.id, it)));
+        let (view, sorts) = (self.view, self.sorts);
+        let text = descriptor::return_type(view.member.descriptor);
+        let Some(&operand) = view.body.operands(number).first() else { return };
+        if sorts.throwable(view.world, text) {
+            self.keep(Kept::Returned, operand, number);
+        }
+        if self.has_futures && sorts.holds_future(view.world, text) {
+            self.future(FutureTo::Returned(view.id), operand);
         }
     }
 
-    fn thrown(&self, operand: ValueId, number: u32) -> Vec<Thrown> {
+    fn keep(&mut self, to: Kept, value: ValueId, number: u32) {
+        for (thrown, cast) in self.thrown(value, number) {
+            let carrier = Carrier { to, instruction: number as u16, thrown, cast };
+            self.part.carriers.push((self.view.id, carrier));
+        }
+    }
+
+    /// Notes where a future, or something that holds futures, comes from.
+    fn future(&mut self, to: FutureTo, value: ValueId) {
         let view = self.view;
-        let mut list = Vec::new();
-        for origin in view.body.origins_through_casts(operand) {
-            let thrown = match view.body.value(origin) {
-                Value::Caught(block) => self.handler(block).map(Thrown::Again),
-                Value::Result(at) if view.instruction(at).opcode == op::NEW => {
-                    let because = self.because(origin, number);
-                    view.class_at(at).map(|class| Thrown::New(class, because))
+        let (world, sorts) = (view.world, self.sorts);
+        for value in contents(&view, sorts, value) {
+            let from = match view.body.value(value) {
+                Value::Parameter(number) => {
+                    let holds = view.parameter(number).is_some_and(|it| sorts.holds_future(world, it));
+                    holds.then_some(FutureFrom::Parameter(view.id, number))
                 }
-                Value::Result(at) if view.callee_at(at).is_some() => {
-                    let because = self.caught_in(view.body.operands(at)).or_else(|| self.around(number));
-                    let call = self
-                        .part
-                        .calls
-                        .iter()
-                        .rposition(|it| it.method == view.id && u32::from(it.instruction) == at);
-                    call.map(|it| Thrown::Returned(CallId(it as u32), because))
-                }
-                _ if view.body.constant(origin) == Some(Const::Null) => None,
-                _ => {
-                    let class = view.class_of(origin).map(|it| it.class);
-                    class.or_else(|| view.world.find_type(b"java/lang/Throwable")).map(Thrown::Typed)
-                }
+                Value::Result(at) => match view.instruction(at).opcode {
+                    op::NEW if self.is_new_future(value) => {
+                        let mut calls = view.body.uses(value).iter().filter(|&&it| {
+                            view.instruction(it).opcode == op::INVOKESPECIAL
+                                && view.body.operands(it).first() == Some(&value)
+                        });
+                        calls.next().and_then(|&it| self.call_at(it)).map(FutureFrom::Made)
+                    }
+                    op::GETFIELD | op::GETSTATIC => {
+                        let field = view.field_at(at);
+                        let field = field.filter(|&it| sorts.holds_future(world, self.field_type(it)));
+                        field.map(FutureFrom::Field)
+                    }
+                    op::INVOKEVIRTUAL..=op::INVOKEINTERFACE => {
+                        let is_system = view.callee_at(at).is_some_and(|it| self.is_system(it));
+                        let call = self.call_at(at);
+                        call.map(|it| if is_system { FutureFrom::Result(it) } else { FutureFrom::Made(it) })
+                    }
+                    _ => None,
+                },
+                _ => None,
             };
-            list.extend(thrown.filter(|it| !list.contains(it)));
+            if let Some(from) = from {
+                self.part.futures.push((to, from));
+            }
+        }
+    }
+
+    /// Where the values that may be an exception come from, each with the class that it is cast to on the way.
+    fn sources(&self, operand: ValueId) -> Vec<(ValueId, Option<TypeId>)> {
+        let view = self.view;
+        let mut found: Vec<(ValueId, Option<TypeId>)> = Vec::new();
+        let mut seen: Vec<ValueId> = Vec::new();
+        let mut pending = vec![(operand, None)];
+        while let Some((value, cast)) = pending.pop() {
+            for origin in view.body.origins(value) {
+                if seen.contains(&origin) {
+                    continue;
+                }
+                seen.push(origin);
+                let Value::Result(at) = view.body.value(origin) else {
+                    found.push((origin, cast));
+                    continue;
+                };
+                let before = view.body.operands(at).first();
+                if let (op::CHECKCAST, Some(&before)) = (view.instruction(at).opcode, before) {
+                    // The last cast is the narrowest one that compilers write.
+                    pending.push((before, cast.or_else(|| view.class_at(at))));
+                } else if let (true, Some(&before)) = (self.returns_itself(at), before) {
+                    pending.push((before, cast));
+                } else {
+                    found.push((origin, cast));
+                }
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+
+    /// Whether a call returns the exception that it is on, as `initCause` does.
+    fn returns_itself(&self, instruction: u32) -> bool {
+        let world = self.view.world;
+        let callee = self.view.callee_at(instruction).map(|it| world.method_ref(it));
+        callee.is_some_and(|it| known::returns_itself(world.signature(it.signature).0))
+    }
+
+    fn thrown(&mut self, operand: ValueId, number: u32) -> Vec<(Thrown, Option<TypeId>)> {
+        let mut list = Vec::new();
+        for (origin, cast) in self.sources(operand) {
+            let thrown = self.one_thrown(origin, number);
+            if let Some(Thrown::New(class, _)) = thrown {
+                self.wrapped(origin, class, number);
+            }
+            list.extend(thrown.map(|it| (it, cast)).filter(|it| !list.contains(it)));
         }
         list
+    }
+
+    fn one_thrown(&self, origin: ValueId, number: u32) -> Option<Thrown> {
+        let view = self.view;
+        let at = match view.body.value(origin) {
+            Value::Caught(block) => return self.handler(block).map(Thrown::Again),
+            Value::Parameter(0) if !view.is_static() => {
+                return Some(Thrown::Typed(view.world.method(view.id).owner));
+            }
+            Value::Parameter(number) => return Some(Thrown::Parameter(number)),
+            Value::Result(at) => at,
+            _ => return self.typed(origin),
+        };
+        match view.instruction(at).opcode {
+            op::NEW => {
+                let because = self.because(origin, number);
+                view.class_at(at).map(|class| Thrown::New(class, because))
+            }
+            op::GETFIELD | op::GETSTATIC => view.field_at(at).map(Thrown::Field),
+            op::INVOKEVIRTUAL..=op::INVOKEINTERFACE => {
+                let operands = view.body.operands(at);
+                let is_system = view.callee_at(at).is_some_and(|it| self.is_system(it));
+                let on = operands.first().filter(|_| !is_system).and_then(|&it| view.field_of(it));
+                if let Some(field) = on.filter(|&it| self.sorts.is_holder(view.world, self.field_type(it))) {
+                    return Some(Thrown::Field(field));
+                }
+                let because = self.caught_in(operands).or_else(|| self.around(number));
+                self.call_at(at).map(|it| Thrown::Returned(it, because))
+            }
+            _ if view.body.constant(origin) == Some(Const::Null) => None,
+            _ => self.typed(origin),
+        }
+    }
+
+    fn typed(&self, origin: ValueId) -> Option<Thrown> {
+        let class = self.view.class_of(origin).map(|it| it.class);
+        class.or_else(|| self.view.world.find_type(b"java/lang/Throwable")).map(Thrown::Typed)
+    }
+
+    /// Notes what a new exception carries.
+    fn wrapped(&mut self, new: ValueId, class: TypeId, number: u32) {
+        let view = self.view;
+        for &at in view.body.uses(new) {
+            let [first, rest @ ..] = view.body.operands(at) else { continue };
+            let Some(callee) = view.callee_at(at).filter(|_| *first == new) else { continue };
+            let (name, text) = view.world.signature(view.world.method_ref(callee).signature);
+            let how = match name {
+                b"<init>" | b"initCause" => Carries::Cause,
+                b"addSuppressed" => Carries::Suppressed,
+                _ => continue,
+            };
+            if !self.sorts.takes_throwable(callee) {
+                continue;
+            }
+            for (&value, text) in rest.iter().zip(descriptor::parameters(text)) {
+                if !self.sorts.throwable(view.world, text) {
+                    continue;
+                }
+                for (origin, cast) in self.sources(value) {
+                    if let Some(carried) = self.one_thrown(origin, at) {
+                        let wrap = Wrap { instruction: number as u16, class, carried, cast, how };
+                        self.part.wraps.push((view.id, wrap));
+                    }
+                }
+            }
+        }
     }
 
     /// The handler whose exception a new one passes on: it is given to the constructor, to `initCause` or to
@@ -691,6 +1140,9 @@ impl Looking<'_, '_> {
     /// The first handler whose exception is among some values, or was asked for one of them (`e.getCause()`).
     fn caught_in(&self, values: &[ValueId]) -> Option<HandlerId> {
         let body = self.view.body;
+        if body.flow.handlers.is_empty() {
+            return None;
+        }
         let direct = |it: ValueId| match body.value(it) {
             Value::Caught(block) => self.handler(block),
             _ => None,
@@ -713,7 +1165,7 @@ impl Looking<'_, '_> {
         if body.flow.handlers.is_empty() {
             return None;
         }
-        let dominance = Dominance::of(&body.flow, Edges::All).ok()?;
+        let dominance = self.dominance.get_or_init(|| Dominance::of(&body.flow, Edges::All).ok()).as_ref()?;
         let above = std::iter::successors(Some(body.block_of(number)), |&it| dominance.immediate(it));
         above.into_iter().find_map(|block| self.handler(block))
     }

@@ -118,7 +118,7 @@ impl FaultSites {
     ) -> FaultSites {
         let io_exception = world.find_type(b"java/io/IOException");
         let is_io = |it: TypeId| io_exception.is_some_and(|io| world.is_subtype(it, io));
-        let creators = creators(world, facts, exceptions);
+        let creators = creators(world, facts, calls, exceptions);
         let mut found = FaultSites::default();
         for (at, call) in facts.calls().iter().enumerate() {
             let id = CallId(at as u32);
@@ -231,8 +231,8 @@ fn name_in_class(world: &World, facts: &Facts, calls: &[(TypeId, CallId, usize)]
 fn declared(world: &World, callee: RefId) -> Vec<TypeId> {
     let reference = world.method_ref(callee);
     let Some(method) = reference.method.filter(|&it| !world.is_system_method(it)) else { return Vec::new() };
-    let (name, descriptor) = world.signature(reference.signature);
-    let known = known::throws(world.type_name(world.method(method).owner), name, descriptor);
+    let name = world.signature(reference.signature).0;
+    let known = known::throws(world.type_name(world.method(method).owner), name);
     let known = known.iter().filter_map(|it| world.find_type(it));
     let mut all: Vec<TypeId> = world.throws(method).iter().copied().chain(known).collect();
     all.sort_unstable();
@@ -263,41 +263,51 @@ fn new_at(calls: &CallGraph, call: &Call, creators: &FxHashMap<MethodId, Vec<Typ
 }
 
 /// The methods of the system that create exceptions and let them out, with their classes.
-fn creators(world: &World, facts: &Facts, exceptions: &Exceptions) -> FxHashMap<MethodId, Vec<TypeId>> {
+fn creators(
+    world: &World,
+    facts: &Facts,
+    calls: &CallGraph,
+    exceptions: &Exceptions,
+) -> FxHashMap<MethodId, Vec<TypeId>> {
     let methods: Vec<MethodId> = world
         .system_classes()
         .iter()
         .flat_map(|class| world.methods_of(class.id))
-        .filter(|&it| facts.throwers(it).iter().any(|it| is_created(world, facts, it.thrown, 0)))
+        .filter(|&it| facts.throwers(it).iter().any(|it| is_created(world, facts, it.thrown)))
         .collect();
-    let created = methods.par_iter().map(|&it| (it, created(world, facts, exceptions, it)));
+    let created = methods.par_iter().map(|&it| (it, created(world, facts, calls, exceptions, it)));
     created.filter(|it| !it.1.is_empty()).collect()
 }
 
-/// Whether something is thrown that passes nothing on: made at the `throw`, or by a method that is called for it.
-fn is_created(world: &World, facts: &Facts, thrown: Thrown, depth: usize) -> bool {
-    /// How many methods that return exceptions may call each other.
-    const DEPTH_MAX: usize = 4;
+/// Whether something is thrown that passes nothing on: made at the `throw`, or by a method of the system that is called
+/// for it.
+fn is_created(world: &World, facts: &Facts, thrown: Thrown) -> bool {
     match thrown {
         Thrown::New(_, because) => because.is_none(),
-        Thrown::Returned(call, None) if depth < DEPTH_MAX => {
-            let made = facts.call(call).callee.and_then(|it| world.method_ref(it).method);
-            made.is_some_and(|it| facts.made(it).iter().any(|&it| is_created(world, facts, it, depth + 1)))
+        Thrown::Returned(call, None) => {
+            let maker = facts.call(call).callee.and_then(|it| world.method_ref(it).method);
+            maker.is_some_and(|it| world.is_system_method(it))
         }
         _ => false,
     }
 }
 
 /// The exceptions that a method creates and that leave it, at once or through handlers that throw them again.
-fn created(world: &World, facts: &Facts, exceptions: &Exceptions, id: MethodId) -> Vec<TypeId> {
+fn created(
+    world: &World,
+    facts: &Facts,
+    calls: &CallGraph,
+    exceptions: &Exceptions,
+    id: MethodId,
+) -> Vec<TypeId> {
     let throwers = facts.throwers(id);
-    let ways = exceptions.ways(world, facts, id);
+    let ways = exceptions.ways(world, facts, calls, id);
     let thrown_at = |way: &Way| match way.source {
         Source::Throw(at) => throwers.get(at as usize).map(|it| it.thrown),
         Source::Call(_) => None,
     };
     let mut found = Vec::new();
-    let is_created = |it: Thrown| is_created(world, facts, it, 0);
+    let is_created = |it: Thrown| is_created(world, facts, it);
     let mut pending: Vec<&Way> = ways.iter().filter(|it| thrown_at(it).is_some_and(is_created)).collect();
     let mut seen: FxHashSet<(HandlerId, Exception)> = FxHashSet::default();
     while let Some(way) = pending.pop() {

@@ -6,29 +6,15 @@ pub(crate) fn is_general(class: &[u8]) -> bool {
 }
 
 /// Unchecked exceptions that callers of a method are known to meet in practice, and that it does not declare.
-pub(crate) fn throws(owner: &[u8], name: &[u8], _descriptor: &[u8]) -> &'static [&'static [u8]] {
-    const NUMBER: &[&[u8]] = &[b"java/lang/NumberFormatException"];
+pub(crate) fn throws(owner: &[u8], name: &[u8]) -> &'static [&'static [u8]] {
     const URI: &[&[u8]] = &[b"java/lang/IllegalArgumentException"];
-    const REJECTED: &[&[u8]] = &[b"java/util/concurrent/RejectedExecutionException"];
     const UNDERFLOW: &[&[u8]] = &[b"java/nio/BufferUnderflowException"];
     const OVERFLOW: &[&[u8]] = &[b"java/nio/BufferOverflowException"];
     const FULL: &[&[u8]] = &[b"java/lang/IllegalStateException"];
     const COMPLETION: &[&[u8]] =
         &[b"java/util/concurrent/CompletionException", b"java/util/concurrent/CancellationException"];
     match (owner, name) {
-        (
-            b"java/lang/Integer" | b"java/lang/Long" | b"java/lang/Short" | b"java/lang/Byte",
-            b"parseInt" | b"parseLong" | b"parseShort" | b"parseByte" | b"valueOf" | b"decode",
-        )
-        | (b"java/lang/Double" | b"java/lang/Float", b"parseDouble" | b"parseFloat") => NUMBER,
         (b"java/net/URI", b"create") => URI,
-        (b"java/util/concurrent/Executor", b"execute")
-        | (b"java/util/concurrent/ExecutorService", b"submit" | b"invokeAll" | b"invokeAny")
-        | (
-            b"java/util/concurrent/ScheduledExecutorService",
-            b"schedule" | b"scheduleAtFixedRate" | b"scheduleWithFixedDelay",
-        )
-        | (b"java/util/concurrent/ThreadPoolExecutor", b"execute") => REJECTED,
         (
             b"java/nio/ByteBuffer",
             b"get" | b"getInt" | b"getLong" | b"getShort" | b"getChar" | b"getFloat" | b"getDouble",
@@ -120,11 +106,12 @@ pub(crate) fn only_asks(name: &[u8]) -> bool {
 pub(crate) fn carries(owner: &[u8], name: &[u8]) -> bool {
     let is_future =
         owner.ends_with(b"Future") || owner.ends_with(b"FutureTask") || owner.ends_with(b"CompletionStage");
-    is_future
-        && matches!(
-            name,
-            b"get" | b"join" | b"getNow" | b"resultNow" | b"await" | b"sync" | b"syncUninterruptibly"
-        )
+    (name == b"invokeAny" && owner.ends_with(b"Service"))
+        || is_future
+            && matches!(
+                name,
+                b"get" | b"join" | b"getNow" | b"resultNow" | b"await" | b"sync" | b"syncUninterruptibly"
+            )
 }
 
 /// Whether a method of this descriptor returns a future.
@@ -132,6 +119,63 @@ pub(crate) fn makes_future(descriptor: &[u8]) -> bool {
     descriptor.ends_with(b"Future;")
         || descriptor.ends_with(b"CompletionStage;")
         || descriptor.ends_with(b")Ljava/util/List;")
+}
+
+/// Whether a type is a future, by its name.
+pub(crate) fn is_future(name: &[u8]) -> bool {
+    name.ends_with(b"Future") || name.ends_with(b"FutureTask") || name.ends_with(b"CompletionStage")
+}
+
+/// Whether objects of a type hold others that can be asked for again, by its name.
+pub(crate) fn is_holder(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"java/util/Collection"
+            | b"java/util/Iterator"
+            | b"java/util/Map"
+            | b"java/util/Map$Entry"
+            | b"java/util/Optional"
+            | b"java/util/concurrent/atomic/AtomicReference"
+            | b"java/lang/Iterable"
+            | b"java/lang/ThreadLocal"
+            | b"java/util/concurrent/CompletionService"
+    )
+}
+
+/// Whether a method of a library takes its tasks in a collection.
+pub(crate) fn takes_tasks_in_lists(name: &[u8]) -> bool {
+    matches!(name, b"invokeAll" | b"invokeAny")
+}
+
+/// Whether a method of an exception returns the exception itself.
+pub(crate) fn returns_itself(name: &[u8]) -> bool {
+    matches!(name, b"initCause" | b"fillInStackTrace")
+}
+
+/// Whether a method of a future ends it with an exception.
+pub(crate) fn completes(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"completeExceptionally" | b"setException" | b"setFailure" | b"tryFailure" | b"obtrudeException"
+    )
+}
+
+/// Whether the future that a method returns does not fail for the reasons of the one that it is on.
+pub(crate) fn recovers(name: &[u8]) -> bool {
+    name.starts_with(b"exceptionally") || name.starts_with(b"handle")
+}
+
+/// The exception in which a future gives that of its task to whoever asks.
+pub(crate) fn wrapper(name: &[u8]) -> &'static [u8] {
+    match name {
+        b"join" | b"getNow" => b"java/util/concurrent/CompletionException",
+        _ => b"java/util/concurrent/ExecutionException",
+    }
+}
+
+/// Whether a method of an exception returns the one that it carries.
+pub(crate) fn asks_for_cause(name: &[u8]) -> bool {
+    matches!(name, b"getCause" | b"getTargetException" | b"getRootCause" | b"unwrapRemoteException")
 }
 
 /// Whether a method of a future runs what it is handed when the future failed, or with what it failed.

@@ -136,7 +136,8 @@ impl<'v> MethodView<'v> {
         }
         let &[shape, handle, ..] = &bootstrap.arguments[..] else { return None };
         let Constant::MethodHandle { reference, .. } = pool.get(handle).ok()? else { return None };
-        let implementation = self.world.method_ref(self.method_constant(reference)?).method;
+        let named = self.method_constant(reference)?;
+        let implementation = self.world.method_ref(named).method;
         let shape = pool.single_name(shape).ok()?;
         Some(Lambda {
             method: self.id,
@@ -144,6 +145,8 @@ impl<'v> MethodView<'v> {
             interface: self.world.find_descriptor(descriptor::return_type(site.descriptor)),
             signature: self.world.find_signature(site.name, shape),
             implementation: implementation.filter(|&it| self.world.is_system_method(it)),
+            named: Some(named),
+            captured: descriptor::parameters(site.descriptor).count() as u16,
         })
     }
 

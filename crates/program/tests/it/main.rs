@@ -3,6 +3,7 @@
 mod body;
 mod causal;
 mod faults;
+mod exception_flow;
 mod grammar;
 mod jars;
 mod jdk;
