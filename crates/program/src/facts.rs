@@ -184,6 +184,7 @@ pub struct Facts {
     named_classes: Vec<TypeId>,
     lambdas: Vec<Lambda>,
     writes: Lists<Write>,
+    reads: Lists<(MethodId, u16)>,
     field_calls: Lists<CallId>,
     handovers: Vec<Handover>,
     throwers: Lists<Thrower>,
@@ -202,6 +203,7 @@ impl Facts {
         let mut call_counts = vec![0u32; world.method_count() + 1];
         let (mut writes, mut field_calls) = (Vec::new(), Vec::new());
         let (mut throwers, mut made) = (Vec::new(), Vec::new());
+        let mut reads = Vec::new();
         for mut part in parts {
             let calls = facts.calls.len() as u32;
             let handlers = facts.handlers.len() as u32;
@@ -220,6 +222,7 @@ impl Facts {
             facts.named_classes.append(&mut part.named_classes);
             facts.lambdas.append(&mut part.lambdas);
             writes.extend(part.writes.into_iter().map(|(field, it)| (field.0, it)));
+            reads.extend(part.reads.into_iter().map(|(field, it)| (field.0, it)));
             field_calls.extend(part.field_calls.into_iter().map(|(field, it)| (field.0, CallId(it.0 + calls))));
             let handed = part.handovers.into_iter();
             facts.handovers.extend(handed.map(|it| Handover { call: CallId(it.call.0 + calls), ..it }));
@@ -244,6 +247,7 @@ impl Facts {
         let made_of = facts.allocations.iter().enumerate().map(|(at, it)| (it.class.0, at as u32));
         facts.allocations_of = Lists::of(world.types().len(), made_of);
         facts.writes = Lists::of(world.field_count(), writes.iter().copied());
+        facts.reads = Lists::of(world.field_count(), reads.iter().copied());
         facts.field_calls = Lists::of(world.field_count(), field_calls.iter().copied());
         facts.throwers = Lists::of(world.method_count(), throwers.iter().copied());
         facts.made = Lists::of(world.method_count(), made.iter().copied());
@@ -311,6 +315,11 @@ impl Facts {
     /// The writes of a field in the system.
     pub fn writes(&self, id: FieldId) -> &[Write] {
         self.writes.get(id.0)
+    }
+
+    /// The reads of a field in the system: methods and instructions.
+    pub fn reads(&self, id: FieldId) -> &[(MethodId, u16)] {
+        self.reads.get(id.0)
     }
 
     /// The calls on the object that a field holds.
@@ -389,6 +398,7 @@ struct Part {
     named_classes: Vec<TypeId>,
     lambdas: Vec<Lambda>,
     writes: Vec<(FieldId, Write)>,
+    reads: Vec<(FieldId, (MethodId, u16))>,
     field_calls: Vec<(FieldId, CallId)>,
     handovers: Vec<Handover>,
     throwers: Vec<(MethodId, Thrower)>,
@@ -500,6 +510,10 @@ impl Looking<'_, '_> {
                         let write = Write { method: self.view.id, instruction: number as u16, given };
                         self.part.writes.push((field, write));
                     }
+                }
+                op::GETFIELD | op::GETSTATIC => {
+                    let here = (self.view.id, number as u16);
+                    self.part.reads.extend(self.view.field_at(number).map(|field| (field, here)));
                 }
                 op::ATHROW => self.throw(number),
                 op::ARETURN => self.returned(number),

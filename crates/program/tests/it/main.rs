@@ -8,6 +8,7 @@ mod questions;
 mod random;
 mod run;
 mod sites;
+mod slices;
 mod table;
 mod tables;
 mod tools;
