@@ -45,8 +45,8 @@ pub struct Decisions {
     starts: Vec<u32>,
     /// For each piece what decides about it, sorted.
     deciders: Lists<Decider>,
-    /// For each instruction that decides: the pieces, sorted.
-    decided: FxHashMap<u32, Vec<u32>>,
+    /// For each decision the pieces that it is about, sorted.
+    decided: FxHashMap<Decider, Vec<u32>>,
     /// For each block the innermost handler that must have been entered, as a block.
     regions: Vec<Option<u32>>,
     dominance: Option<Dominance>,
@@ -82,13 +82,13 @@ impl Decisions {
         self.deciders.get(self.piece(instruction))
     }
 
-    /// The instructions that an instruction decides about, in ranges.
+    /// The instructions that a decision is about, in ranges; the method has `count`.
     pub(crate) fn decided_by(
         &self,
-        instruction: u32,
+        decider: Decider,
         count: u32,
     ) -> impl Iterator<Item = std::ops::Range<u32>> + '_ {
-        let pieces = self.decided.get(&instruction).into_iter().flatten();
+        let pieces = self.decided.get(&decider).into_iter().flatten();
         pieces.map(move |&it| {
             let end = self.starts.get(it as usize + 1).copied().unwrap_or(count);
             self.starts[it as usize]..end
@@ -205,10 +205,7 @@ impl Decisions {
         pairs.dedup();
         self.deciders = Lists::of(end as usize, pairs.iter().copied());
         for (piece, decider) in pairs {
-            let pieces = self.decided.entry(decider.instruction).or_default();
-            if pieces.last() != Some(&piece) {
-                pieces.push(piece);
-            }
+            self.decided.entry(decider).or_default().push(piece);
         }
     }
 }

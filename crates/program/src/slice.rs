@@ -24,18 +24,20 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::causal::Causes;
-use crate::decisions::Decisions;
-use crate::exceptions::Exception;
+use crate::decisions::{Decisions, instruction_of};
+use crate::exceptions::{Exception, Way};
 use crate::facts::{Call, CallId, CallKind, HandlerId, Lambda};
-use crate::logger;
 use crate::values::ValueId;
 use crate::view::MethodView;
-use crate::world::{FieldId, MethodId, RefId};
+use crate::world::{FieldId, MethodId};
 
 /// The most points of a slice, unless a caller says otherwise.
 const POINTS_MAX: usize = 1_000_000;
 /// The most steps that are kept for each point; more are steps of following objects that lead to no point.
 const STEPS_A_POINT_MAX: usize = 64;
+
+/// Instead of the number of an operand: all of them.
+const EVERY: u16 = u16::MAX;
 
 /// How far a slice goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,9 +122,9 @@ enum Step {
     Runs(MethodId, u16),
     /// What an instruction computes or does.
     Value(MethodId, u16),
-    /// Everything about an instruction; of a call all its arguments too.
+    /// Everything about an instruction; of a call all its arguments too, and what it throws.
     All(MethodId, u16),
-    /// An operand of an instruction, by number; the instruction is in the slice as well.
+    /// An operand of an instruction, by number, or all of them ([`EVERY`]); the instruction is in the slice as well.
     Operand(MethodId, u16, u16),
     /// That an instruction throws this.
     Thrown(MethodId, u16, Exception),
@@ -184,6 +186,9 @@ struct Slicing<'p> {
     decisions: FxHashMap<MethodId, Decisions>,
     is_complete: bool,
 }
+
+/// What the steps in one method lead to, and the decisions of the method if they were not known.
+type Expanded = (Vec<(Step, Step)>, Option<(MethodId, Decisions)>);
 
 /// The body of a method while its steps are looked at.
 struct Looking<'v> {
@@ -276,7 +281,7 @@ impl<'p> Slicing<'p> {
         keyed.sort_unstable();
         let groups: Vec<&[(Option<MethodId>, Step)]> = keyed.chunk_by(|a, b| a.0 == b.0).collect();
         let (known, direction, aborts) = (&self.decisions, self.direction, self.limits.aborts);
-        let found: Vec<(Vec<(Step, Step)>, Option<(MethodId, Decisions)>)> = groups
+        let found: Vec<Expanded> = groups
             .par_iter()
             .map(|group| {
                 let mut found = Vec::new();
@@ -326,8 +331,8 @@ impl<'p> Slicing<'p> {
             Step::Handler(it) => Some(self.causes.facts.handler(it).method),
             Step::Content(it) | Step::Shared(it) => match it {
                 Holder::Local(it, _) | Holder::Operand(it, ..) | Holder::Result(it, _) => Some(it),
-                Holder::Returned(it) => (matches!(step, Step::Content(_))).then_some(it),
-                Holder::Parameter(it, _) => (matches!(step, Step::Shared(_))).then_some(it),
+                Holder::Returned(it) => matches!(step, Step::Content(_)).then_some(it),
+                Holder::Parameter(it, _) => matches!(step, Step::Shared(_)).then_some(it),
                 Holder::Field(_) => None,
             },
             Step::Field(_) => None,
@@ -366,20 +371,6 @@ impl Causes<'_> {
         dispatches && self.calls.targets(call).len() + usize::from(self.is_library(call)) > 1
     }
 
-    /// The class and the name of the method that a call names.
-    fn named(&self, callee: RefId) -> (&[u8], &[u8]) {
-        let callee = self.world.method_ref(callee);
-        (self.world.type_name(callee.owner), self.world.signature(callee.signature).0)
-    }
-
-    /// Whether a call writes to a log: that changes nothing that anybody reads.
-    fn is_log(&self, call: &Call) -> bool {
-        call.callee.is_some_and(|it| {
-            let (owner, name) = self.named(it);
-            logger::is_log_call(owner, name)
-        })
-    }
-
     /// The lambdas that stand for a method.
     fn lambdas(&self, method: MethodId) -> impl Iterator<Item = &Lambda> {
         self.tasks.lambdas(method).iter().map(|&it| &self.facts.lambdas()[it as usize])
@@ -393,8 +384,8 @@ impl Causes<'_> {
             && (self.tasks.lambdas(method).is_empty() || self.world.is_subtype(it.owner, callee.owner))
     }
 
-    /// How many parameters of a lambda's method are taken where it is made, and how many of those that the call
-    /// passes have another number for a constructor, whose object is new.
+    /// How many parameters of a lambda's method are taken where it is made, and 1 for a constructor, whose object is
+    /// passed by nobody.
     fn captured(&self, lambda: &Lambda, method: MethodId) -> (u16, u16) {
         let passed =
             lambda.signature.map_or(0, |it| descriptor::parameters(self.world.signature(it).1).count());
@@ -404,8 +395,7 @@ impl Causes<'_> {
         (taken.saturating_sub(passed) as u16, u16::from(is_new))
     }
 
-    /// The operands of calls, by number, that may become a parameter of a method, and whether the instruction makes a
-    /// lambda rather than calling it.
+    /// The operands, by number, of calls and of what makes a lambda that may become a parameter of a method.
     fn arguments(&self, method: MethodId, number: u16) -> Vec<(MethodId, u16, u16)> {
         let mut found = Vec::new();
         for call in self.calls.callers(method) {
@@ -497,30 +487,9 @@ impl Looking<'_> {
         Some((id, *self.causes.facts.call(id)))
     }
 
-    /// Whether a value is an array, as far as its types tell.
-    fn is_array(&self, value: ValueId) -> bool {
-        self.view.body.origins_through_casts(value).into_iter().any(|it| self.is_array_origin(it))
-    }
-
-    fn is_array_origin(&self, value: ValueId) -> bool {
-        use crate::values::Value;
-        use hypocenter_classfile::op;
-        let world = self.causes.world;
-        match self.view.body.value(value) {
-            Value::Parameter(number) => self.view.parameter(number).is_some_and(|it| it.starts_with(b"[")),
-            Value::Result(at) => match self.opcode(at) {
-                op::NEWARRAY | op::ANEWARRAY | op::MULTIANEWARRAY => true,
-                op::GETFIELD | op::GETSTATIC => self
-                    .view
-                    .field_at(at)
-                    .is_some_and(|it| world.signature(world.field(it).signature).1.starts_with(b"[")),
-                op::INVOKEVIRTUAL..=op::INVOKEINTERFACE => self.view.callee_at(at).is_some_and(|it| {
-                    let descriptor = world.signature(world.method_ref(it).signature).1;
-                    descriptor::return_type(descriptor).starts_with(b"[")
-                }),
-                _ => false,
-            },
-            _ => false,
-        }
+    /// The ways of exceptions that begin at an instruction.
+    fn ways_at(&self, instruction: u32) -> impl Iterator<Item = &Way> + Clone {
+        let begins = move |it: &&Way| instruction_of(self.causes, &self.view, it) == Some(instruction);
+        self.decisions.ways().iter().filter(begins)
     }
 }

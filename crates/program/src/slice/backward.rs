@@ -1,9 +1,9 @@
 //! Backward: what matters for a step.
 
-use hypocenter_classfile::{descriptor, op};
+use hypocenter_classfile::op;
 use rustc_hash::FxHashSet;
 
-use super::{Holder, Looking, Step};
+use super::{EVERY, Holder, Looking, Step};
 use crate::causal::Causes;
 use crate::decisions::{Decider, Decision, instruction_of};
 use crate::dominance::Edges;
@@ -23,7 +23,7 @@ impl Causes<'_> {
                 next.extend(passed.map(|(method, at, operand)| Step::Operand(method, at, operand)));
                 // What a library passes on comes from what it was given.
                 let handed = self.tasks.handed(method).iter().map(|&it| self.facts.call(it));
-                next.extend(handed.map(|it| Step::All(it.method, it.instruction)));
+                next.extend(handed.map(|it| Step::Operand(it.method, it.instruction, EVERY)));
             }
             Step::Entered(method) => {
                 for (method, at, call) in self.entries(method) {
@@ -50,9 +50,13 @@ impl Looking<'_> {
             Step::All(_, at) => {
                 next.push(Step::Value(method, at));
                 self.follow_all(at.into(), next);
+                self.throws(self.ways_at(at.into()), next);
             }
             Step::Operand(_, at, number) => {
                 next.push(Step::Runs(method, at));
+                if number == EVERY {
+                    self.follow_all(at.into(), next);
+                }
                 if let Some(&value) = self.view.body.operands(at.into()).get(usize::from(number)) {
                     self.follow(value, next);
                 }
@@ -90,8 +94,7 @@ impl Looking<'_> {
     }
 
     fn decided(&self, decider: Decider, next: &mut Vec<Step>) {
-        let ways = self.decisions.ways().iter();
-        let here = ways.filter(|it| instruction_of(self.causes, &self.view, it) == Some(decider.instruction));
+        let here = self.ways_at(decider.instruction);
         match decider.by {
             Decision::Branch => next.push(Step::Value(self.view.id, decider.instruction as u16)),
             Decision::Returned => self.throws(here, next),
@@ -146,25 +149,22 @@ impl Looking<'_> {
 
     /// What gives an instruction its result, or its effect.
     fn made(&self, instruction: u32, next: &mut Vec<Step>) {
-        let opcode = self.opcode(instruction);
-        let operands = self.view.body.operands(instruction);
-        match opcode {
+        match self.opcode(instruction) {
             op::INVOKEVIRTUAL..=op::INVOKEINTERFACE => return self.called(instruction, next),
             op::GETFIELD | op::GETSTATIC => next.extend(self.view.field_at(instruction).map(Step::Field)),
-            op::IALOAD..=op::SALOAD => self.content_of(operands.first().copied(), next),
-            op::ARETURN if descriptor::return_type(self.view.member.descriptor).starts_with(b"[") => {
-                self.content_of(operands.first().copied(), next);
-            }
-            op::NEW if self.view.class_at(instruction).is_some_and(|it| !self.causes.world.is_system(it)) => {
-                self.content_of(self.view.body.result(instruction), next);
-            }
             _ => {}
         }
         self.follow_all(instruction, next);
+        self.contents(instruction, next);
     }
 
-    fn content_of(&self, value: Option<ValueId>, next: &mut Vec<Step>) {
-        next.extend(value.map(|it| Step::Content(Holder::Local(self.view.id, it))));
+    /// What is in the objects that an instruction takes, where that matters to it.
+    fn contents(&self, instruction: u32, next: &mut Vec<Step>) {
+        for (number, &operand) in (0..).zip(self.view.body.operands(instruction)) {
+            if self.asks(instruction, number) {
+                next.push(Step::Content(Holder::Local(self.view.id, operand)));
+            }
+        }
     }
 
     /// What makes a call return what it returns.
@@ -179,11 +179,7 @@ impl Looking<'_> {
             return;
         }
         self.follow_all(instruction, next);
-        for (at, &operand) in (0..).zip(self.view.body.operands(instruction)) {
-            if self.is_asked(&call, at, operand) {
-                self.content_of(Some(operand), next);
-            }
-        }
+        self.contents(instruction, next);
     }
 
     /// Notes an instruction that changes an object given to it as this operand.

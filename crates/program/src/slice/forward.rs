@@ -1,12 +1,12 @@
 //! Forward: what a step affects.
 
-use hypocenter_classfile::{descriptor, op};
+use hypocenter_classfile::op;
 use rustc_hash::FxHashSet;
 
 use super::{Holder, Looking, Step};
 use crate::causal::Causes;
-use crate::decisions::instruction_of;
-use crate::exceptions::{Exception, Way};
+use crate::decisions::{Decider, Decision};
+use crate::exceptions::Exception;
 use crate::facts::Call;
 use crate::values::{Value, ValueId};
 use crate::world::MethodId;
@@ -105,7 +105,7 @@ impl Looking<'_> {
             op::IRETURN..=op::ARETURN => next.push(Step::Returned(method)),
             op::ATHROW => self.goes(instruction, None, next),
             op::IFEQ..=op::IF_ACMPNE | op::IFNULL | op::IFNONNULL | op::TABLESWITCH | op::LOOKUPSWITCH => {
-                self.decides(instruction, next);
+                self.decides(instruction, Decision::Branch, next);
                 self.chooses(instruction, next);
             }
             _ => {}
@@ -143,19 +143,8 @@ impl Looking<'_> {
     /// Notes an instruction that answers from what is in an object given to it as this operand.
     fn asked(&self, instruction: u32, operand: u16, next: &mut Vec<Step>) {
         let (method, at) = (self.view.id, instruction as u16);
-        match self.opcode(instruction) {
-            op::IALOAD..=op::SALOAD if operand == 0 => next.push(Step::Value(method, at)),
-            op::ARETURN if descriptor::return_type(self.view.member.descriptor).starts_with(b"[") => {
-                next.push(Step::Value(method, at));
-            }
-            op::INVOKEVIRTUAL..=op::INVOKEINTERFACE => {
-                let Some((_, call)) = self.call(instruction) else { return };
-                let value = self.view.body.operands(instruction)[usize::from(operand)];
-                if self.causes.is_library(&call) && self.is_asked(&call, operand, value) {
-                    next.push(Step::Value(method, at));
-                }
-            }
-            _ => {}
+        if self.asks(instruction, operand) {
+            next.push(Step::Value(method, at));
         }
     }
 
@@ -176,10 +165,10 @@ impl Looking<'_> {
         }
     }
 
-    /// What an instruction decides about.
-    fn decides(&self, instruction: u32, next: &mut Vec<Step>) {
+    /// What a decision is about.
+    fn decides(&self, instruction: u32, by: Decision, next: &mut Vec<Step>) {
         let count = self.view.body.flow.instructions.len() as u32;
-        for range in self.decisions.decided_by(instruction, count) {
+        for range in self.decisions.decided_by(Decider { instruction, by }, count) {
             next.extend(range.map(|it| Step::Runs(self.view.id, it as u16)));
         }
     }
@@ -202,20 +191,16 @@ impl Looking<'_> {
 
     /// It is affected whether an instruction throws, and what.
     fn goes(&self, instruction: u32, exception: Option<Exception>, next: &mut Vec<Step>) {
-        let ways = self.decisions.ways().iter().filter(|it| {
-            instruction_of(self.causes, &self.view, it) == Some(instruction)
-                && exception.is_none_or(|exception| it.thrown == exception)
-        });
-        let ways: Vec<&Way> = ways.collect();
-        if ways.is_empty() {
-            return;
-        }
-        self.decides(instruction, next);
-        for way in ways {
-            next.push(match way.to {
-                Some(handler) => Step::Handler(handler),
-                None => Step::Escapes(self.view.id, way.arrives),
-            });
+        let ways = self.ways_at(instruction);
+        for way in ways.filter(|it| exception.is_none_or(|exception| it.thrown == exception)) {
+            self.decides(instruction, Decision::Returned, next);
+            match way.to {
+                Some(handler) => {
+                    self.decides(instruction, Decision::Caught(handler), next);
+                    next.push(Step::Handler(handler));
+                }
+                None => next.push(Step::Escapes(self.view.id, way.arrives)),
+            }
         }
     }
 }

@@ -3,13 +3,14 @@
 //! The object is followed to where it comes from, and from each place on the way to where it goes. Objects that are put
 //! into collections are not followed there: the collection is told, and whoever asks it depends on that.
 
-use hypocenter_classfile::op;
+use hypocenter_classfile::{descriptor, op};
 
 use super::{Holder, Looking, Step};
 use crate::causal::Causes;
-use crate::facts::Call;
 use crate::known;
+use crate::logger;
 use crate::values::{Value, ValueId};
+use crate::world::{RefId, TypeId};
 
 /// Classes of the JDK whose objects never change, so that what they were told does not matter.
 fn is_immutable(class: &[u8]) -> bool {
@@ -39,6 +40,12 @@ fn is_immutable(class: &[u8]) -> bool {
 }
 
 impl Causes<'_> {
+    /// Whether objects of a class can change, as far as is known.
+    fn has_state(&self, class: TypeId) -> bool {
+        let name = self.world.type_name(class);
+        !is_immutable(name) && !logger::is_logger(name)
+    }
+
     pub(super) fn content_without_body(&self, holder: Holder, next: &mut Vec<Step>) {
         match holder {
             Holder::Field(field) => {
@@ -157,29 +164,79 @@ impl Looking<'_> {
         .filter(|&it| it != ValueId::UNKNOWN)
     }
 
-    /// Whether the answer of a call of a library depends on what is in the object that is this operand.
-    pub(super) fn is_asked(&self, call: &Call, number: u16, operand: ValueId) -> bool {
-        let Some(callee) = call.callee else { return false };
-        let is_object = number == 0 && self.opcode(call.instruction.into()) != op::INVOKESTATIC;
-        if is_object { self.can_change(callee) } else { self.is_array(operand) }
-    }
-
-    /// Whether a call of a library may change the object that is this operand.
-    pub(super) fn tells(&self, instruction: u32, operand: u16) -> bool {
-        let Some((_, call)) = self.call(instruction) else { return false };
-        let (Some(callee), true) = (call.callee, self.causes.is_library(&call)) else { return false };
-        let is_object = operand == 0 && self.opcode(instruction) != op::INVOKESTATIC;
-        if is_object {
-            let (_, name) = self.causes.named(callee);
-            self.can_change(callee) && !known::only_asks(name) && !self.causes.is_log(&call)
-        } else {
-            let value = self.view.body.operands(instruction).get(usize::from(operand));
-            value.is_some_and(|&it| self.is_array(it))
+    /// Whether it matters to an instruction what is in the object that is this operand.
+    pub(super) fn asks(&self, instruction: u32, number: u16) -> bool {
+        let Some(&operand) = self.view.body.operands(instruction).get(usize::from(number)) else {
+            return false;
+        };
+        match self.opcode(instruction) {
+            op::IALOAD..=op::SALOAD => number == 0,
+            op::ATHROW => true,
+            op::ARETURN => self.can_change(operand),
+            op::INVOKEVIRTUAL..=op::INVOKEINTERFACE => {
+                let callee = self.library_callee(instruction);
+                callee.is_some_and(|callee| {
+                    if self.is_receiver(instruction, number) {
+                        self.causes.has_state(self.causes.world.method_ref(callee).owner)
+                    } else {
+                        self.can_change(operand)
+                    }
+                })
+            }
+            _ => false,
         }
     }
 
-    fn can_change(&self, callee: crate::RefId) -> bool {
-        let (owner, _) = self.causes.named(callee);
-        !is_immutable(owner) && !crate::logger::is_logger(owner)
+    /// Whether a call of a library may change the object that is this operand: its own object, or an array.
+    pub(super) fn tells(&self, instruction: u32, number: u16) -> bool {
+        let Some(&operand) = self.view.body.operands(instruction).get(usize::from(number)) else {
+            return false;
+        };
+        let Some(callee) = self.library_callee(instruction) else { return false };
+        if !self.is_receiver(instruction, number) {
+            return self.is_array(operand);
+        }
+        let callee = self.causes.world.method_ref(callee);
+        let name = self.causes.world.signature(callee.signature).0;
+        self.causes.has_state(callee.owner) && !known::only_asks(name)
+    }
+
+    fn library_callee(&self, instruction: u32) -> Option<RefId> {
+        let (_, call) = self.call(instruction)?;
+        call.callee.filter(|_| self.causes.is_library(&call))
+    }
+
+    fn is_receiver(&self, instruction: u32, number: u16) -> bool {
+        number == 0 && self.opcode(instruction) != op::INVOKESTATIC
+    }
+
+    /// Whether a value is an array or an object of a library that can change, as far as its types tell.
+    fn can_change(&self, value: ValueId) -> bool {
+        let has_state = |it: ValueId| {
+            let class = self.view.class_of(it).map(|it| it.class);
+            class.is_some_and(|it| !self.causes.world.is_system(it) && self.causes.has_state(it))
+        };
+        self.is_array(value) || self.view.body.origins(value).into_iter().any(has_state)
+    }
+
+    fn is_array(&self, value: ValueId) -> bool {
+        let world = self.causes.world;
+        let is_array = |it: ValueId| match self.view.body.value(it) {
+            Value::Parameter(number) => self.view.parameter(number).is_some_and(|it| it.starts_with(b"[")),
+            Value::Result(at) => match self.opcode(at) {
+                op::NEWARRAY | op::ANEWARRAY | op::MULTIANEWARRAY => true,
+                op::GETFIELD | op::GETSTATIC => self
+                    .view
+                    .field_at(at)
+                    .is_some_and(|it| world.signature(world.field(it).signature).1.starts_with(b"[")),
+                op::INVOKEVIRTUAL..=op::INVOKEINTERFACE => self.view.callee_at(at).is_some_and(|it| {
+                    let descriptor = world.signature(world.method_ref(it).signature).1;
+                    descriptor::return_type(descriptor).starts_with(b"[")
+                }),
+                _ => false,
+            },
+            _ => false,
+        };
+        self.view.body.origins_through_casts(value).into_iter().any(is_array)
     }
 }
