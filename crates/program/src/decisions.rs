@@ -50,7 +50,8 @@ pub struct Decisions {
     /// For each block the innermost handler that must have been entered, as a block.
     regions: Vec<Option<u32>>,
     dominance: Option<Dominance>,
-    ways: Vec<Way>,
+    /// Every way of every exception, with the instruction at which it begins, sorted.
+    ways: Vec<(u32, Way)>,
     handlers: u32,
 }
 
@@ -59,7 +60,13 @@ impl Decisions {
     pub fn of(causes: Causes<'_>, view: &MethodView<'_>, aborts: bool) -> Decisions {
         let flow = &view.body.flow;
         let Causes { world, facts, exceptions, .. } = causes;
-        let ways = exceptions.ways(world, facts, view.id);
+        let begin = |way: &Way| match way.source {
+            Source::Call(call) => Some(facts.call(call).instruction.into()),
+            Source::Throw(at) => Some(facts.throwers(view.id).get(at as usize)?.instruction.into()),
+        };
+        let ways = exceptions.ways(world, facts, view.id).into_iter();
+        let mut ways: Vec<(u32, Way)> = ways.filter_map(|it| Some((begin(&it)?, it))).collect();
+        ways.sort_unstable();
         let dominance = Dominance::of(flow, Edges::All).ok();
         let mut it = Decisions {
             starts: flow.blocks.iter().map(|it| it.start).collect(),
@@ -71,7 +78,7 @@ impl Decisions {
             handlers: facts.handlers().partition_point(|it| it.method < view.id) as u32,
         };
         if !flow.has_subroutines {
-            let throws = if aborts { it.throws(causes, view) } else { Vec::new() };
+            let throws = if aborts { it.throws(view) } else { Vec::new() };
             it.decide(flow, &throws);
         }
         it
@@ -127,29 +134,27 @@ impl Decisions {
         view.body.flow.handlers.get(handler.0.checked_sub(self.handlers)? as usize).copied()
     }
 
-    /// Every way of every exception through the method.
-    pub(crate) fn ways(&self) -> &[Way] {
+    /// Every way of every exception through the method, with the instruction at which it begins, sorted.
+    pub(crate) fn ways(&self) -> &[(u32, Way)] {
         &self.ways
+    }
+
+    /// The ways that begin at an instruction.
+    pub(crate) fn ways_at(&self, instruction: u32) -> &[(u32, Way)] {
+        let start = self.ways.partition_point(|it| it.0 < instruction);
+        let end = self.ways.partition_point(|it| it.0 <= instruction);
+        &self.ways[start..end]
     }
 
     fn piece(&self, instruction: u32) -> u32 {
         (self.starts.partition_point(|&it| it <= instruction) as u32).saturating_sub(1)
     }
 
-    /// The instructions that throw, each with where to: blocks, or out.
-    fn throws(
-        &self,
-        causes: Causes<'_>,
-        view: &MethodView<'_>,
-    ) -> Vec<(u32, Option<HandlerId>, Option<u32>)> {
-        let mut throws: Vec<_> = self
-            .ways
-            .iter()
-            .filter_map(|way| {
-                let to = way.to.and_then(|it| self.block(view, it));
-                Some((instruction_of(causes, view, way)?, way.to, to))
-            })
-            .collect();
+    /// The instructions that throw, each with where to: a handler and its block, or out.
+    fn throws(&self, view: &MethodView<'_>) -> Vec<(u32, Option<HandlerId>, Option<u32>)> {
+        let to = |it: HandlerId| self.block(view, it);
+        let mut throws: Vec<_> =
+            self.ways.iter().map(|&(at, way)| (at, way.to, way.to.and_then(to))).collect();
         throws.sort_unstable();
         throws.dedup();
         throws
@@ -207,14 +212,6 @@ impl Decisions {
         for (piece, decider) in pairs {
             self.decided.entry(decider).or_default().push(piece);
         }
-    }
-}
-
-/// The instruction at which a way begins.
-pub(crate) fn instruction_of(causes: Causes<'_>, view: &MethodView<'_>, way: &Way) -> Option<u32> {
-    match way.source {
-        Source::Call(call) => Some(causes.facts.call(call).instruction.into()),
-        Source::Throw(at) => Some(causes.facts.throwers(view.id).get(at as usize)?.instruction.into()),
     }
 }
 

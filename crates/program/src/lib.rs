@@ -11,6 +11,8 @@
 //! - [`build_map`] writes the instrumentation map for a plan.
 //! - A [`Body`] is the flow graph of a method and for every operand where it comes from; [`Dominance`] and
 //!   [`ControlDependence`] say what lies on every way and which branches decide about a block.
+//! - [`Decisions`] are control dependences with exceptions; a [`Slice`] is what can affect some instructions, or what
+//!   they can affect, across the system.
 //! - [`concrete_subtypes`] says what can be thrown where an abstract exception is asked for.
 //!
 //! The input is hostile. What cannot be read is a named [`Problem`](hypocenter_plan::Problem) in the result and

@@ -24,8 +24,8 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::causal::Causes;
-use crate::decisions::{Decisions, instruction_of};
-use crate::exceptions::{Exception, Way};
+use crate::decisions::Decisions;
+use crate::exceptions::Exception;
 use crate::facts::{Call, CallId, CallKind, HandlerId, Lambda};
 use crate::values::ValueId;
 use crate::view::MethodView;
@@ -46,8 +46,8 @@ pub struct SliceLimits {
     pub points_max: usize,
     /// The largest distance.
     pub distance_max: u32,
-    /// Whether what comes behind an instruction that may throw depends on it. Nearly every call may throw something, so
-    /// slices are much larger with this; without it, exceptions lead only to handlers.
+    /// Whether what comes behind an instruction that may throw depends on it, and so on what makes it throw. Without
+    /// this, exceptions lead only to handlers.
     pub aborts: bool,
 }
 
@@ -485,11 +485,5 @@ impl Looking<'_> {
     fn call(&self, instruction: u32) -> Option<(CallId, Call)> {
         let id = self.causes.facts.call_at(self.view.id, instruction)?;
         Some((id, *self.causes.facts.call(id)))
-    }
-
-    /// The ways of exceptions that begin at an instruction.
-    fn ways_at(&self, instruction: u32) -> impl Iterator<Item = &Way> + Clone {
-        let begins = move |it: &&Way| instruction_of(self.causes, &self.view, it) == Some(instruction);
-        self.decisions.ways().iter().filter(begins)
     }
 }

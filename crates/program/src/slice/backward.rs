@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::{EVERY, Holder, Looking, Step};
 use crate::causal::Causes;
-use crate::decisions::{Decider, Decision, instruction_of};
+use crate::decisions::{Decider, Decision};
 use crate::dominance::Edges;
 use crate::exceptions::{Exception, Way};
 use crate::facts::HandlerId;
@@ -50,7 +50,7 @@ impl Looking<'_> {
             Step::All(_, at) => {
                 next.push(Step::Value(method, at));
                 self.follow_all(at.into(), next);
-                self.throws(self.ways_at(at.into()), next);
+                self.throws(self.decisions.ways_at(at.into()).iter(), next);
             }
             Step::Operand(_, at, number) => {
                 next.push(Step::Runs(method, at));
@@ -68,7 +68,7 @@ impl Looking<'_> {
                 next.extend(returns.map(|(at, _)| Step::Value(method, at as u16)));
             }
             Step::Escapes(_, exception) => {
-                let out = |it: &&Way| it.to.is_none() && it.arrives == exception;
+                let out = |it: &&(u32, Way)| it.1.to.is_none() && it.1.arrives == exception;
                 self.throws(self.decisions.ways().iter().filter(out), next);
             }
             Step::Handler(handler) => self.caught(handler, next),
@@ -94,19 +94,16 @@ impl Looking<'_> {
     }
 
     fn decided(&self, decider: Decider, next: &mut Vec<Step>) {
-        let here = self.ways_at(decider.instruction);
+        let here = self.decisions.ways_at(decider.instruction).iter();
         match decider.by {
             Decision::Branch => next.push(Step::Value(self.view.id, decider.instruction as u16)),
             Decision::Returned => self.throws(here, next),
-            Decision::Caught(handler) => self.throws(here.filter(|it| it.to == Some(handler)), next),
+            Decision::Caught(handler) => self.throws(here.filter(|it| it.1.to == Some(handler)), next),
         }
     }
 
-    fn throws<'w>(&self, ways: impl Iterator<Item = &'w Way>, next: &mut Vec<Step>) {
-        next.extend(ways.filter_map(|way| {
-            let at = instruction_of(self.causes, &self.view, way)?;
-            Some(Step::Thrown(self.view.id, at as u16, way.thrown))
-        }));
+    fn throws<'w>(&self, ways: impl Iterator<Item = &'w (u32, Way)>, next: &mut Vec<Step>) {
+        next.extend(ways.map(|&(at, way)| Step::Thrown(self.view.id, at as u16, way.thrown)));
     }
 
     /// What makes an instruction throw.
@@ -132,7 +129,7 @@ impl Looking<'_> {
 
     /// What leads to a handler. Where nothing is known to throw what it takes, any call that it covers may.
     fn caught(&self, handler: HandlerId, next: &mut Vec<Step>) {
-        let ways = self.decisions.ways().iter().filter(|it| it.to == Some(handler));
+        let ways = self.decisions.ways().iter().filter(|it| it.1.to == Some(handler));
         if ways.clone().next().is_some() {
             self.throws(ways, next);
             return;

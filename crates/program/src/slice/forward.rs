@@ -88,7 +88,7 @@ impl Looking<'_> {
         // A handler that nothing is known to reach depends on every call that it covers.
         let covering = self.view.body.covering(instruction);
         let handlers = covering.filter_map(|it| self.decisions.handler(&self.view, it.handler));
-        let is_reached = |handler| self.decisions.ways().iter().any(|it| it.to == Some(handler));
+        let is_reached = |handler| self.decisions.ways().iter().any(|it| it.1.to == Some(handler));
         next.extend(handlers.filter(|&it| !is_reached(it)).map(Step::Handler));
     }
 
@@ -181,9 +181,10 @@ impl Looking<'_> {
             let last = body.flow.blocks[from as usize].end - 1;
             from == block || self.decisions.of_instruction(last).iter().any(|it| it.instruction == branch)
         };
+        let edges = body.flow.edges().iter();
+        let entered: FxHashSet<u32> = edges.filter(|it| is_decided(it.from)).map(|it| it.to).collect();
         for value in body.value_ids() {
-            let Value::Phi(at) = body.value(value) else { continue };
-            if body.flow.edges().iter().any(|edge| edge.to == at && is_decided(edge.from)) {
+            if matches!(body.value(value), Value::Phi(at) if entered.contains(&at)) {
                 self.used(value, next);
             }
         }
@@ -191,8 +192,8 @@ impl Looking<'_> {
 
     /// It is affected whether an instruction throws, and what.
     fn goes(&self, instruction: u32, exception: Option<Exception>, next: &mut Vec<Step>) {
-        let ways = self.ways_at(instruction);
-        for way in ways.filter(|it| exception.is_none_or(|exception| it.thrown == exception)) {
+        let ways = self.decisions.ways_at(instruction);
+        for (_, way) in ways.iter().filter(|it| exception.is_none_or(|exception| it.1.thrown == exception)) {
             self.decides(instruction, Decision::Returned, next);
             match way.to {
                 Some(handler) => {
