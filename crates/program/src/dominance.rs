@@ -62,16 +62,25 @@ impl Dominance {
         if flow.has_subroutines {
             return Err(Tangled);
         }
-        let count = flow.blocks.len();
+        let edges = flow.edges().iter().filter(|edge| edges.has(edge) && flow.reachable[edge.from as usize]);
+        let pairs: Vec<(u32, u32)> = edges.map(|edge| (edge.from, edge.to)).collect();
+        Dominance::post_of(&flow.reachable, &pairs)
+    }
+
+    /// The post-dominators in a graph of any other nodes, of which only those marked count; the number behind the
+    /// last is the end.
+    pub(crate) fn post_of(counts: &[bool], edges: &[(u32, u32)]) -> Result<Dominance, Tangled> {
+        let count = counts.len();
         let end = count as u32;
-        let pairs = || {
-            let edges = flow.edges().iter().filter(move |edge| edges.has(edge));
-            edges.filter(|edge| flow.reachable[edge.from as usize])
-        };
-        let back = Lists::of(count, pairs().map(|edge| (edge.to, edge.from)));
-        let mut ends: Vec<u32> = (0..end)
-            .filter(|&it| flow.reachable[it as usize] && !flow.out_of(it).iter().any(|edge| edges.has(edge)))
-            .collect();
+        let inner = || edges.iter().filter(|edge| edge.1 != end);
+        let back = Lists::of(count, inner().map(|&(from, to)| (to, from)));
+        let mut leads_on = vec![false; count];
+        inner().for_each(|edge| leads_on[edge.0 as usize] = true);
+        let outer = edges.iter().filter(|edge| edge.1 == end).map(|edge| edge.0);
+        let mut ends: Vec<u32> =
+            (0..end).filter(|&it| counts[it as usize] && !leads_on[it as usize]).chain(outer).collect();
+        ends.sort_unstable();
+        ends.dedup();
         let mut gets_there = vec![false; count];
         let mut pending = ends.clone();
         let mut next = end;
@@ -81,13 +90,13 @@ impl Dominance {
                     pending.extend_from_slice(back.get(block));
                 }
             }
-            let is_stuck = |it: &u32| flow.reachable[*it as usize] && !gets_there[*it as usize];
+            let is_stuck = |it: &u32| counts[*it as usize] && !gets_there[*it as usize];
             let Some(stuck) = (0..next).rev().find(is_stuck) else { break };
             ends.push(stuck);
             pending.push(stuck);
             next = stuck;
         }
-        let pairs = || pairs().map(|edge| (edge.from, edge.to)).chain(ends.iter().map(|&block| (block, end)));
+        let pairs = || inner().copied().chain(ends.iter().map(|&block| (block, end)));
         let out = Lists::of(count + 1, pairs().map(|(from, to)| (to, from)));
         let back = Lists::of(count + 1, pairs());
         Ok(Dominance { tree: Tree::of(end, count + 1, &out, &back)?, count: end })

@@ -277,6 +277,7 @@ pub struct Facts {
     named_classes: Vec<TypeId>,
     lambdas: Vec<Lambda>,
     writes: Lists<Write>,
+    reads: Lists<(MethodId, u16)>,
     field_calls: Lists<CallId>,
     handovers: Vec<Handover>,
     throwers: Lists<Thrower>,
@@ -301,6 +302,7 @@ impl Facts {
         let mut call_counts = vec![0u32; world.method_count() + 1];
         let (mut writes, mut field_calls) = (Vec::new(), Vec::new());
         let (mut throwers, mut carriers, mut wraps) = (Vec::new(), Vec::new(), Vec::new());
+        let mut reads = Vec::new();
         for mut part in parts {
             let calls = facts.calls.len() as u32;
             let handlers = facts.handlers.len() as u32;
@@ -319,6 +321,7 @@ impl Facts {
             facts.named_classes.append(&mut part.named_classes);
             facts.lambdas.append(&mut part.lambdas);
             writes.extend(part.writes.into_iter().map(|(field, it)| (field.0, it)));
+            reads.extend(part.reads.into_iter().map(|(field, it)| (field.0, it)));
             field_calls
                 .extend(part.field_calls.into_iter().map(|(field, it)| (field.0, CallId(it.0 + calls))));
             let handed = part.handovers.into_iter();
@@ -351,6 +354,7 @@ impl Facts {
         let made_of = facts.allocations.iter().enumerate().map(|(at, it)| (it.class.0, at as u32));
         facts.allocations_of = Lists::of(world.types().len(), made_of);
         facts.writes = Lists::of(world.field_count(), writes.iter().copied());
+        facts.reads = Lists::of(world.field_count(), reads.iter().copied());
         facts.field_calls = Lists::of(world.field_count(), field_calls.iter().copied());
         facts.throwers = Lists::of(world.method_count(), throwers.iter().copied());
         facts.carriers = Lists::of(world.method_count(), carriers.iter().copied());
@@ -439,6 +443,11 @@ impl Facts {
     /// The writes of a field in the system.
     pub fn writes(&self, id: FieldId) -> &[Write] {
         self.writes.get(id.0)
+    }
+
+    /// The reads of a field in the system: methods and instructions.
+    pub fn reads(&self, id: FieldId) -> &[(MethodId, u16)] {
+        self.reads.get(id.0)
     }
 
     /// The calls on the object that a field holds.
@@ -574,6 +583,7 @@ struct Part {
     named_classes: Vec<TypeId>,
     lambdas: Vec<Lambda>,
     writes: Vec<(FieldId, Write)>,
+    reads: Vec<(FieldId, (MethodId, u16))>,
     field_calls: Vec<(FieldId, CallId)>,
     handovers: Vec<Handover>,
     throwers: Vec<(MethodId, Thrower)>,
@@ -707,6 +717,10 @@ impl<'v> Looking<'_, 'v> {
                     }
                 }
                 op::PUTFIELD | op::PUTSTATIC => self.write(number),
+                op::GETFIELD | op::GETSTATIC => {
+                    let here = (self.view.id, number as u16);
+                    self.part.reads.extend(self.view.field_at(number).map(|field| (field, here)));
+                }
                 op::ATHROW => self.throw(number),
                 op::ARETURN => self.returned(number),
                 op::INVOKEVIRTUAL..=op::INVOKEDYNAMIC => self.call(number),

@@ -16,6 +16,8 @@
 //! - [`FaultSites`] are the calls at which something can go wrong: an exception of a library or of the system's own
 //!   making, a delay, a crash. [`Memory`] says which of them work on streams in memory, where nothing can.
 //!   [`name_calls`] gives them the names that plans use.
+//! - [`Decisions`] are control dependences with exceptions; a [`Slice`] is what can affect some instructions, or what
+//!   they can affect, across the system.
 //! - [`concrete_subtypes`] says what can be thrown where an abstract exception is asked for.
 //! - [`Statements`] are the log statements of the system, each with the templates of its message, found over the
 //!   [`World`] of its classes, the [`Facts`] of its methods and its [`CallGraph`].
@@ -38,6 +40,7 @@ mod classes;
 mod classpath;
 mod command;
 mod contents;
+mod decisions;
 mod dependence;
 mod detectors;
 mod directory;
@@ -85,6 +88,7 @@ mod states;
 mod streams;
 mod switch;
 mod sorts;
+mod slice;
 mod tasks;
 mod template;
 mod test_methods;
@@ -103,6 +107,7 @@ pub use causal::{CausalGraph, Causes, EdgeKind, GraphOptions, Node};
 pub use classes::Classes;
 pub use classpath::ClassPath;
 pub use command::JavaCommand;
+pub use decisions::{Decider, Decision, Decisions};
 pub use dependence::{ControlDependence, Dependence};
 pub use detectors::{Detector, Detectors, Feeds, Reason};
 pub use dominance::{Dominance, Edges, Tangled};
@@ -135,6 +140,7 @@ pub use sites::{Hook, MethodSite, MethodSites, sites_of_method};
 pub use statements::{Place, Statement, Statements};
 pub use states::{LambdaTask, State, StateKind, StateOptions, States, TaskClass};
 pub use switch::Label;
+pub use slice::{Slice, SliceLimits, SlicePoint};
 pub use tasks::Tasks;
 pub use template::{Part, Template};
 pub use test_methods::{Framework, Test, Tests};

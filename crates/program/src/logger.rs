@@ -48,9 +48,14 @@ const METHODS: [&[u8]; 27] = [
     b"warning",
 ];
 
+/// Whether a type (with slashes) is one whose methods log.
+pub(crate) fn is_logger(owner: &[u8]) -> bool {
+    LOGGERS.binary_search(&owner).is_ok()
+}
+
 /// Whether a call of this method (owner with slashes) writes to a log.
 pub(crate) fn is_log_call(owner: &[u8], name: &[u8]) -> bool {
-    LOGGERS.binary_search(&owner).is_ok() && METHODS.binary_search(&name).is_ok()
+    is_logger(owner) && METHODS.binary_search(&name).is_ok()
 }
 
 #[cfg(test)]

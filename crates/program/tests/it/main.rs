@@ -13,6 +13,7 @@ mod run;
 mod shapes;
 mod sites;
 mod statements;
+mod slices;
 mod table;
 mod tables;
 mod tools;
