@@ -657,7 +657,7 @@ impl<'v> Looking<'v> {
         for &target in calls.targets(it).iter().chain(run) {
             if exceptions.escapes(target).binary_search(&way.thrown).is_ok() {
                 priors.push((Node::Internal(target, way.thrown), EdgeKind::Internal));
-                if exceptions.creates(world, facts, target, way.thrown) {
+                if exceptions.creates(target, way.thrown) {
                     priors.push((Node::New(call, way.thrown), EdgeKind::New));
                 }
             }

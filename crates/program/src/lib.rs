@@ -38,6 +38,7 @@ mod facts;
 mod find;
 pub mod flow;
 mod futures;
+mod gather;
 mod hierarchy;
 mod jar;
 mod kinds;
