@@ -135,10 +135,9 @@ fn instantiated(world: &World, facts: &Facts) -> Vec<bool> {
 fn virtual_refs(world: &World, facts: &Facts) -> Vec<bool> {
     let mut is_virtual = vec![false; world.ref_count()];
     for call in facts.calls() {
-        if matches!(call.kind, CallKind::Virtual | CallKind::Interface) {
-            if let Some(it) = call.callee {
-                is_virtual[it.index()] = true;
-            }
+        let dispatches = matches!(call.kind, CallKind::Virtual | CallKind::Interface);
+        if let Some(it) = call.callee.filter(|_| dispatches) {
+            is_virtual[it.index()] = true;
         }
     }
     is_virtual

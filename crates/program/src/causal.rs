@@ -787,7 +787,7 @@ impl<'v> Looking<'v> {
             |target: &MethodId| exceptions.escapes(*target).iter().any(|&all| all.may_be(exception, world));
         if targets().any(passes) {
             priors.push((Node::Internal(call, exception), EdgeKind::Internal));
-            if targets().any(|&target| exceptions.creates(world, facts, target, exception)) {
+            if targets().any(|&target| exceptions.creates(target, exception)) {
                 priors.push((Node::New(call, exception), EdgeKind::New));
             }
         }

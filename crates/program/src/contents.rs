@@ -81,10 +81,9 @@ impl Looking<'_, '_> {
                 self.view.instruction(it).opcode,
                 op::INVOKEVIRTUAL | op::INVOKESPECIAL | op::INVOKEINTERFACE
             );
-            if let (true, [first, rest @ ..]) = (is_on_object, body.operands(it)) {
-                if *first == value {
-                    self.pending.extend_from_slice(rest);
-                }
+            let [first, rest @ ..] = body.operands(it) else { continue };
+            if is_on_object && *first == value {
+                self.pending.extend_from_slice(rest);
             }
         }
     }

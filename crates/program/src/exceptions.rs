@@ -96,6 +96,8 @@ pub struct Exceptions {
     given: FxHashMap<Parameter, u32>,
     /// What libraries say that calls of each reference throw, sorted.
     declared: Lists<Exception>,
+    /// What each method makes itself, sorted.
+    created: Lists<Exception>,
     /// For each parameter that matters, the methods that give it something and the numbers of their carriers.
     givers: FxHashMap<Parameter, Vec<(MethodId, u32)>>,
     /// The parameters that an operand of a call becomes.
@@ -123,7 +125,9 @@ impl Exceptions {
         it.find_parameters(world, facts, calls);
         let settled = Settling::of(world, facts, calls, &it);
         let Settled { sets, escapes, refs, reaches, returned, held, given } = settled;
-        Exceptions { sets, escapes, of_refs: refs, reaches, returned, held, given, ..it }
+        let mut it = Exceptions { sets, escapes, of_refs: refs, reaches, returned, held, given, ..it };
+        it.find_created(world, facts, calls);
+        it
     }
 
     /// What can leave a method, sorted.
@@ -154,14 +158,34 @@ impl Exceptions {
     }
 
     /// Whether a method itself makes an exception that leaves it, other than to pass on one that it caught.
-    pub fn creates(&self, world: &World, facts: &Facts, id: MethodId, exception: Exception) -> bool {
-        facts.throwers(id).iter().any(|it| {
-            self.is_made(world, facts, id, it.thrown, exception, 0) && {
-                let mut leaves = false;
-                self.fall(world, facts, it.chain, exception, |to, _| leaves |= to.is_none());
-                leaves
+    pub fn creates(&self, id: MethodId, exception: Exception) -> bool {
+        self.created(id).binary_search(&exception).is_ok()
+    }
+
+    /// The exceptions that a method itself makes and that leave it, other than to pass on what it caught: sorted.
+    pub fn created(&self, id: MethodId) -> &[Exception] {
+        self.created.get(id.0)
+    }
+
+    fn find_created(&mut self, world: &World, facts: &Facts, calls: &CallGraph) {
+        let mut created = Lists::default();
+        let mut types = Vec::new();
+        for id in (0..world.method_count() as u32).map(MethodId) {
+            let mut made = Vec::new();
+            for it in facts.throwers(id) {
+                types.clear();
+                self.types(world, facts, calls, id, it.thrown, &mut types);
+                for &exception in &types {
+                    if self.is_made(world, facts, id, it.thrown, exception, 0) {
+                        self.fall(world, facts, it.chain, exception, |to, _| {
+                            made.extend(to.is_none().then_some(exception));
+                        });
+                    }
+                }
             }
-        })
+            created.add(sorted(made));
+        }
+        self.created = created;
     }
 
     /// Whether what is thrown may be an object that was made to be thrown there, and is the exception.

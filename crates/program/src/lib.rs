@@ -56,6 +56,7 @@ pub mod flow;
 mod format;
 mod frameworks;
 mod futures;
+mod gather;
 mod hierarchy;
 mod jar;
 mod kinds;

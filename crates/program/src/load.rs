@@ -95,6 +95,9 @@ fn above<'a>(class: &ClassFile<'a>) -> Vec<&'a [u8]> {
     names
 }
 
+/// A class of a library, and the classes that it stands on.
+type Library = (File, Vec<String>);
+
 /// The library classes that the system names, and what those stand on.
 fn libraries(classes: &Classes, system: &[File], problems: &mut Vec<Problem>) -> Vec<File> {
     let mut known: FxHashSet<Box<str>> = system.iter().map(|file| file.name.as_str().into()).collect();
@@ -121,7 +124,7 @@ fn libraries(classes: &Classes, system: &[File], problems: &mut Vec<Problem>) ->
         if wanted.is_empty() {
             break;
         }
-        let round: Vec<Option<Result<(File, Vec<String>), Problem>>> = wanted
+        let round: Vec<Option<Result<Library, Problem>>> = wanted
             .par_iter()
             .map(|name| {
                 let bytes = classes.read(name)?;
@@ -176,13 +179,9 @@ impl Building {
         for &(name, file) in &all {
             let (access, origin) =
                 file.map_or((0, Origin::Phantom), |at| (parsed[at].access, files[at].origin));
-            world.types.push(Type {
-                name: world.names.intern(name),
-                parent: None,
-                access,
-                origin,
-                system: NONE,
-            });
+            let name = world.names.intern(name);
+            assert_eq!(name.0 as usize, world.types.len(), "a type has the number of its name");
+            world.types.push(Type { name, parent: None, access, origin, system: NONE });
         }
         for (at, (_, file)) in all.iter().enumerate() {
             let Some(class) = file.map(|it| &parsed[it]) else {

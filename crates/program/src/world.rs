@@ -193,8 +193,9 @@ impl World {
 
     /// The type of an internal name.
     pub fn find_type(&self, name: &[u8]) -> Option<TypeId> {
-        let at = self.types.binary_search_by(|it| self.names.bytes(it.name).cmp(name)).ok()?;
-        Some(TypeId(at as u32))
+        // Types are the first to be named, so both have the same number.
+        let id = self.names.find(name)?;
+        ((id.0 as usize) < self.types.len()).then_some(TypeId(id.0))
     }
 
     /// The type of a field descriptor such as `Ljava/lang/String;`; none for primitives, arrays and what is not known.
