@@ -1,10 +1,10 @@
-//! Static slices: what can affect a point of the program, or what it can affect (Weiser; Kairux 4.1 records at them).
+//! Static slices: what can affect a point of the program, or what it can affect (Weiser; Kairux 4.2 records at them).
 //!
 //! A point is an instruction. Backward, it depends on the instructions that make its operands, and on those that decide
 //! whether it runs ([`Decisions`]): branches, what may throw before it, the calls of its method. A slice goes through
 //! fields by jumping to all writes of the field, through calls by parameters and returns, through arrays and objects of
 //! libraries by what is done to the same object elsewhere, as far as that can be followed, into handlers by what throws,
-//! into tasks by where they are handed over. Calling contexts are not told apart, nor are two objects of one class.
+//! into tasks by where they are handed over, and out of them by the futures that stand for them. Calling contexts are not told apart, nor are two objects of one class.
 //!
 //! Of a call it matters why it is in the slice. If only that it runs matters, its arguments are left out; if an argument
 //! does, only that one is followed; if its result does, the returns of what it calls.
@@ -27,15 +27,15 @@ use crate::causal::Causes;
 use crate::decisions::Decisions;
 use crate::exceptions::Exception;
 use crate::facts::{Call, CallId, CallKind, HandlerId, Lambda};
+use crate::known;
 use crate::values::ValueId;
 use crate::view::MethodView;
 use crate::world::{FieldId, MethodId};
 
 /// The most points of a slice, unless a caller says otherwise.
 const POINTS_MAX: usize = 1_000_000;
-/// The most steps that are kept for each point; more are steps of following objects that lead to no point.
-const STEPS_A_POINT_MAX: usize = 64;
-
+/// The most steps that are taken, those that follow objects and lead to no point included.
+const STEPS_MAX: usize = 1 << 24;
 /// Instead of the number of an operand: all of them.
 const EVERY: u16 = u16::MAX;
 
@@ -257,11 +257,8 @@ impl<'p> Slicing<'p> {
             return false;
         }
         let is_new = step.point().is_some_and(|it| !self.points.contains_key(&it));
-        let is_full = if is_new {
-            self.points.len() >= self.limits.points_max
-        } else {
-            self.seen.len() >= self.limits.points_max.saturating_mul(STEPS_A_POINT_MAX)
-        };
+        let is_full =
+            if is_new { self.points.len() >= self.limits.points_max } else { self.seen.len() >= STEPS_MAX };
         if is_full {
             self.is_complete = false;
             return false;
@@ -300,7 +297,11 @@ impl<'p> Slicing<'p> {
                         None => made.insert(Decisions::of(causes, &view, aborts)),
                     };
                     let looking = Looking { causes, view, decisions };
+                    let count = view.body.flow.instructions.len();
                     for &(_, step) in *group {
+                        if step.point().is_some_and(|(_, at)| usize::from(at) >= count) {
+                            continue;
+                        }
                         match direction {
                             Direction::Backward => looking.backward(step, &mut next),
                             Direction::Forward => looking.forward(step, &mut next),
@@ -369,6 +370,14 @@ impl Causes<'_> {
     fn is_open(&self, call: &Call) -> bool {
         let dispatches = matches!(call.kind, CallKind::Virtual | CallKind::Interface);
         dispatches && self.calls.targets(call).len() + usize::from(self.is_library(call)) > 1
+    }
+
+    /// Whether a call returns a future, which stands for the task that the call hands over.
+    fn makes_future(&self, call: &Call) -> bool {
+        call.callee.is_some_and(|it| {
+            let callee = self.world.method_ref(it);
+            known::makes_future(self.world.signature(callee.signature).1)
+        })
     }
 
     /// The lambdas that stand for a method.

@@ -166,9 +166,15 @@ impl Looking<'_> {
 
     /// What makes a call return what it returns.
     fn called(&self, instruction: u32, next: &mut Vec<Step>) {
-        let Causes { calls, exceptions, .. } = self.causes;
+        let Causes { calls, exceptions, tasks, .. } = self.causes;
         let Some((id, call)) = self.call(instruction) else { return };
-        next.extend(calls.targets(&call).iter().chain(exceptions.run_by(id)).map(|&it| Step::Returned(it)));
+        next.extend(calls.targets(&call).iter().map(|&it| Step::Returned(it)));
+        for task in tasks.run_by(id) {
+            next.push(Step::Returned(task));
+            if self.causes.makes_future(&call) {
+                next.extend(exceptions.escapes(task).iter().map(|&it| Step::Escapes(task, it)));
+            }
+        }
         if !self.causes.is_library(&call) {
             if self.causes.is_open(&call) {
                 next.push(Step::Operand(self.view.id, instruction as u16, 0));

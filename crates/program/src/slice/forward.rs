@@ -7,9 +7,7 @@ use super::{Holder, Looking, Step};
 use crate::causal::Causes;
 use crate::decisions::{Decider, Decision};
 use crate::exceptions::Exception;
-use crate::facts::Call;
 use crate::values::{Value, ValueId};
-use crate::world::MethodId;
 
 impl Causes<'_> {
     pub(super) fn forward_without_body(&self, step: Step, next: &mut Vec<Step>) {
@@ -19,22 +17,25 @@ impl Causes<'_> {
                 next.extend(reads.map(|&(method, at)| Step::Value(method, at)));
             }
             Step::Returned(method) => {
-                next.extend(self.waiting(method).map(|it| Step::Value(it.method, it.instruction)));
+                let callers = self.calls.callers(method).chain(self.tasks.handed(method).iter().copied());
+                let callers = callers.map(|it| self.facts.call(it));
+                next.extend(callers.map(|it| Step::Value(it.method, it.instruction)));
             }
             Step::Escapes(method, exception) => {
-                let waiting = self.waiting(method);
-                next.extend(waiting.map(|it| Step::Thrown(it.method, it.instruction, exception)));
+                let callers = self.calls.callers(method).map(|it| self.facts.call(it));
+                next.extend(callers.map(|it| Step::Thrown(it.method, it.instruction, exception)));
+                for &id in self.tasks.handed(method) {
+                    let call = self.facts.call(id);
+                    if self.exceptions.run_by(id).contains(&method) {
+                        next.push(Step::Thrown(call.method, call.instruction, exception));
+                    }
+                    if self.makes_future(call) {
+                        next.push(Step::Value(call.method, call.instruction));
+                    }
+                }
             }
             _ => {}
         }
-    }
-
-    /// The calls that run a method and return after it: those that name it, and those of libraries that run what they
-    /// are handed.
-    fn waiting(&self, method: MethodId) -> impl Iterator<Item = &Call> {
-        let handed = self.tasks.handed(method).iter().copied();
-        let at_once = handed.filter(move |&it| self.exceptions.run_by(it).contains(&method));
-        self.calls.callers(method).chain(at_once).map(|it| self.facts.call(it))
     }
 }
 
