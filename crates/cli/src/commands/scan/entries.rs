@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use hypocenter_logs::{self as logs, Entry, How, Log, LogError, StatementId, Tie};
-use hypocenter_program::{Level, Part, Place, Program};
+use hypocenter_program::{Level, Part, Place, Program, Statement};
 
 use crate::args::ScanArgs;
 use crate::failure::Failure;
@@ -130,11 +130,27 @@ impl Tied {
     }
 }
 
-/// The statements of a program for those who read logs.
+/// A statement by its number and those that are the same in the source: a compiler copies what stands in a `finally`.
+pub fn copies(program: &Program, number: u32) -> impl Iterator<Item = &Statement> {
+    let first = &program.statements.statements()[number as usize];
+    program.statements.statements_in(first.method).iter().filter(|it| is_copy(first, it))
+}
+
+fn is_copy(a: &Statement, b: &Statement) -> bool {
+    let is_one = a.instruction == b.instruction;
+    (a.method, a.line, a.level, &a.templates) == (b.method, b.line, b.level, &b.templates)
+        && (is_one || a.line > 0)
+}
+
+/// The statements of a program for those who read logs. Copies of one statement have the number of the first.
 fn index(program: &Program) -> logs::Statements {
     let world = &program.world;
     let mut all = Vec::new();
-    for (number, it) in program.statements.statements().iter().enumerate() {
+    let statements = program.statements.statements();
+    for (number, it) in statements.iter().enumerate() {
+        let same_method = statements.partition_point(|other| other.method < it.method);
+        let first = (same_method..number).find(|&other| is_copy(&statements[other], it));
+        let number = first.unwrap_or(number);
         let own = Place { method: it.method, instruction: it.instruction, line: it.line };
         // A log shows the call of the framework; a logger of its own may name the caller of a wrapper all the same.
         let mut places = vec![it.written, own];

@@ -145,10 +145,10 @@ impl Words<'_> {
         }
     }
 
-    /// `Class.method` without the package.
-    pub fn method(&self, id: MethodId) -> String {
+    /// `Class.method`; of a nested class that has a name only that.
+    fn method(&self, id: MethodId) -> String {
         let world = &self.0.world;
-        let class = naming::simple(self.0, world.method(id).owner);
+        let class = naming::inner(self.0, world.method(id).owner);
         format!("{class}.{}", String::from_utf8_lossy(world.method_name(id)))
     }
 
@@ -174,7 +174,7 @@ impl Words<'_> {
     }
 
     /// The class of an exception without its package.
-    pub fn exception(&self, it: Exception) -> String {
+    fn exception(&self, it: Exception) -> String {
         naming::simple(self.0, it.class())
     }
 

@@ -26,13 +26,22 @@ pub fn simple(program: &Program, class: TypeId) -> String {
     name.rsplit('.').next().unwrap_or(&name).to_owned()
 }
 
+/// The same without the classes around it, if it has a name of its own.
+pub fn inner(program: &Program, class: TypeId) -> String {
+    let name = simple(program, class);
+    match name.rsplit_once('$') {
+        Some((_, inner)) if inner.starts_with(|it: char| it.is_alphabetic()) => inner.to_owned(),
+        _ => name,
+    }
+}
+
 /// What a call calls, the class without its package.
 pub fn callee(program: &Program, id: CallId) -> String {
     let world = &program.world;
     match program.facts.call(id).callee.map(|it| world.method_ref(it)) {
         Some(it) => {
             let name = String::from_utf8_lossy(world.signature(it.signature).0).into_owned();
-            let class = simple(program, it.owner);
+            let class = inner(program, it.owner);
             if name == "<init>" { format!("new {class}") } else { format!("{class}.{name}") }
         }
         None => "invokedynamic".to_owned(),

@@ -11,7 +11,7 @@ use hypocenter_program::{
 };
 use serde::Serialize;
 
-use super::entries::Started;
+use super::entries::{Started, copies as copies_of};
 use super::explanation::{Words, edge_name};
 use super::lists::level_name;
 use super::naming;
@@ -125,7 +125,9 @@ impl Why {
         let all = program.statements.statements();
         let statements: Vec<&Statement> = tied.statements.keys().map(|&it| &all[it as usize]).collect();
         // What a wrapper writes depends on its caller, and on how the wrapper comes to write it.
-        let places = statements.iter().enumerate().flat_map(|(at, it)| {
+        let copies = tied.statements.keys().enumerate();
+        let copies = copies.flat_map(|(at, &number)| copies_of(program, number).map(move |it| (at, it)));
+        let places = copies.flat_map(|(at, it)| {
             let own = (at, (it.method, it.instruction));
             let written = it.via.map(|_| (at, (it.written.method, it.written.instruction)));
             std::iter::once(own).chain(written)
@@ -251,6 +253,7 @@ impl Why {
         for it in &self.statements {
             let [level, place, text] = it.cells();
             let nearest = match it.nearest {
+                Some(distance) if it.sites == 1 => format!("1 site, at {distance}"),
                 Some(distance) => format!("{} sites, the nearest at {distance}", thousands(it.sites as u64)),
                 None => "no site".to_owned(),
             };
