@@ -21,6 +21,7 @@ pub struct Args {
 pub enum Verb {
     Init(InitArgs),
     Doctor(DoctorArgs),
+    Scan(ScanArgs),
     Run(RunArgs),
     Inject(InjectArgs),
     Replay(ReplayArgs),
@@ -47,6 +48,91 @@ pub struct InitArgs {
     /// Write over an existing hypocenter.toml
     #[arg(long)]
     pub force: bool,
+}
+
+/// Look at the target without running it: where faults can go in, what is logged, and which faults a log line can mean
+///
+/// Without more than a target it prints a summary. The lists give one line an item, with the site as `inject` takes it.
+/// With --why it ties a log line to the statement that wrote it, and goes back from there to the faults that can lead to it.
+///
+/// Examples:
+///   hypocenter scan                                              the target of hypocenter.toml
+///   hypocenter scan --classpath 'lib/*' --packages org.acme
+///   hypocenter scan --sites --class 'Store*' -- java -cp classes org.acme.Main
+///   hypocenter scan --why '2024-05-01 12:00:00,123 WARN [main] Store: cannot flush'
+///   hypocenter scan --why 'cannot flush' --top 3 --graph why.dot
+///   hypocenter scan --log failure.log --json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, group = ArgGroup::new("started").multiple(false))]
+pub struct ScanArgs {
+    /// List the calls at which a fault can go in: its kind, the site, and what can be thrown
+    #[arg(long, help_heading = "Lists")]
+    pub sites: bool,
+    /// List the log statements: level, place and message
+    #[arg(long, help_heading = "Lists")]
+    pub logs: bool,
+    /// List the abstract states of task classes
+    #[arg(long, help_heading = "Lists")]
+    pub states: bool,
+    /// List the loops: how often they may go round, what they do, how they are nested
+    #[arg(long, help_heading = "Lists")]
+    pub loops: bool,
+    /// List the calls that wait, and how long at most
+    #[arg(long, help_heading = "Lists")]
+    pub waits: bool,
+    /// List the methods that detect errors: what their result is computed from
+    #[arg(long, help_heading = "Lists")]
+    pub detectors: bool,
+    /// List the tests
+    #[arg(long, help_heading = "Lists")]
+    pub tests: bool,
+    /// List also what was left out, with the reason: sites that work in memory, methods that hardly detect errors
+    #[arg(long, help_heading = "Lists")]
+    pub dropped: bool,
+    /// List only what is in these classes (`org.acme.*`, `Store`, `Store$*`)
+    #[arg(long, value_name = "GLOB", help_heading = "Lists")]
+    pub class: Option<String>,
+    /// Which faults can lead to this line of a log, or to this message
+    #[arg(long, value_name = "LOGLINE", group = "started", help_heading = "Causes")]
+    pub why: Option<String>,
+    /// Which faults can lead to the warnings, errors and exceptions of this log
+    #[arg(long, value_name = "FILE", group = "started", help_heading = "Causes")]
+    pub log: Option<PathBuf>,
+    /// How many of the nearest faults to show
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Causes")]
+    pub top: usize,
+    /// Show what each kind of edge adds to the causal graph
+    #[arg(long, requires = "started", help_heading = "Causes")]
+    pub why_edges: bool,
+    /// Write the causal graph: `.graphml`, `.dot` or `.json`
+    #[arg(long, value_name = "FILE", requires = "started", help_heading = "Causes")]
+    pub graph: Option<PathBuf>,
+    /// The target's classes, as for `java -cp`; by default those of the java command or of hypocenter.toml
+    #[arg(long, visible_alias = "cp", value_name = "PATH", help_heading = "Target")]
+    pub classpath: Option<String>,
+    /// The target's packages, separated by commas (`org.apache.zookeeper`); by default from hypocenter.toml, or the
+    /// package of the main class, or all of the class path
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Target")]
+    pub packages: Vec<String>,
+    /// The JDK that the target runs on; by default that of the java command, of JAVA_HOME, or on the PATH
+    #[arg(long, value_name = "DIR", help_heading = "Target")]
+    pub jdk: Option<PathBuf>,
+    /// Types whose implementations are tasks too, beside threads, `Runnable`, `Callable` and `TimerTask`; also `task_types`
+    /// under [target] of hypocenter.toml
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Target")]
+    pub task_types: Vec<String>,
+    /// Look for states also in the methods of a task class that its task method calls
+    #[arg(long, help_heading = "Target")]
+    pub helpers: bool,
+    /// The configuration
+    #[arg(long, value_name = "FILE", default_value = "hypocenter.toml", help_heading = "Target")]
+    pub config: PathBuf,
+    /// Print one JSON document on stdout, everything else on stderr
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// The java command that runs the target, instead of hypocenter.toml
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
 }
 
 /// What every verb that runs a command takes.

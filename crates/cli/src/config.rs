@@ -35,6 +35,9 @@ pub struct TargetConfig {
     /// The packages that are the system; everything else is a library.
     #[serde(default)]
     pub packages: Vec<String>,
+    /// Types whose implementations are tasks, beside those of the JDK.
+    #[serde(default)]
+    pub task_types: Vec<String>,
 }
 
 /// A failure of production.

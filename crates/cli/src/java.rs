@@ -49,7 +49,7 @@ pub fn home_for(program: Option<&str>) -> Option<PathBuf> {
 }
 
 /// Whether a directory is a Java home: it has the JDK's own classes.
-fn has_classes(home: &Path) -> bool {
+pub fn has_classes(home: &Path) -> bool {
     ["lib/modules", "jre/lib/rt.jar", "lib/rt.jar"].iter().any(|it| home.join(it).is_file())
 }
 

@@ -45,6 +45,7 @@ fn main() -> ExitCode {
     let result = std::panic::catch_unwind(|| match args.verb {
         Verb::Init(args) => commands::init::run(&args),
         Verb::Doctor(args) => commands::doctor::run(&args),
+        Verb::Scan(args) => commands::scan::run(&args),
         Verb::Run(args) => commands::run::run(&args),
         Verb::Inject(args) => commands::inject::run(&args),
         Verb::Replay(args) => commands::replay::run(&args),

@@ -3,7 +3,9 @@
 
 use std::io::{IsTerminal, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Mutex;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
@@ -15,11 +17,11 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const GOOD: Style = AnsiColor::Green.on_default().bold();
-const BAD: Style = AnsiColor::Red.on_default().bold();
-const WARN: Style = AnsiColor::Yellow.on_default();
+pub const BOLD: Style = Style::new().bold();
+pub const DIM: Style = Style::new().dimmed();
+pub const GOOD: Style = AnsiColor::Green.on_default().bold();
+pub const BAD: Style = AnsiColor::Red.on_default().bold();
+pub const WARN: Style = AnsiColor::Yellow.on_default();
 /// Frames of a stack that are shown; the outcome has more.
 const FRAMES_SHOWN: usize = 12;
 /// Problems that are shown; the outcome has all.
@@ -86,6 +88,17 @@ pub fn problems(problems: &[Problem]) {
             "note",
             problems.len() - PROBLEMS_SHOWN
         );
+    }
+}
+
+/// What a scan could not read, in short: the summary and the document have more.
+pub fn problems_of_scan(problems: &[Problem]) {
+    if let Some(first) = problems.first() {
+        let more = match problems.len() - 1 {
+            0 => String::new(),
+            more => format!(" ({more} more; `hypocenter scan` without a list shows them)"),
+        };
+        note(&first.place, &format!("{}{more}", first.what));
     }
 }
 
@@ -332,6 +345,64 @@ impl Bar {
     /// No more follow.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// Says what is being done once it takes long: a line that turns on a terminal, plain lines elsewhere.
+#[derive(Debug)]
+pub struct Working {
+    now: Arc<Mutex<String>>,
+    end: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
+}
+
+/// Nobody wonders about what is over before.
+const WONDER_AFTER: Duration = Duration::from_secs(2);
+
+impl Working {
+    /// Begins to watch.
+    pub fn new(what: &'static str) -> Working {
+        let now = Arc::new(Mutex::new(String::new()));
+        let seen = now.clone();
+        let (end, ended) = channel();
+        let watch = std::thread::spawn(move || {
+            let begin = Instant::now();
+            let on_terminal = std::io::stderr().is_terminal();
+            let bar = if on_terminal { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+            let mut every = WONDER_AFTER;
+            while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+                let step = seen.lock().unwrap_or_else(|poison| poison.into_inner()).clone();
+                let text = format!("{what}: {step}, {:.0} s gone", begin.elapsed().as_secs_f64());
+                if on_terminal {
+                    every = Duration::from_millis(100);
+                    bar.set_message(text);
+                    bar.tick();
+                } else {
+                    line("working", &text);
+                }
+            }
+            bar.finish_and_clear();
+        });
+        Working { now, end: Mutex::new(Some((end, watch))) }
+    }
+
+    /// What is done now.
+    pub fn step(&self, name: &str) {
+        name.clone_into(&mut self.now.lock().unwrap_or_else(|poison| poison.into_inner()));
+    }
+
+    /// It is over, and the line is gone.
+    pub fn finish(&self) {
+        let watch = self.end.lock().unwrap_or_else(|poison| poison.into_inner()).take();
+        if let Some((end, watch)) = watch {
+            drop(end);
+            let _ = watch.join();
+        }
+    }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.finish();
     }
 }
 

@@ -35,6 +35,28 @@ pub struct Target {
     pub packages: Vec<String>,
 }
 
+/// What flags say of a target.
+#[derive(Debug, Clone, Copy)]
+pub struct Said<'a> {
+    /// The class path, as for java.
+    pub classpath: Option<&'a str>,
+    /// The packages of the system.
+    pub packages: &'a [String],
+    /// The Java that it runs on.
+    pub java_home: Option<&'a Path>,
+}
+
+/// A target as far as it is named.
+#[derive(Debug)]
+pub struct Named {
+    /// With no packages if nobody names one.
+    pub spec: TargetSpec,
+    /// The class that the command starts.
+    pub main_class: Option<String>,
+    /// What is wrong with the class path.
+    pub problems: Vec<Problem>,
+}
+
 impl TargetSpec {
     /// The target of a command that runs in `directory`.
     pub fn of(
@@ -43,10 +65,26 @@ impl TargetSpec {
         command: &[String],
         directory: &Path,
     ) -> Result<TargetSpec, Failure> {
+        let said = Said { classpath: args.classpath.as_deref(), packages: &args.packages, java_home: None };
+        let Named { mut spec, main_class, problems } = TargetSpec::named(said, config, command, directory)?;
+        if spec.packages.is_empty() {
+            spec.packages = guess_packages(main_class.as_deref())?;
+        }
+        screen::problems(&problems);
+        Ok(spec)
+    }
+
+    /// The target that flags, the configuration or a command name, in this order.
+    pub fn named(
+        said: Said<'_>,
+        config: &Config,
+        command: &[String],
+        directory: &Path,
+    ) -> Result<Named, Failure> {
         let variable = std::env::var("CLASSPATH").ok();
         let java = ClassPath::of_java_command(command, directory, variable.as_deref());
         let program = command.first().map(String::as_str);
-        let class_path = match (&args.classpath, config.target.classpath.as_slice(), &java) {
+        let class_path = match (said.classpath, config.target.classpath.as_slice(), &java) {
             (Some(text), ..) => {
                 let cwd = std::env::current_dir().map_err(|error| {
                     Failure::usage(format!("the current directory cannot be read: {error}"))
@@ -63,15 +101,25 @@ impl TargetSpec {
                     ));
             }
         };
-        let java_home = java::home_for(program)
-            .ok_or_else(|| Failure::usage("no Java installation was found").hint(java::INSTALL_HINT))?;
-        let packages = match (args.packages.as_slice(), config.target.packages.as_slice()) {
-            ([_, ..], _) => args.packages.clone(),
-            ([], [_, ..]) => config.target.packages.clone(),
-            ([], []) => guess_packages(java.and_then(|it| it.main_class).as_deref())?,
+        let java_home = match said.java_home {
+            Some(home) if java::has_classes(home) => home.to_owned(),
+            Some(home) => {
+                return Err(Failure::usage(format!(
+                    "{}: is no Java installation: it has neither lib/modules nor rt.jar",
+                    home.display()
+                ))
+                .hint("give the directory that has bin/java in it"));
+            }
+            None => java::home_for(program)
+                .ok_or_else(|| Failure::usage("no Java installation was found").hint(java::INSTALL_HINT))?,
         };
-        screen::problems(class_path.problems());
-        Ok(TargetSpec { classpath: class_path.entries().to_vec(), packages, java_home })
+        let packages =
+            if said.packages.is_empty() { config.target.packages.clone() } else { said.packages.to_vec() };
+        Ok(Named {
+            spec: TargetSpec { classpath: class_path.entries().to_vec(), packages, java_home },
+            main_class: java.and_then(|it| it.main_class),
+            problems: class_path.problems().to_vec(),
+        })
     }
 }
 
@@ -84,8 +132,7 @@ impl Target {
         if own.is_empty() {
             let first =
                 own.problems().first().map(|it| format!(" ({}: {})", it.place, it.what)).unwrap_or_default();
-            return Err(Failure::usage(format!("the class path has no class that can be read{first}"))
-                .hint("check -cp, --classpath or [target] classpath; the target must be compiled first"));
+            return Err(no_classes(&first));
         }
         let with_jdk = class_path.with_jdk(&spec.java_home).open(feature);
         let class_patterns = spec.packages.iter().flat_map(|package| patterns_of(package, &own)).collect();
@@ -99,10 +146,16 @@ impl Target {
 }
 
 /// The multi-release version taken where the JDK does not say which it is.
-const DEFAULT_FEATURE: u16 = 17;
+pub const DEFAULT_FEATURE: u16 = 17;
+
+/// There is nothing to look at; `first` is the first reason, in brackets, if there is one.
+pub fn no_classes(first: &str) -> Failure {
+    Failure::usage(format!("the class path has no class that can be read{first}"))
+        .hint("check -cp, --classpath or [target] classpath; the target must be compiled first")
+}
 
 /// The first three parts of the main class's package: `org.apache.zookeeper` of `org.apache.zookeeper.server.Main`.
-fn guess_packages(main_class: Option<&str>) -> Result<Vec<String>, Failure> {
+pub fn guess_packages(main_class: Option<&str>) -> Result<Vec<String>, Failure> {
     let main = main_class.ok_or_else(|| {
         Failure::usage("which packages are the target's is unknown: the command names no main class")
             .hint("give --packages")

@@ -5,5 +5,6 @@ pub mod init;
 pub mod inject;
 pub mod replay;
 pub mod run;
+pub mod scan;
 pub mod schema;
 pub mod trial;

@@ -11,7 +11,7 @@ pub mod configuration;
 mod gradle;
 mod junit;
 mod maven;
-mod packages;
+pub mod packages;
 mod plain;
 mod sources;
 

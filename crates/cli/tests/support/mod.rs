@@ -98,32 +98,41 @@ fn java_files(directory: &Path, into: &mut Vec<PathBuf>) {
 /// The class path of the targets, compiled when their sources have changed.
 pub fn classes() -> &'static Path {
     static CLASSES: OnceLock<PathBuf> = OnceLock::new();
-    CLASSES.get_or_init(|| {
-        let mut sources = Vec::new();
-        TARGETS.iter().for_each(|name| java_files(&targets().join(name), &mut sources));
-        sources.sort();
-        let mut hasher = DefaultHasher::new();
-        sources.iter().for_each(|path| fs::read(path).expect("a source can be read").hash(&mut hasher));
-        let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let ready = base.join(format!("targets-{:016x}", hasher.finish()));
-        if ready.is_dir() {
-            return ready;
-        }
-        let jdk = jdks().iter().find(|it| compiles(it)).expect("asserted by jdks()");
-        // Compiled beside its place and renamed, so that another test binary sees all of it or nothing.
-        let part = TempDir::new_in(base).expect("cargo's directory can be written");
-        let output = Command::new(jdk.home.join("bin/javac"))
-            .args(["-g", "-nowarn", "--release", &TARGET_RELEASE.to_string(), "-d"])
-            .arg(part.path())
-            .args(&sources)
-            .output()
-            .expect("javac can be run");
-        assert!(output.status.success(), "javac: {}", String::from_utf8_lossy(&output.stderr));
-        if fs::rename(part.path(), &ready).is_err() {
-            assert!(ready.is_dir(), "{} could not be made", ready.display());
-        }
-        ready
-    })
+    CLASSES.get_or_init(|| compiled("targets", &TARGETS, TARGET_RELEASE))
+}
+
+/// The class path of `targets/wal`, likewise; it is a system of its own and newer.
+pub fn wal_classes() -> &'static Path {
+    static CLASSES: OnceLock<PathBuf> = OnceLock::new();
+    CLASSES.get_or_init(|| compiled("wal", &["wal/src"], COMPILER_FEATURE_MIN))
+}
+
+/// The classes of some directories of `targets/`.
+fn compiled(name: &str, directories: &[&str], release: u32) -> PathBuf {
+    let mut sources = Vec::new();
+    directories.iter().for_each(|name| java_files(&targets().join(name), &mut sources));
+    sources.sort();
+    let mut hasher = DefaultHasher::new();
+    sources.iter().for_each(|path| fs::read(path).expect("a source can be read").hash(&mut hasher));
+    let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let ready = base.join(format!("{name}-{:016x}", hasher.finish()));
+    if ready.is_dir() {
+        return ready;
+    }
+    let jdk = jdks().iter().find(|it| compiles(it)).expect("asserted by jdks()");
+    // Compiled beside its place and renamed, so that another test binary sees all of it or nothing.
+    let part = TempDir::new_in(base).expect("cargo's directory can be written");
+    let output = Command::new(jdk.home.join("bin/javac"))
+        .args(["-g", "-nowarn", "--release", &release.to_string(), "-d"])
+        .arg(part.path())
+        .args(&sources)
+        .output()
+        .expect("javac can be run");
+    assert!(output.status.success(), "javac: {}", String::from_utf8_lossy(&output.stderr));
+    if fs::rename(part.path(), &ready).is_err() {
+        assert!(ready.is_dir(), "{} could not be made", ready.display());
+    }
+    ready
 }
 
 /// The line of a source of the targets that ends in `// site: NAME`.

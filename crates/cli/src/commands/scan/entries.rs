@@ -1,0 +1,245 @@
+//! From log lines to the statements that can have written them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use hypocenter_logs::{self as logs, Entry, How, Log, LogError, StatementId, Tie};
+use hypocenter_program::{Level, Part, Place, Program, Statement};
+
+use crate::args::ScanArgs;
+use crate::failure::Failure;
+
+/// Templates that are suggested for a line that none fits.
+const SUGGESTED_MAX: usize = 3;
+/// The shortest word that counts when templates are compared with a line.
+const WORD_CHARS_MIN: usize = 3;
+
+/// The log lines that are asked about.
+#[derive(Debug)]
+pub enum Started {
+    /// One line, as it was given, and as a log if a layout fits it.
+    Line(String, Option<Log>),
+    /// What is serious in a log.
+    File(PathBuf, Log),
+}
+
+/// The statements that wrote what is asked about.
+#[derive(Debug)]
+pub struct Tied {
+    /// Each statement, by its number in the program, with how many entries it can have written and how it was found.
+    pub statements: BTreeMap<u32, (usize, How)>,
+    pub exact: usize,
+    pub several: usize,
+    /// The entries that no statement fits: line and message.
+    pub none: Vec<(u32, String)>,
+}
+
+impl Started {
+    /// Reads what was given; nothing if nothing was.
+    pub fn of(args: &ScanArgs) -> Result<Option<Started>, Failure> {
+        if let Some(path) = &args.log {
+            let bytes = std::fs::read(path).map_err(|error| {
+                Failure::usage(format!("{}: cannot be read: {error}", path.display()))
+                    .hint("give --log the file that the failed run has written")
+            })?;
+            let log =
+                Log::read(&bytes).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+            return Ok(Some(Started::File(path.clone(), log)));
+        }
+        let Some(line) = &args.why else { return Ok(None) };
+        match Log::read(line.as_bytes()) {
+            Ok(log) => Ok(Some(Started::Line(line.clone(), Some(log)))),
+            // A message alone has no layout.
+            Err(LogError::NoLayout { .. }) => Ok(Some(Started::Line(line.clone(), None))),
+            Err(LogError::Empty) => Err(Failure::usage("--why: the line is empty")
+                .hint("give a line as it stands in a log, in quotes, or only its message")),
+            Err(error) => Err(Failure::usage(format!("--why: {error}"))),
+        }
+    }
+
+    /// Finds the statements.
+    pub fn tie(&self, program: &Program) -> Result<Tied, Failure> {
+        let index = index(program);
+        match self {
+            Started::Line(line, log) => {
+                let mut tried = Vec::new();
+                if let Some(entry) = log.as_ref().and_then(|it| it.entry(0)) {
+                    tried.push(entry);
+                    // The class or the level may be another's: a bridge's, or that of another build.
+                    tried.push(Entry { message: entry.message, rest: entry.rest, ..Entry::default() });
+                }
+                tried.push(Entry { message: line.trim(), ..Entry::default() });
+                let tie = tried.iter().map(|it| index.tie(it)).find(|it| *it != Tie::None);
+                match tie {
+                    Some(tie) => Ok(Tied::of([(1, tried[0].message, tie)])),
+                    None => Err(no_statement(program, &tried[0])),
+                }
+            }
+            Started::File(path, log) => {
+                let is_serious = |it: &Entry<'_>| {
+                    it.level.is_some_and(|it| it >= logs::Level::Warn) || !it.trace().exceptions.is_empty()
+                };
+                let serious: Vec<Entry<'_>> = log.entries().filter(is_serious).collect();
+                if serious.is_empty() {
+                    return Err(Failure::usage(format!(
+                        "{}: none of its {} entries is a warning, an error, or has an exception",
+                        path.display(),
+                        log.len()
+                    ))
+                    .hint("give one of its lines with --why"));
+                }
+                let tied = Tied::of(serious.iter().map(|it| (it.line, it.message, index.tie(it))));
+                if tied.statements.is_empty() {
+                    return Err(Failure::usage(format!(
+                        "{}: no log statement of the target fits any of its {} serious entries, the first of which is {:?}",
+                        path.display(),
+                        serious.len(),
+                        serious[0].first_line()
+                    ))
+                    .hint("check that the class path and the packages are those of the system that wrote this log"));
+                }
+                Ok(tied)
+            }
+        }
+    }
+}
+
+impl Tied {
+    fn of<'t>(ties: impl IntoIterator<Item = (u32, &'t str, Tie)>) -> Tied {
+        let mut tied = Tied { statements: BTreeMap::new(), exact: 0, several: 0, none: Vec::new() };
+        for (line, message, tie) in ties {
+            match &tie {
+                Tie::Exact(..) => tied.exact += 1,
+                Tie::Several(..) => tied.several += 1,
+                Tie::None => {
+                    let first = message.lines().next().unwrap_or_default();
+                    tied.none.push((line, first.to_owned()));
+                }
+            }
+            let how = tie.how().unwrap_or(How::Text);
+            for id in tie.ids() {
+                tied.statements.entry(id.0).or_insert((0, how)).0 += 1;
+            }
+        }
+        tied
+    }
+
+    /// How many entries there were.
+    pub fn entries(&self) -> usize {
+        self.exact + self.several + self.none.len()
+    }
+}
+
+/// A statement by its number and those that are the same in the source: a compiler copies what stands in a `finally`.
+pub fn copies(program: &Program, number: u32) -> impl Iterator<Item = &Statement> {
+    let first = &program.statements.statements()[number as usize];
+    program.statements.statements_in(first.method).iter().filter(|it| is_copy(first, it))
+}
+
+fn is_copy(a: &Statement, b: &Statement) -> bool {
+    let is_one = a.instruction == b.instruction;
+    (a.method, a.line, a.level, &a.templates) == (b.method, b.line, b.level, &b.templates)
+        && (is_one || a.line > 0)
+}
+
+/// The statements of a program for those who read logs. Copies of one statement have the number of the first.
+fn index(program: &Program) -> logs::Statements {
+    let world = &program.world;
+    let mut all = Vec::new();
+    let statements = program.statements.statements();
+    for (number, it) in statements.iter().enumerate() {
+        let same_method = statements.partition_point(|other| other.method < it.method);
+        let first = (same_method..number).find(|&other| is_copy(&statements[other], it));
+        let number = first.unwrap_or(number);
+        let own = Place { method: it.method, instruction: it.instruction, line: it.line };
+        // A log shows the call of the framework; a logger of its own may name the caller of a wrapper all the same.
+        let mut places = vec![it.written, own];
+        places.dedup();
+        for template in &it.templates {
+            let part = |it: &Part| match it {
+                Part::Text(text) => logs::Part::Text(text.clone()),
+                Part::Hole => logs::Part::Hole,
+            };
+            for place in &places {
+                all.push(logs::Statement {
+                    id: StatementId(number as u32),
+                    class: world.show_type(world.method(place.method).owner),
+                    method: String::from_utf8_lossy(world.method_name(place.method)).into_owned(),
+                    line: (place.line > 0).then_some(place.line.into()),
+                    level: level(it.level),
+                    template: logs::Template::new(template.parts().iter().map(part)),
+                    has_exception: it.has_exception,
+                });
+            }
+        }
+    }
+    logs::Statements::new(all)
+}
+
+fn level(level: Level) -> Option<logs::Level> {
+    match level {
+        Level::Trace => Some(logs::Level::Trace),
+        Level::Debug => Some(logs::Level::Debug),
+        Level::Info => Some(logs::Level::Info),
+        Level::Warn => Some(logs::Level::Warn),
+        Level::Error => Some(logs::Level::Error),
+        Level::Fatal => Some(logs::Level::Fatal),
+        Level::Print | Level::Unknown => None,
+    }
+}
+
+/// What was tried, and which templates come nearest.
+fn no_statement(program: &Program, entry: &Entry<'_>) -> Failure {
+    let statements = program.statements.statements();
+    let mut tried = Vec::new();
+    if let (Some(class), Some(line)) = (entry.class(), entry.source_line) {
+        tried.push(format!("class {class} and line {line}"));
+    }
+    tried.push(format!("the text {:?}", shortened(entry.first_line())));
+    let mut what =
+        format!("no log statement fits: tried {} on {} statements", tried.join(", then "), statements.len());
+    let near = nearest(program, entry.message);
+    if !near.is_empty() {
+        what += &format!("; the nearest are {}", near.join(", "));
+    }
+    Failure::usage(what).hint(
+        "give more or less of the line; check that --packages has the class that wrote it; `hypocenter scan --logs` lists \
+         all statements",
+    )
+}
+
+/// The templates that share most words with a message.
+fn nearest(program: &Program, message: &str) -> Vec<String> {
+    let said = words(message);
+    let mut ranked: Vec<(usize, usize, String)> = Vec::new();
+    for it in program.statements.statements() {
+        for template in &it.templates {
+            let text = template.to_string();
+            let own = words(&text);
+            let shared = own.intersection(&said).count();
+            // Half of what a template says, or it is no neighbour.
+            if shared > 0 && shared * 2 >= own.len() {
+                let place = format!("{}:{}", program.world.show_method(it.method), it.line);
+                ranked.push((shared, own.len(), format!("{:?} at {place}", shortened(&text))));
+            }
+        }
+    }
+    ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
+    ranked.dedup();
+    ranked.into_iter().take(SUGGESTED_MAX).map(|it| it.2).collect()
+}
+
+fn words(text: &str) -> BTreeSet<String> {
+    let words = text.split(|it: char| !it.is_alphanumeric());
+    words.filter(|it| it.chars().count() >= WORD_CHARS_MIN).map(str::to_lowercase).collect()
+}
+
+/// As much of a text as an error message has room for.
+fn shortened(text: &str) -> String {
+    const SHOWN_CHARS: usize = 100;
+    let mut shown: String = text.chars().take(SHOWN_CHARS).collect();
+    if text.chars().nth(SHOWN_CHARS).is_some() {
+        shown += "...";
+    }
+    shown
+}

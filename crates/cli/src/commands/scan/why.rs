@@ -1,0 +1,440 @@
+//! From log lines back to the faults that can lead to them.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use anstyle::Style;
+use hypocenter_logs::How;
+use hypocenter_plan::Site;
+use hypocenter_program::{
+    CallId, CausalGraph, EdgeKind, Exception, FaultSite, MethodId, Node, Program, Statement, TypeId,
+};
+use serde::Serialize;
+
+use super::entries::{Started, copies as copies_of};
+use super::explanation::{Words, edge_name};
+use super::lists::level_name;
+use super::naming;
+use super::page::Page;
+use crate::args::ScanArgs;
+use crate::failure::Failure;
+use crate::screen::{BOLD, DIM, WARN, thousands};
+
+/// Faults whose way is shown; the document has the ways of all that are listed.
+const WAYS_SHOWN: usize = 3;
+/// Statements and entries that are shown of a line; of a log all statements are.
+const STATEMENTS_SHOWN: usize = 5;
+
+/// Which faults can lead to some log lines.
+#[derive(Debug, Serialize)]
+pub struct Why {
+    entries: Entries,
+    statements: Vec<StartedAt>,
+    /// Entries that no statement fits.
+    not_tied: Vec<NotTied>,
+    graph: Size,
+    /// The nearest faults.
+    nearest: Vec<Near>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edges: Option<Vec<Edges>>,
+    #[serde(skip)]
+    is_log: bool,
+}
+
+/// How many entries there are, and how they were tied to statements.
+#[derive(Debug, Serialize)]
+struct Entries {
+    total: usize,
+    exact: usize,
+    several: usize,
+    none: usize,
+}
+
+/// A statement that was started at.
+#[derive(Debug, Serialize)]
+struct StartedAt {
+    class: String,
+    method: String,
+    line: u16,
+    level: &'static str,
+    templates: Vec<String>,
+    /// The wrapper that it calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    via: Option<String>,
+    /// How many entries it can have written.
+    entries: usize,
+    tied_by: &'static str,
+    /// How many fault sites lead to it.
+    sites: usize,
+    /// How far the nearest is.
+    nearest: Option<u32>,
+}
+
+#[derive(Debug, Serialize)]
+struct NotTied {
+    line: u32,
+    message: String,
+}
+
+/// How large the causal graph is.
+#[derive(Debug, Serialize)]
+struct Size {
+    nodes: usize,
+    edges: usize,
+    sites: usize,
+    /// Fault sites of the whole target.
+    sites_total: usize,
+    /// Whether nothing was left out for its size.
+    is_complete: bool,
+}
+
+/// A fault that can lead there.
+#[derive(Debug, Serialize)]
+struct Near {
+    distance: u32,
+    kind: &'static str,
+    exceptions: Vec<String>,
+    name: String,
+    /// How many of the statements it leads to.
+    statements: usize,
+    steps: Vec<String>,
+    site: Option<Site>,
+}
+
+/// What is lost without a kind of edge.
+#[derive(Debug, Serialize)]
+struct Edges {
+    kind: &'static str,
+    edges: usize,
+    nodes_lost: usize,
+    sites_lost: usize,
+}
+
+/// A call in the graph: its distance, from which start, by which nodes.
+struct Reached {
+    distance: u32,
+    start: usize,
+    nodes: Vec<u32>,
+    statements: usize,
+}
+
+impl Why {
+    /// Goes back from the lines.
+    pub fn of(program: &Program, started: &Started, args: &ScanArgs) -> Result<(Why, CausalGraph), Failure> {
+        let tied = started.tie(program)?;
+        let all = program.statements.statements();
+        let statements: Vec<&Statement> = tied.statements.keys().map(|&it| &all[it as usize]).collect();
+        // What a wrapper writes depends on its caller, and on how the wrapper comes to write it.
+        let copies = tied.statements.keys().enumerate();
+        let copies = copies.flat_map(|(at, &number)| copies_of(program, number).map(move |it| (at, it)));
+        let places = copies.flat_map(|(at, it)| {
+            let own = (at, (it.method, it.instruction));
+            let written = it.via.map(|_| (at, (it.written.method, it.written.instruction)));
+            std::iter::once(own).chain(written)
+        });
+        let (owners, starts): (Vec<usize>, Vec<(MethodId, u16)>) = places.unzip();
+        let faults = Faults::of(program);
+        let build = |without: Option<EdgeKind>| {
+            CausalGraph::of(program.causes(), &starts, |call, it| faults.take(call, it), without)
+        };
+        let graph = build(None);
+        let mut reached: BTreeMap<CallId, Reached> = BTreeMap::new();
+        let mut started_at = Vec::new();
+        for (at, (statement, (entries, how))) in statements.iter().zip(tied.statements.values()).enumerate() {
+            let mut here: BTreeMap<CallId, Reached> = BTreeMap::new();
+            for start in (0..owners.len()).filter(|&it| owners[it] == at) {
+                reach(&graph, start, &mut here);
+            }
+            started_at.push(StartedAt::of(program, statement, *entries, *how, &here));
+            for (call, it) in here {
+                match reached.entry(call) {
+                    Entry::Vacant(slot) => {
+                        slot.insert(it);
+                    }
+                    Entry::Occupied(mut slot) => slot.get_mut().join(it),
+                }
+            }
+        }
+        let size = Size {
+            nodes: graph.nodes().len(),
+            edges: graph.edge_count(),
+            sites: reached.len(),
+            sites_total: faults.count(),
+            is_complete: graph.is_complete(),
+        };
+        let why = Why {
+            entries: Entries {
+                total: tied.entries(),
+                exact: tied.exact,
+                several: tied.several,
+                none: tied.none.len(),
+            },
+            statements: started_at,
+            not_tied: tied
+                .none
+                .iter()
+                .map(|(line, it)| NotTied { line: *line, message: it.clone() })
+                .collect(),
+            nearest: nearest(program, &graph, &reached, args.top),
+            edges: args.why_edges.then(|| edges(&graph, &size, build)),
+            graph: size,
+            is_log: matches!(started, Started::File(..)),
+        };
+        Ok((why, graph))
+    }
+
+    /// For people.
+    pub fn show(&self, page: &mut Page) {
+        if self.is_log {
+            self.show_log(page);
+        } else {
+            self.show_line(page);
+        }
+        let Size { nodes, edges, sites, sites_total, is_complete } = &self.graph;
+        page.gap();
+        let cut = if *is_complete { "" } else { "; it is cut off for its size" };
+        page.heading(&format!(
+            "causal graph: {} nodes, {} edges, {} of {} fault sites{cut}",
+            thousands(*nodes as u64),
+            thousands(*edges as u64),
+            thousands(*sites as u64),
+            thousands(*sites_total as u64)
+        ));
+        if self.nearest.is_empty() {
+            page.indented(
+                2,
+                WARN,
+                "no fault leads there: the line does not depend on an exception that can be seen",
+            );
+        }
+        let mut rows: Vec<(Vec<String>, Vec<String>)> = Vec::new();
+        for (number, it) in self.nearest.iter().enumerate() {
+            let mut cells = vec![it.distance.to_string(), it.exceptions.join(", "), format!("'{}'", it.name)];
+            if self.is_log {
+                cells.push(format!("leads to {} of {}", it.statements, self.statements.len()));
+            }
+            let steps = it.steps.iter().enumerate().map(|(at, step)| format!("{:>2}. {step}", at + 1));
+            rows.push((cells, if number < WAYS_SHOWN { steps.collect() } else { Vec::new() }));
+        }
+        page.table(&rows, &[BOLD, WARN, Style::new(), DIM]);
+        if let Some(edges) = &self.edges {
+            page.gap();
+            page.heading("without a kind of edge");
+            let mut rows = vec![row(["kind", "edges", "nodes lost", "sites lost"].map(str::to_owned))];
+            for it in edges {
+                let numbers = [it.edges, it.nodes_lost, it.sites_lost].map(|it| thousands(it as u64));
+                let [edges, nodes, sites] = numbers;
+                rows.push(row([it.kind.to_owned(), edges, nodes, sites]));
+            }
+            page.table(&rows, &[BOLD]);
+        }
+    }
+
+    fn show_line(&self, page: &mut Page) {
+        let by = self.statements.first().map_or("text", |it| it.tied_by);
+        let title = match self.statements.len() {
+            1 => format!("written by (found by {by})"),
+            some => format!("written by one of {some} statements (found by {by})"),
+        };
+        page.heading(&title);
+        let rows: Vec<_> = self.statements.iter().take(STATEMENTS_SHOWN).map(|it| row(it.cells())).collect();
+        page.table(&rows, &[BOLD]);
+        if self.statements.len() > STATEMENTS_SHOWN {
+            page.indented(2, DIM, &format!("... {} more", self.statements.len() - STATEMENTS_SHOWN));
+        }
+    }
+
+    fn show_log(&self, page: &mut Page) {
+        let Entries { total, exact, several, none } = &self.entries;
+        page.heading(&format!(
+            "{total} serious entries: {exact} tied to one statement, {several} to several, {none} to none"
+        ));
+        let mut rows: Vec<(Vec<String>, Vec<String>)> = Vec::new();
+        for it in &self.statements {
+            let [level, place, text] = it.cells();
+            let nearest = match it.nearest {
+                Some(distance) if it.sites == 1 => format!("1 site, at {distance}"),
+                Some(distance) => format!("{} sites, the nearest at {distance}", thousands(it.sites as u64)),
+                None => "no site".to_owned(),
+            };
+            rows.push(row([format!("{}x", it.entries), level, place, nearest, text]));
+        }
+        page.table(&rows, &[DIM, BOLD]);
+        for it in self.not_tied.iter().take(STATEMENTS_SHOWN) {
+            page.indented(2, WARN, &format!("not tied: line {}: {}", it.line, it.message));
+        }
+        if self.not_tied.len() > STATEMENTS_SHOWN {
+            page.indented(2, WARN, &format!("... {} more", self.not_tied.len() - STATEMENTS_SHOWN));
+        }
+    }
+}
+
+fn row(cells: impl IntoIterator<Item = String>) -> (Vec<String>, Vec<String>) {
+    (cells.into_iter().collect(), Vec::new())
+}
+
+impl StartedAt {
+    fn of(
+        program: &Program,
+        it: &Statement,
+        entries: usize,
+        how: How,
+        reached: &BTreeMap<CallId, Reached>,
+    ) -> StartedAt {
+        StartedAt {
+            class: program.world.show_type(program.world.method(it.method).owner),
+            method: String::from_utf8_lossy(program.world.method_name(it.method)).into_owned(),
+            line: it.line,
+            level: level_name(it.level),
+            templates: it.templates.iter().map(ToString::to_string).collect(),
+            via: it.via.map(|it| program.world.show_method(it)),
+            entries,
+            tied_by: match how {
+                How::Line => "line",
+                How::Text => "text",
+            },
+            sites: reached.len(),
+            nearest: reached.values().map(|it| it.distance).min(),
+        }
+    }
+
+    fn cells(&self) -> [String; 3] {
+        let mut text = self.templates.first().map(|it| format!("{it:?}")).unwrap_or_default();
+        if let Some(via) = &self.via {
+            text += &format!(", through {via}");
+        }
+        [self.level.to_uppercase(), format!("{}.{}:{}", self.class, self.method, self.line), text]
+    }
+}
+
+/// The fault sites that throw, by their calls.
+struct Faults<'p> {
+    program: &'p Program,
+    sites: Vec<&'p FaultSite>,
+}
+
+impl<'p> Faults<'p> {
+    fn of(program: &'p Program) -> Faults<'p> {
+        let sites = program.faults.sites().iter().filter(|it| !it.kind.exceptions().is_empty());
+        Faults { program, sites: sites.collect() }
+    }
+
+    fn at(&self, call: CallId) -> &[&'p FaultSite] {
+        let from = self.sites.partition_point(|it| it.call < call);
+        let count = self.sites[from..].partition_point(|it| it.call == call);
+        &self.sites[from..from + count]
+    }
+
+    /// Whether an exception at a call is one that can be injected: what a handler takes of what is declared is part of
+    /// it, and what is declared may be part of what was followed.
+    fn take(&self, call: CallId, exception: Exception) -> bool {
+        let world = &self.program.world;
+        let fits = |&it: &TypeId| {
+            world.is_subtype(exception.class(), it)
+                || (!exception.is_exact() && world.is_subtype(it, exception.class()))
+        };
+        self.at(call).iter().any(|it| it.kind.exceptions().iter().any(fits))
+    }
+
+    /// How many calls there are.
+    fn count(&self) -> usize {
+        self.sites.chunk_by(|a, b| a.call == b.call).count()
+    }
+}
+
+impl Reached {
+    /// Takes what another statement reaches.
+    fn join(&mut self, other: Reached) {
+        let statements = self.statements + other.statements;
+        if other.distance < self.distance {
+            *self = other;
+        }
+        self.statements = statements;
+    }
+}
+
+/// Adds the calls that a start leads to: the distance, and the faults at that distance.
+fn reach(graph: &CausalGraph, start: usize, found: &mut BTreeMap<CallId, Reached>) {
+    let distances = graph.distances(start);
+    for (number, (&node, &distance)) in graph.nodes().iter().zip(&distances).enumerate() {
+        let (Node::New(call, _) | Node::External(call, _)) = node else { continue };
+        if distance == u32::MAX {
+            continue;
+        }
+        let new = || Reached { distance, start, nodes: Vec::new(), statements: 1 };
+        let it = found.entry(call).or_insert_with(new);
+        if distance < it.distance {
+            *it = new();
+        }
+        if (distance, start) == (it.distance, it.start) {
+            it.nodes.push(number as u32);
+        }
+    }
+}
+
+fn nearest(
+    program: &Program,
+    graph: &CausalGraph,
+    reached: &BTreeMap<CallId, Reached>,
+    top: usize,
+) -> Vec<Near> {
+    let mut sorted: Vec<(&CallId, &Reached)> = reached.iter().collect();
+    // Of those equally near, one that leads to more statements explains more.
+    sorted.sort_by_key(|(call, it)| (it.distance, std::cmp::Reverse(it.statements), **call));
+    sorted.truncate(top);
+    let calls: Vec<CallId> = sorted.iter().map(|it| *it.0).collect();
+    let named = naming::name(program, &calls);
+    let words = Words(program);
+    let near = |((_, it), named): (&(&CallId, &Reached), naming::NamedCall)| {
+        let of = |number: &u32| match graph.nodes()[*number as usize] {
+            Node::New(_, it) | Node::External(_, it) => Some(program.world.show_type(it.class())),
+            _ => None,
+        };
+        let mut exceptions: Vec<String> = it.nodes.iter().filter_map(of).collect();
+        exceptions.sort();
+        exceptions.dedup();
+        let first = it.nodes.first().copied().unwrap_or(0);
+        let is_new = matches!(graph.nodes()[first as usize], Node::New(..));
+        Near {
+            distance: it.distance,
+            kind: if is_new { "new" } else { "external" },
+            exceptions,
+            name: named.name,
+            statements: it.statements,
+            steps: words.steps(graph, &graph.path(it.start, first)),
+            site: named.site,
+        }
+    };
+    sorted.iter().zip(named).map(near).collect()
+}
+
+/// What each kind of edge adds.
+fn edges(graph: &CausalGraph, size: &Size, build: impl Fn(Option<EdgeKind>) -> CausalGraph) -> Vec<Edges> {
+    let mut counts: BTreeMap<EdgeKind, usize> = BTreeMap::new();
+    for node in 0..graph.nodes().len() as u32 {
+        graph.priors(node).for_each(|(_, kind)| *counts.entry(kind).or_default() += 1);
+    }
+    let sites = |graph: &CausalGraph| {
+        let mut calls: Vec<CallId> = graph
+            .nodes()
+            .iter()
+            .filter_map(|it| match it {
+                Node::New(call, _) | Node::External(call, _) => Some(*call),
+                _ => None,
+            })
+            .collect();
+        calls.sort_unstable();
+        calls.dedup();
+        calls.len()
+    };
+    let lost = |kind: EdgeKind| {
+        let without = build(Some(kind));
+        Edges {
+            kind: edge_name(kind),
+            edges: counts.get(&kind).copied().unwrap_or(0),
+            nodes_lost: size.nodes.saturating_sub(without.nodes().len()),
+            sites_lost: size.sites.saturating_sub(sites(&without)),
+        }
+    };
+    EdgeKind::ALL.into_iter().map(lost).collect()
+}
