@@ -107,8 +107,9 @@ pub struct ScanArgs {
     /// Write the causal graph: `.graphml`, `.dot` or `.json`
     #[arg(long, value_name = "FILE", requires = "started", help_heading = "Causes")]
     pub graph: Option<PathBuf>,
-    /// The target's classes, as for `java -cp`; by default those of the java command or of hypocenter.toml
-    #[arg(long, visible_alias = "cp", value_name = "PATH", help_heading = "Target")]
+    /// The target's classes, as for `java -cp`, also written `-cp`; by default those of the java command or of
+    /// hypocenter.toml
+    #[arg(long, value_name = "PATH", help_heading = "Target")]
     pub classpath: Option<String>,
     /// The target's packages, separated by commas (`org.apache.zookeeper`); by default from hypocenter.toml, or the
     /// package of the main class, or all of the class path

@@ -17,6 +17,7 @@ mod screen;
 mod store;
 mod target;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -24,12 +25,22 @@ use clap::Parser;
 use crate::args::{Args, Verb};
 use crate::failure::Failure;
 
+/// What was typed, with `-cp` for the class path as java spells it; what is behind `--` belongs to the command there.
+fn typed(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut is_ours = true;
+    let word = |it: OsString| {
+        is_ours &= it != "--";
+        if is_ours && it == "-cp" { OsString::from("--classpath") } else { it }
+    };
+    words.map(word).collect()
+}
+
 fn main() -> ExitCode {
     // The lab starts this binary again as the keeper of a trial; nobody types that.
     if let Some(code) = hypocenter_lab::keeper::serve(std::env::args_os().nth(1).as_deref()) {
         return code;
     }
-    let args = match Args::try_parse() {
+    let args = match Args::try_parse_from(typed(std::env::args_os())) {
         Ok(args) => args,
         Err(error) => {
             // Help and version are no errors; what is wrong with the command line is our exit code 1, not clap's 2.

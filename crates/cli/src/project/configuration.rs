@@ -42,6 +42,8 @@ fn target(out: &mut String, project: &Project) {
         [] => "packages = []\n# for example packages = [\"org.acme.store\"]\n".to_owned(),
         packages => format!("packages = [{}]\n", list(packages)),
     };
+    *out += "# Types whose implementations are tasks, beside threads, Runnable, Callable and TimerTask.\n";
+    *out += "# task_types = [\"org.acme.Job\"]\n";
     out.push('\n');
 }
 

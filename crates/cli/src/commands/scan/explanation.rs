@@ -59,6 +59,13 @@ impl Words<'_> {
             (Node::Carried(call), _) => {
                 format!("when the future at {} ends with an exception", self.place_of(call))
             }
+            (Node::Field(field, Need::Any), _) => format!("which depends on the field {}", self.field(field)),
+            (Node::Return(method, Need::Any), _) => {
+                format!("which depends on what {} returns", self.method(method))
+            }
+            (Node::Parameter(method, number, Need::Any), _) => {
+                format!("which depends on parameter {number} of {}", self.method(method))
+            }
             (Node::Field(field, need), _) => {
                 format!(
                     "for which the field {} must {}",
