@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use hypocenter_program::{
-    CallGraph, CausalGraph, Causes, EdgeKind, Exceptions, Facts, GraphOptions, Label, MethodId, Node, Scope, Tasks, Thrown,
-    World, flow, load,
+    CallGraph, CausalGraph, Causes, EdgeKind, Exceptions, Facts, GraphOptions, Label, MethodId, Node, Scope,
+    Tasks, Thrown, World, flow, load,
 };
 
 use crate::table::check_table;

@@ -4,8 +4,8 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use hypocenter_program::{
-    CallGraph, Carries, ClassPath, Classes, Exception, Exceptions, Facts, HandlerId, MethodId, Origins,
-    OriginPlace, Scope, Tasks, TypeId, World, load,
+    CallGraph, Carries, ClassPath, Classes, Exception, Exceptions, Facts, HandlerId, MethodId, OriginPlace,
+    Origins, Scope, Tasks, TypeId, World, load,
 };
 
 use crate::table::{Compiled, Row, check_table, read};

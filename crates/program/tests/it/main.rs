@@ -2,8 +2,8 @@
 
 mod body;
 mod causal;
-mod faults;
 mod exception_flow;
+mod faults;
 mod grammar;
 mod jars;
 mod jdk;
@@ -12,8 +12,8 @@ mod random;
 mod run;
 mod shapes;
 mod sites;
-mod statements;
 mod slices;
+mod statements;
 mod table;
 mod tables;
 mod tools;

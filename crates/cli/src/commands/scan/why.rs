@@ -7,7 +7,8 @@ use anstyle::Style;
 use hypocenter_logs::How;
 use hypocenter_plan::Site;
 use hypocenter_program::{
-    CallId, CausalGraph, EdgeKind, Exception, FaultSite, MethodId, Node, Program, Statement, TypeId,
+    CallId, CausalGraph, EdgeKind, Exception, FaultSite, GraphOptions, MethodId, Node, Program, Statement,
+    TypeId,
 };
 use serde::Serialize;
 
@@ -135,7 +136,8 @@ impl Why {
         let (owners, starts): (Vec<usize>, Vec<(MethodId, u16)>) = places.unzip();
         let faults = Faults::of(program);
         let build = |without: Option<EdgeKind>| {
-            CausalGraph::of(program.causes(), &starts, |call, it| faults.take(call, it), without)
+            let options = GraphOptions { without, ..GraphOptions::default() };
+            CausalGraph::of(program.causes(), &starts, options, |call, it| faults.take(call, it))
         };
         let graph = build(None);
         let mut reached: BTreeMap<CallId, Reached> = BTreeMap::new();
