@@ -446,20 +446,36 @@ impl Causes<'_> {
                 found.extend(operand.checked_sub(1).map(|it| (target, it + captured + is_new)));
             }
         }
-        if call.kind == CallKind::Dynamic {
-            let here = self
-                .facts
-                .lambdas()
-                .partition_point(|it| (it.method, it.instruction) < (method, instruction));
-            let lambda = self.facts.lambdas().get(here);
-            let lambda = lambda.filter(|it| (it.method, it.instruction) == (method, instruction));
-            if let Some((lambda, target)) = lambda.and_then(|it| Some((it, it.implementation?))) {
-                let (captured, is_new) = self.captured(lambda, target);
-                found.extend((operand < captured).then_some((target, operand + is_new)));
-            }
+        if let Some((lambda, target)) = self.lambda_at(method, instruction) {
+            let (captured, is_new) = self.captured(lambda, target);
+            found.extend((operand < captured).then_some((target, operand + is_new)));
         }
         found.sort_unstable();
         found.dedup();
+        found
+    }
+
+    /// The lambda that an instruction makes, and its method.
+    fn lambda_at(&self, method: MethodId, instruction: u16) -> Option<(&Lambda, MethodId)> {
+        let lambdas = self.facts.lambdas();
+        let at = lambdas.partition_point(|it| (it.method, it.instruction) < (method, instruction));
+        let lambda = lambdas.get(at).filter(|it| (it.method, it.instruction) == (method, instruction))?;
+        Some((lambda, lambda.implementation?))
+    }
+
+    /// The methods that nobody is seen handing over, and that may be entered because an instruction makes the lambda or
+    /// the object: the inverse of [`entries`](Self::entries).
+    fn begun(&self, method: MethodId, instruction: u16) -> Vec<MethodId> {
+        let mut found: Vec<MethodId> =
+            self.lambda_at(method, instruction).map(|it| it.1).into_iter().collect();
+        let made = self.facts.allocations();
+        let at = made.partition_point(|it| (it.method, it.instruction) < (method, instruction));
+        if let Some(it) = made.get(at).filter(|it| (it.method, it.instruction) == (method, instruction)) {
+            found.extend(self.world.methods_of(it.class));
+        }
+        found.retain(|&it| {
+            self.entries(it).iter().any(|it| (it.0, it.1, it.2) == (method, instruction, None))
+        });
         found
     }
 
@@ -494,5 +510,18 @@ impl Looking<'_> {
     fn call(&self, instruction: u32) -> Option<(CallId, Call)> {
         let id = self.causes.facts.call_at(self.view.id, instruction)?;
         Some((id, *self.causes.facts.call(id)))
+    }
+
+    /// Whether an instruction is supposed to lead to a handler that nothing is known to reach: any call that it covers
+    /// may, as not everything is declared, and without calls anything may.
+    fn is_supposed(&self, instruction: u32, handler: HandlerId) -> bool {
+        let body = self.view.body;
+        let Some(block) = self.decisions.block(&self.view, handler) else { return false };
+        let is_covered = |at: u32| body.covering(at).any(|it| it.handler == block);
+        let is_call = |at: u32| self.view.instruction(at).is_invoke();
+        let mut all = 0..body.flow.instructions.len() as u32;
+        is_covered(instruction)
+            && self.decisions.ways().iter().all(|it| it.1.to != Some(handler))
+            && (is_call(instruction) || !all.any(|it| is_call(it) && is_covered(it)))
     }
 }

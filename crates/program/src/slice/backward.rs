@@ -127,21 +127,12 @@ impl Looking<'_> {
         }
     }
 
-    /// What leads to a handler. Where nothing is known to throw what it takes, any call that it covers may.
+    /// What leads to a handler.
     fn caught(&self, handler: HandlerId, next: &mut Vec<Step>) {
-        let ways = self.decisions.ways().iter().filter(|it| it.1.to == Some(handler));
-        if ways.clone().next().is_some() {
-            self.throws(ways, next);
-            return;
-        }
-        let Some(block) = self.decisions.block(&self.view, handler) else { return };
-        let body = self.view.body;
-        let is_covered = |at: &u32| body.covering(*at).any(|it| it.handler == block);
-        let covered: Vec<u32> = (0..body.flow.instructions.len() as u32).filter(is_covered).collect();
-        let calls: Vec<u32> =
-            covered.iter().copied().filter(|&it| self.view.instruction(it).is_invoke()).collect();
-        let throwing = if calls.is_empty() { covered } else { calls };
-        next.extend(throwing.into_iter().map(|it| Step::Runs(self.view.id, it as u16)));
+        self.throws(self.decisions.ways().iter().filter(|it| it.1.to == Some(handler)), next);
+        let instructions = 0..self.view.body.flow.instructions.len() as u32;
+        let supposed = instructions.filter(|&it| self.is_supposed(it, handler));
+        next.extend(supposed.map(|it| Step::Runs(self.view.id, it as u16)));
     }
 
     /// What gives an instruction its result, or its effect.
@@ -187,13 +178,13 @@ impl Looking<'_> {
 
     /// Notes an instruction that changes an object given to it as this operand.
     fn told(&self, instruction: u32, operand: u16, next: &mut Vec<Step>) {
-        let method = self.view.id;
-        match self.opcode(instruction) {
-            op::IASTORE..=op::SASTORE if operand == 0 => next.push(Step::Value(method, instruction as u16)),
-            op::INVOKEVIRTUAL..=op::INVOKEINTERFACE if self.tells(instruction, operand) => {
-                next.push(Step::All(method, instruction as u16));
-            }
-            _ => {}
+        let is_told = match self.opcode(instruction) {
+            op::IASTORE..=op::SASTORE => operand == 0,
+            op::INVOKEVIRTUAL..=op::INVOKEINTERFACE => self.tells(instruction, operand),
+            _ => false,
+        };
+        if is_told {
+            next.push(Step::Value(self.view.id, instruction as u16));
         }
     }
 

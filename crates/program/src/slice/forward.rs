@@ -77,6 +77,10 @@ impl Looking<'_> {
     /// It is affected whether an instruction runs, or everything about it.
     fn affected(&self, instruction: u32, next: &mut Vec<Step>) {
         next.push(Step::Value(self.view.id, instruction as u16));
+        next.extend(self.causes.begun(self.view.id, instruction as u16).into_iter().map(Step::Entered));
+        let covering = self.view.body.covering(instruction);
+        let handlers = covering.filter_map(|it| self.decisions.handler(&self.view, it.handler));
+        next.extend(handlers.filter(|&it| self.is_supposed(instruction, it)).map(Step::Handler));
         let Some((id, call)) = self.call(instruction) else { return };
         let Causes { calls, tasks, exceptions, .. } = self.causes;
         next.extend(calls.targets(&call).iter().map(|&it| Step::Entered(it)));
@@ -86,11 +90,6 @@ impl Looking<'_> {
             next.extend((0..operands).map(|it| Step::Operand(self.view.id, instruction as u16, it)));
         }
         self.goes(instruction, None, next);
-        // A handler that nothing is known to reach depends on every call that it covers.
-        let covering = self.view.body.covering(instruction);
-        let handlers = covering.filter_map(|it| self.decisions.handler(&self.view, it.handler));
-        let is_reached = |handler| self.decisions.ways().iter().any(|it| it.1.to == Some(handler));
-        next.extend(handlers.filter(|&it| !is_reached(it)).map(Step::Handler));
     }
 
     /// The result or the effect of an instruction is affected.
@@ -105,6 +104,13 @@ impl Looking<'_> {
             }
             op::IRETURN..=op::ARETURN => next.push(Step::Returned(method)),
             op::ATHROW => self.goes(instruction, None, next),
+            op::INVOKEVIRTUAL..=op::INVOKEINTERFACE => {
+                for (number, &operand) in (0..).zip(operands) {
+                    if self.tells(instruction, number) {
+                        next.push(Step::Content(Holder::Local(method, operand)));
+                    }
+                }
+            }
             op::IFEQ..=op::IF_ACMPNE | op::IFNULL | op::IFNONNULL | op::TABLESWITCH | op::LOOKUPSWITCH => {
                 self.decides(instruction, Decision::Branch, next);
                 self.chooses(instruction, next);
@@ -115,7 +121,7 @@ impl Looking<'_> {
 
     /// An operand of an instruction is affected. Of a call of the system that is a parameter of what it runs.
     fn given(&self, instruction: u32, number: u16, next: &mut Vec<Step>) {
-        let (body, method, at) = (self.view.body, self.view.id, instruction as u16);
+        let (method, at) = (self.view.id, instruction as u16);
         let Some((id, call)) = self.call(instruction) else {
             next.push(Step::Value(method, at));
             return;
@@ -133,11 +139,6 @@ impl Looking<'_> {
         for target in self.causes.tasks.run_by(id) {
             let parameters = self.causes.world.parameter_types(target).count() as u16 + 1;
             next.extend((0..parameters).map(|it| Step::Parameter(target, it)));
-        }
-        for (other, &operand) in (0..).zip(body.operands(instruction)) {
-            if self.tells(instruction, other) {
-                next.push(Step::Content(Holder::Local(method, operand)));
-            }
         }
     }
 
