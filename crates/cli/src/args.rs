@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -94,10 +95,14 @@ pub struct ScanArgs {
     pub class: Option<String>,
     /// Which faults can lead to this line of a log, or to this message
     #[arg(long, value_name = "LOGLINE", group = "started", help_heading = "Causes")]
-    pub why: Option<String>,
+    pub why: Option<OsString>,
     /// Which faults can lead to the warnings, errors and exceptions of this log
     #[arg(long, value_name = "FILE", group = "started", help_heading = "Causes")]
     pub log: Option<PathBuf>,
+    /// The pattern of the appender that wrote the log, as log4j and logback have it (`%d [%t] %-5p %c - %m%n`); by default
+    /// it is detected
+    #[arg(long, value_name = "PATTERN", requires = "started", help_heading = "Causes")]
+    pub layout: Option<String>,
     /// How many of the nearest faults to show
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Causes")]
     pub top: usize,

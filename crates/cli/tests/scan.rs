@@ -313,7 +313,7 @@ fn what_is_wrong_with_the_question_is_said_with_what_to_do() {
         (
             "a log that is none",
             || wal().file("x.log", "this is\nno log\n").args("--log x.log").end(),
-            &["x.log: no layout fits the log"],
+            &["x.log: no layout fits the log", "--layout"],
         ),
         (
             "a form that is not known",
@@ -336,6 +336,12 @@ fn what_is_wrong_with_the_question_is_said_with_what_to_do() {
             texts.iter().fold(done, |done, text| done.says(text));
         },
     );
+    // With the pattern of its appender the log can be read after all.
+    let tool =
+        wal().file("x.log", "WARN ~ cannot write flush marker START_FLUSH\n").args("--log x.log --layout");
+    let done = tool.arg("%p ~ %m%n").end().exits(0);
+    assert!(done.stdout.contains("1 tied to one statement"), "{}", done.stdout);
+    wal().args("--log x.log --layout %").end().exits(1).says("--layout: log pattern `%`");
     wal().args("--graph why.dot").end().exits(1).says("required");
     wal().args("--why x --log y").end().exits(1).says("cannot be used with");
 }

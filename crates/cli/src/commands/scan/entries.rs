@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use hypocenter_logs::{self as logs, Entry, How, Log, LogError, StatementId, Tie};
+use hypocenter_logs::{self as logs, Entry, How, Layout, Log, LogError, StatementId, Tie};
 use hypocenter_program::{Level, Part, Place, Program, Statement};
 
 use crate::args::ScanArgs;
@@ -37,20 +37,34 @@ pub struct Tied {
 impl Started {
     /// Reads what was given; nothing if nothing was.
     pub fn of(args: &ScanArgs) -> Result<Option<Started>, Failure> {
+        let layout = args.layout.as_deref().map(Layout::compile).transpose();
+        let layout = layout.map_err(|error| Failure::usage(format!("--layout: {error}")))?;
+        let read = |bytes: &[u8]| match &layout {
+            Some(layout) => Log::read_with(bytes, layout),
+            None => Log::read(bytes),
+        };
         if let Some(path) = &args.log {
             let bytes = std::fs::read(path).map_err(|error| {
                 Failure::usage(format!("{}: cannot be read: {error}", path.display()))
                     .hint("give --log the file that the failed run has written")
             })?;
-            let log =
-                Log::read(&bytes).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+            let log = read(&bytes).map_err(|error| {
+                let failure = Failure::usage(format!("{}: {error}", path.display()));
+                if matches!(error, LogError::NoLayout { .. }) {
+                    failure.hint("give the pattern with --layout, or one line of the log with --why")
+                } else {
+                    failure
+                }
+            })?;
             return Ok(Some(Started::File(path.clone(), log)));
         }
-        let Some(line) = &args.why else { return Ok(None) };
-        match Log::read(line.as_bytes()) {
-            Ok(log) => Ok(Some(Started::Line(line.clone(), Some(log)))),
+        let Some(line) = args.why.as_ref().map(|it| it.to_string_lossy().into_owned()) else {
+            return Ok(None);
+        };
+        match read(line.as_bytes()) {
+            Ok(log) => Ok(Some(Started::Line(line, Some(log)))),
             // A message alone has no layout.
-            Err(LogError::NoLayout { .. }) => Ok(Some(Started::Line(line.clone(), None))),
+            Err(LogError::NoLayout { .. }) => Ok(Some(Started::Line(line, None))),
             Err(LogError::Empty) => Err(Failure::usage("--why: the line is empty")
                 .hint("give a line as it stands in a log, in quotes, or only its message")),
             Err(error) => Err(Failure::usage(format!("--why: {error}"))),
@@ -217,8 +231,8 @@ fn nearest(program: &Program, message: &str) -> Vec<String> {
             let text = template.to_string();
             let own = words(&text);
             let shared = own.intersection(&said).count();
-            // Half of what a template says, or it is no neighbour.
-            if shared > 0 && shared * 2 >= own.len() {
+            // Half of what one of them says, or they are no neighbours.
+            if shared > 0 && shared * 2 >= own.len().min(said.len()) {
                 let place = format!("{}:{}", program.world.show_method(it.method), it.line);
                 ranked.push((shared, own.len(), format!("{:?} at {place}", shortened(&text))));
             }

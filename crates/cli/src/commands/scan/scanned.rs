@@ -143,7 +143,10 @@ fn prefixes(given: &[String], classes: &Classes) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for package in given {
         let plain = package.trim_end_matches(['.', '*']);
-        if package.is_empty() {
+        if plain.is_empty() && !package.is_empty() {
+            // `*` is everything but the JDK, which is what no package at all stands for.
+            return Vec::new();
+        } else if package.is_empty() {
             found.extend(classes.names().filter(|it| !it.contains('.')).map(str::to_owned));
         } else if plain.contains('*') {
             let package_of = |it: &str| it.rsplit_once('.').map_or(String::new(), |it| it.0.to_owned());

@@ -249,7 +249,8 @@ impl Why {
     fn show_log(&self, page: &mut Page) {
         let Entries { total, exact, several, none } = &self.entries;
         page.heading(&format!(
-            "{total} serious entries: {exact} tied to one statement, {several} to several, {none} to none"
+            "{total} serious {}: {exact} tied to one statement, {several} to several, {none} to none",
+            if *total == 1 { "entry" } else { "entries" }
         ));
         let mut rows: Vec<(Vec<String>, Vec<String>)> = Vec::new();
         for it in &self.statements {
