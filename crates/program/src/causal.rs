@@ -183,7 +183,7 @@ pub struct GraphOptions {
 
 impl Default for GraphOptions {
     fn default() -> Self {
-        GraphOptions { distance_max: 16, without: None }
+        GraphOptions { distance_max: 14, without: None }
     }
 }
 
