@@ -11,6 +11,10 @@
 //! - [`build_map`] writes the instrumentation map for a plan.
 //! - A [`Body`] is the flow graph of a method and for every operand where it comes from; [`Dominance`] and
 //!   [`ControlDependence`] say what lies on every way and which branches decide about a block.
+//! - [`load`] numbers everything that has a name ([`World`]); [`Facts`] are what the code of the system does, and
+//!   [`CallGraph`] and [`Tasks`] who runs what. From them [`Exceptions`] says what can leave every method and reach
+//!   every handler, [`Origins`] where an exception starts and what it carries, [`Futures`] which tasks are behind a
+//!   future.
 //! - [`concrete_subtypes`] says what can be thrown where an abstract exception is asked for.
 //!
 //! The input is hostile. What cannot be read is a named [`Problem`](hypocenter_plan::Problem) in the result and
