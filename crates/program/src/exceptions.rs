@@ -204,6 +204,7 @@ impl Exceptions {
                 let callee = facts.call(call).callee.and_then(|it| world.method_ref(it).method);
                 callee.is_some_and(|it| self.returned(it).binary_search(&exception).is_ok())
             }
+            Thrown::Supplied(method) => self.returned(method).binary_search(&exception).is_ok(),
             Thrown::Field(field) if depth < DEPTH_MAX => facts.kept_in(field).any(of),
             Thrown::Parameter(number) if depth < DEPTH_MAX => self.givers(facts, (id, number)).any(of),
             _ => false,
@@ -368,6 +369,7 @@ impl Exceptions {
                 types.dedup();
             }
             Thrown::Field(field) => types.extend_from_slice(self.held(field)),
+            Thrown::Supplied(method) => types.extend_from_slice(self.returned(method)),
             Thrown::Parameter(number) => {
                 let given = self.given.get(&(id, number));
                 types.extend_from_slice(given.map_or(&[], |&it| self.sets.get(it)));
@@ -411,8 +413,10 @@ fn of_library(world: &World, id: RefId) -> Box<[Exception]> {
     let Some(method) = reference.method.filter(|&it| !world.is_system_method(it)) else {
         return Box::default();
     };
-    let declared = world.throws(method).iter().copied();
-    let name = world.signature(reference.signature).0;
+    let (name, text) = world.signature(reference.signature);
+    // It declares the bound of a type parameter; what it throws stands where it is called.
+    let is_open = known::throws_supplied(name, text);
+    let declared = world.throws(method).iter().copied().filter(|_| !is_open);
     let known = known::throws(world.type_name(world.method(method).owner), name);
     let known = known.iter().filter_map(|it| world.find_type(it));
     let mut all: Vec<Exception> = declared.chain(known).map(Exception::below).collect();
@@ -522,7 +526,7 @@ pub(crate) fn constant(
     match thrown {
         Thrown::New(class, _) => Some(Exception::exactly(class)),
         Thrown::Typed(class) => Some(Exception::below(class)),
-        Thrown::Again(_) => None,
+        Thrown::Again(_) | Thrown::Supplied(_) => None,
         Thrown::Returned(call, _) => {
             let callee = facts.call(call).callee?;
             if returns_known(world, facts, calls, callee) {

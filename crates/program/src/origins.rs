@@ -88,6 +88,10 @@ impl<'p> Origins<'p> {
                         self.kept(returned.map(|it| (target, it)), at, Some((method, call)), &mut found);
                     }
                 }
+                Thrown::Supplied(target) => {
+                    let returned = self.facts.carriers(target).iter().filter(|it| it.to == Kept::Returned);
+                    self.kept(returned.map(|it| (target, it)), at, None, &mut found);
+                }
                 Thrown::Field(field) => self.kept(self.facts.kept_in(field), at, None, &mut found),
                 Thrown::Parameter(number) => {
                     self.kept(self.exceptions.givers(self.facts, (method, number)), at, None, &mut found);
@@ -362,6 +366,11 @@ impl Search<'_, '_> {
                     None => {
                         self.found.insert(place);
                     }
+                }
+            }
+            Thrown::Supplied(target) => {
+                for it in facts.carriers(target).iter().filter(|it| it.to == Kept::Returned) {
+                    self.one_of(target, (it.thrown, it.cast), exception, place);
                 }
             }
             Thrown::Field(field) => {
