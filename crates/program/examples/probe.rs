@@ -33,6 +33,7 @@ fn main(){
     let t=Instant::now();
     let tasks=Tasks::of(&world,&facts);
     println!("[cpu {} ms] tasks {:?}", cpu(), t.elapsed());
+    { let t=Instant::now(); let o=Origins::of(&world,&facts,&calls,&tasks,&ex); let asked:Vec<CallId>=(0..facts.calls().len() as u32).map(CallId).filter(|&c| o.futures().is_asked(c)).collect(); println!("[cpu {} ms] futures {:?} asked {}", cpu(), t.elapsed(), asked.len()); let t=Instant::now(); let known=asked.iter().filter(|&&c| !o.futures().behind(c).is_empty()).count(); println!("[cpu {} ms] behind {:?} known {known}", cpu(), t.elapsed()); let t=Instant::now(); let mut n=0; let mut most=0; for h in (0..facts.handlers().len() as u32).step_by(500).map(HandlerId) { for &e in ex.reaches(h).iter().take(3) { let k=o.of_caught(h,e).len(); n+=1; most=most.max(k); } } println!("[cpu {} ms] origins {:?} of {n} questions, most {most}", cpu(), t.elapsed()); }
     let causes=Causes{world:&world,facts:&facts,calls:&calls,tasks:&tasks,exceptions:&ex};
     let mut starts=vec![];
     for want in std::env::var("START").unwrap_or_default().split(','){

@@ -294,6 +294,58 @@ impl Exceptions {
         }
     }
 
+    /// The ways by which one exception arrives at a handler, or leaves a method: those of
+    /// [`ways`](Exceptions::ways), without finding all others.
+    pub fn ways_to(
+        &self,
+        world: &World,
+        facts: &Facts,
+        calls: &CallGraph,
+        id: MethodId,
+        to: Option<HandlerId>,
+        arrives: Exception,
+    ) -> Vec<Way> {
+        let mut ways = Vec::new();
+        let mut go = |source: Source, chain: u32, thrown: Exception| {
+            self.fall(world, facts, chain, thrown, |there, what| {
+                if there == to && what == arrives {
+                    ways.push(Way { source, thrown, to, arrives });
+                }
+            });
+        };
+        // What leaves is what was thrown; a handler may take a part of something more general.
+        let may = |it: &&Exception| {
+            **it == arrives
+                || (to.is_some() && !it.is_exact() && world.is_subtype(arrives.class(), it.class()))
+        };
+        for call in facts.calls_in(id) {
+            let it = facts.call(call);
+            let thrown = it.callee.map_or(&[][..], |it| self.of_ref(it));
+            let run = self.run_by(call).iter().map(|&it| self.escapes(it));
+            for list in std::iter::once(thrown).chain(run) {
+                if to.is_some() {
+                    list.iter().filter(may).for_each(|&thrown| go(Source::Call(call), it.chain, thrown));
+                } else if list.binary_search(&arrives).is_ok() {
+                    go(Source::Call(call), it.chain, arrives);
+                }
+            }
+        }
+        let mut types = Vec::new();
+        for (at, thrower) in facts.throwers(id).iter().enumerate() {
+            types.clear();
+            match thrower.thrown {
+                Thrown::Again(handler) => types.extend_from_slice(self.reaches(handler)),
+                thrown => self.types(world, facts, calls, id, thrown, &mut types),
+            }
+            let thrown: Vec<Exception> =
+                types.iter().filter_map(|&it| narrow(world, it, thrower.cast)).collect();
+            thrown.iter().filter(may).for_each(|&it| go(Source::Throw(at as u32), thrower.chain, it));
+        }
+        ways.sort_unstable();
+        ways.dedup();
+        ways
+    }
+
     /// Shows every way of every exception through a method, some more than once.
     fn walk(&self, world: &World, facts: &Facts, calls: &CallGraph, id: MethodId, mut see: impl FnMut(Way)) {
         // What has reached the handlers of this method so far: a rethrow sends it on.

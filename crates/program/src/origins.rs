@@ -7,10 +7,10 @@
 
 use std::collections::BTreeSet;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::calls::CallGraph;
-use crate::exceptions::{Exception, Exceptions, Source, Way, narrow, returns_known};
+use crate::exceptions::{Exception, Exceptions, Source, narrow, returns_known};
 use crate::facts::{CallId, Carrier, Carries, Facts, HandlerId, Kept, Thrown, Wrap};
 use crate::futures::{Behind, Futures};
 use crate::known;
@@ -230,7 +230,6 @@ enum Step {
 
 struct Search<'s, 'p> {
     origins: &'s Origins<'p>,
-    ways: FxHashMap<MethodId, Vec<Way>>,
     seen: FxHashSet<Step>,
     pending: Vec<Step>,
     found: BTreeSet<Place>,
@@ -238,13 +237,8 @@ struct Search<'s, 'p> {
 
 impl Search<'_, '_> {
     fn of(origins: &Origins<'_>, start: Step) -> Vec<Place> {
-        let mut search = Search {
-            origins,
-            ways: FxHashMap::default(),
-            seen: FxHashSet::default(),
-            pending: vec![start],
-            found: BTreeSet::new(),
-        };
+        let mut search =
+            Search { origins, seen: FxHashSet::default(), pending: vec![start], found: BTreeSet::new() };
         while let Some(step) = search.pending.pop() {
             if search.seen.len() < STEPS_MAX && search.seen.insert(step) {
                 search.step(step);
@@ -265,10 +259,7 @@ impl Search<'_, '_> {
 
     fn arriving(&mut self, method: MethodId, to: Option<HandlerId>, exception: Exception) {
         let Origins { world, facts, calls, exceptions, .. } = *self.origins;
-        let ways = self.ways.entry(method).or_insert_with(|| exceptions.ways(world, facts, calls, method));
-        let ways: Vec<Way> =
-            ways.iter().filter(|it| it.to == to && it.arrives == exception).copied().collect();
-        for way in ways {
+        for way in exceptions.ways_to(world, facts, calls, method, to, exception) {
             match way.source {
                 Source::Call(call) => self.call(call, way.thrown),
                 Source::Throw(at) => {

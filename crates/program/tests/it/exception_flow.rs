@@ -122,6 +122,8 @@ fn all_at_once(classes: &Classes) -> (Vec<Vec<Exception>>, Vec<Vec<Exception>>) 
     let mut caught = vec![BTreeSet::new(); reaches.len()];
     for id in world.system_classes().iter().flat_map(|class| world.methods_of(class.id)) {
         for way in exceptions.ways(&world, &facts, &calls, id) {
+            let same = exceptions.ways_to(&world, &facts, &calls, id, way.to, way.arrives);
+            assert!(same.contains(&way), "{way:?} in {same:?}");
             match way.to {
                 Some(handler) => caught[handler.0 as usize].insert(way.arrives),
                 None => out[id.index()].insert(way.arrives),
