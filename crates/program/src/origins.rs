@@ -15,7 +15,7 @@ use crate::facts::{CallId, Carrier, Carries, Facts, HandlerId, Kept, Thrown, Wra
 use crate::futures::{Behind, Futures};
 use crate::known;
 use crate::tasks::Tasks;
-use crate::world::{MethodId, TypeId, World};
+use crate::world::{MethodId, RefId, TypeId, World};
 
 /// The most steps of one search; what lies beyond them is left out.
 const STEPS_MAX: usize = 1_000_000;
@@ -220,6 +220,8 @@ impl<'p> Origins<'p> {
 /// Something whose origin is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Step {
+    /// It comes out of a method of the system that calls of a reference may run.
+    Called(RefId, Exception),
     /// It leaves a method.
     Leaves(MethodId, Exception),
     /// It reaches a handler.
@@ -249,6 +251,9 @@ impl Search<'_, '_> {
 
     fn step(&mut self, step: Step) {
         match step {
+            Step::Called(id, exception) => {
+                self.leaves_any(self.origins.calls.targets_of_ref(id), exception);
+            }
             Step::Leaves(method, exception) => self.arriving(method, None, exception),
             Step::Reaches(handler, exception) => {
                 self.arriving(self.origins.facts.handler(handler).method, Some(handler), exception);
@@ -272,13 +277,11 @@ impl Search<'_, '_> {
     }
 
     fn call(&mut self, call: CallId, thrown: Exception) {
-        let Origins { facts, calls, exceptions, .. } = *self.origins;
+        let Origins { facts, exceptions, .. } = *self.origins;
         let it = facts.call(call);
-        for &target in calls.targets(it).iter().chain(exceptions.run_by(call)) {
-            if exceptions.escapes(target).binary_search(&thrown).is_ok() {
-                self.pending.push(Step::Leaves(target, thrown));
-            }
-        }
+        // Calls of one reference share its targets, which may be many.
+        self.pending.extend(it.callee.map(|it| Step::Called(it, thrown)));
+        self.leaves_any(exceptions.run_by(call), thrown);
         let is_declared = it.callee.is_some_and(|it| exceptions.is_declared(it, thrown));
         if !is_declared {
             return;
@@ -289,6 +292,12 @@ impl Search<'_, '_> {
         if !self.behind(&behind) {
             self.found.insert((it.method, it.instruction));
         }
+    }
+
+    fn leaves_any(&mut self, methods: &[MethodId], thrown: Exception) {
+        let exceptions = self.origins.exceptions;
+        let leaves = methods.iter().filter(|&&it| exceptions.escapes(it).binary_search(&thrown).is_ok());
+        self.pending.extend(leaves.map(|&it| Step::Leaves(it, thrown)));
     }
 
     /// Goes on to what ended a future with an exception, and says whether there is anything.
