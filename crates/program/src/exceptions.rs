@@ -209,6 +209,7 @@ impl Exceptions {
                 let callee = facts.call(call).callee.and_then(|it| world.method_ref(it).method);
                 callee.is_some_and(|it| self.returned(it).binary_search(&exception).is_ok())
             }
+            Thrown::Supplied(method) => self.returned(method).binary_search(&exception).is_ok(),
             Thrown::Field(field) if depth < DEPTH_MAX => facts.kept_in(field).any(of),
             Thrown::Parameter(number) if depth < DEPTH_MAX => self.givers(facts, (id, number)).any(of),
             _ => false,
@@ -298,6 +299,58 @@ impl Exceptions {
         }
     }
 
+    /// The ways by which one exception arrives at a handler, or leaves a method: those of
+    /// [`ways`](Exceptions::ways), without finding all others.
+    pub fn ways_to(
+        &self,
+        world: &World,
+        facts: &Facts,
+        calls: &CallGraph,
+        id: MethodId,
+        to: Option<HandlerId>,
+        arrives: Exception,
+    ) -> Vec<Way> {
+        let mut ways = Vec::new();
+        let mut go = |source: Source, chain: u32, thrown: Exception| {
+            self.fall(world, facts, chain, thrown, |there, what| {
+                if there == to && what == arrives {
+                    ways.push(Way { source, thrown, to, arrives });
+                }
+            });
+        };
+        // What leaves is what was thrown; a handler may take a part of something more general.
+        let may = |it: &&Exception| {
+            **it == arrives
+                || (to.is_some() && !it.is_exact() && world.is_subtype(arrives.class(), it.class()))
+        };
+        for call in facts.calls_in(id) {
+            let it = facts.call(call);
+            let thrown = it.callee.map_or(&[][..], |it| self.of_ref(it));
+            let run = self.run_by(call).iter().map(|&it| self.escapes(it));
+            for list in std::iter::once(thrown).chain(run) {
+                if to.is_some() {
+                    list.iter().filter(may).for_each(|&thrown| go(Source::Call(call), it.chain, thrown));
+                } else if list.binary_search(&arrives).is_ok() {
+                    go(Source::Call(call), it.chain, arrives);
+                }
+            }
+        }
+        let mut types = Vec::new();
+        for (at, thrower) in facts.throwers(id).iter().enumerate() {
+            types.clear();
+            match thrower.thrown {
+                Thrown::Again(handler) => types.extend_from_slice(self.reaches(handler)),
+                thrown => self.types(world, facts, calls, id, thrown, &mut types),
+            }
+            let thrown: Vec<Exception> =
+                types.iter().filter_map(|&it| narrow(world, it, thrower.cast)).collect();
+            thrown.iter().filter(may).for_each(|&it| go(Source::Throw(at as u32), thrower.chain, it));
+        }
+        ways.sort_unstable();
+        ways.dedup();
+        ways
+    }
+
     /// Shows every way of every exception through a method, some more than once.
     fn walk(&self, world: &World, facts: &Facts, calls: &CallGraph, id: MethodId, mut see: impl FnMut(Way)) {
         // What has reached the handlers of this method so far: a rethrow sends it on.
@@ -373,6 +426,7 @@ impl Exceptions {
                 types.dedup();
             }
             Thrown::Field(field) => types.extend_from_slice(self.held(field)),
+            Thrown::Supplied(method) => types.extend_from_slice(self.returned(method)),
             Thrown::Parameter(number) => {
                 let given = self.given.get(&(id, number));
                 types.extend_from_slice(given.map_or(&[], |&it| self.sets.get(it)));
@@ -416,8 +470,10 @@ fn of_library(world: &World, id: RefId) -> Box<[Exception]> {
     let Some(method) = reference.method.filter(|&it| !world.is_system_method(it)) else {
         return Box::default();
     };
-    let declared = world.throws(method).iter().copied();
-    let name = world.signature(reference.signature).0;
+    let (name, text) = world.signature(reference.signature);
+    // It declares the bound of a type parameter; what it throws stands where it is called.
+    let is_open = known::throws_supplied(name, text);
+    let declared = world.throws(method).iter().copied().filter(|_| !is_open);
     let known = known::throws(world.type_name(world.method(method).owner), name);
     let known = known.iter().filter_map(|it| world.find_type(it));
     let mut all: Vec<Exception> = declared.chain(known).map(Exception::below).collect();
@@ -527,7 +583,7 @@ pub(crate) fn constant(
     match thrown {
         Thrown::New(class, _) => Some(Exception::exactly(class)),
         Thrown::Typed(class) => Some(Exception::below(class)),
-        Thrown::Again(_) => None,
+        Thrown::Again(_) | Thrown::Supplied(_) => None,
         Thrown::Returned(call, _) => {
             let callee = facts.call(call).callee?;
             if returns_known(world, facts, calls, callee) {

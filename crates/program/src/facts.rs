@@ -143,6 +143,8 @@ pub enum Thrown {
     Field(FieldId),
     /// What the method was given, by the number of the parameter.
     Parameter(u16),
+    /// What this method returns to a library, which throws it: `orElseThrow`.
+    Supplied(MethodId),
 }
 
 /// A `throw`, once for each thing that it may throw.
@@ -521,7 +523,7 @@ impl Thrown {
         let handler = |it: HandlerId| HandlerId(it.0 + handlers);
         match self {
             Thrown::New(class, because) => Thrown::New(class, because.map(handler)),
-            Thrown::Typed(_) | Thrown::Field(_) | Thrown::Parameter(_) => self,
+            Thrown::Typed(_) | Thrown::Field(_) | Thrown::Parameter(_) | Thrown::Supplied(_) => self,
             Thrown::Again(it) => Thrown::Again(handler(it)),
             Thrown::Returned(call, because) => Thrown::Returned(CallId(call.0 + calls), because.map(handler)),
         }

@@ -276,6 +276,10 @@ impl<'v> Looking<'_, 'v> {
         if self.is_system(callee) {
             return;
         }
+        let (name, text) = view.world.signature(view.world.method_ref(callee).signature);
+        if known::throws_supplied(name, text) {
+            self.supplied(number, chain);
+        }
         self.tell(field, number);
         self.hand_over(id, callee, kind, number);
         let is_first_of_new = || operands.first().is_some_and(|&it| self.is_new_future(it));
@@ -406,6 +410,29 @@ impl<'v> Looking<'_, 'v> {
             } else {
                 view.body.origins_through_casts(operand).into_iter().for_each(|it| hand(it, self));
             }
+        }
+    }
+
+    /// Notes what a call throws because a function that it is handed returns it.
+    fn supplied(&mut self, number: u32, chain: u32) {
+        let view = self.view;
+        let Some(&operand) = view.body.operands(number).last() else { return };
+        for origin in view.body.origins_through_casts(operand) {
+            let lambdas = &self.part.lambdas[self.lambdas..];
+            let lambda = match view.body.value(origin) {
+                Value::Result(at) => lambdas.iter().find(|it| u32::from(it.instruction) == at),
+                _ => None,
+            };
+            let named = lambda.and_then(|it| it.named).map(|it| view.world.method_ref(it));
+            let thrown = match (named, lambda.and_then(|it| it.implementation)) {
+                (Some(named), _) if view.world.signature(named.signature).0 == b"<init>" => {
+                    Some(Thrown::New(named.owner, self.around(number)))
+                }
+                (_, Some(method)) => Some(Thrown::Supplied(method)),
+                _ => view.world.find_type(b"java/lang/Throwable").map(Thrown::Typed),
+            };
+            let thrower = |thrown| Thrower { instruction: number as u16, chain, thrown, cast: None };
+            self.part.throwers.extend(thrown.map(|it| (view.id, thrower(it))));
         }
     }
 

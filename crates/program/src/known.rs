@@ -173,6 +173,11 @@ pub(crate) fn wrapper(name: &[u8]) -> &'static [u8] {
     }
 }
 
+/// Whether a method of a library throws what the function returns that it is handed.
+pub(crate) fn throws_supplied(name: &[u8], descriptor: &[u8]) -> bool {
+    name == b"orElseThrow" && descriptor.starts_with(b"(Ljava/util/function/Supplier;)")
+}
+
 /// Whether a method of an exception returns the one that it carries.
 pub(crate) fn asks_for_cause(name: &[u8]) -> bool {
     matches!(name, b"getCause" | b"getTargetException" | b"getRootCause" | b"unwrapRemoteException")

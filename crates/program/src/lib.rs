@@ -18,6 +18,10 @@
 //!   [`name_calls`] gives them the names that plans use.
 //! - [`Decisions`] are control dependences with exceptions; a [`Slice`] is what can affect some instructions, or what
 //!   they can affect, across the system.
+//! - [`load`] numbers everything that has a name ([`World`]); [`Facts`] are what the code of the system does, and
+//!   [`CallGraph`] and [`Tasks`] who runs what. From them [`Exceptions`] says what can leave every method and reach
+//!   every handler, [`Origins`] where an exception starts and what it carries, [`Futures`] which tasks are behind a
+//!   future.
 //! - [`concrete_subtypes`] says what can be thrown where an abstract exception is asked for.
 //! - [`Statements`] are the log statements of the system, each with the templates of its message, found over the
 //!   [`World`] of its classes, the [`Facts`] of its methods and its [`CallGraph`].

@@ -7,15 +7,15 @@
 
 use std::collections::BTreeSet;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::calls::CallGraph;
-use crate::exceptions::{Exception, Exceptions, Source, Way, narrow, returns_known};
+use crate::exceptions::{Exception, Exceptions, Source, narrow, returns_known};
 use crate::facts::{CallId, Carrier, Carries, Facts, HandlerId, Kept, Thrown, Wrap};
 use crate::futures::{Behind, Futures};
 use crate::known;
 use crate::tasks::Tasks;
-use crate::world::{MethodId, TypeId, World};
+use crate::world::{MethodId, RefId, TypeId, World};
 
 /// The most steps of one search; what lies beyond them is left out.
 const STEPS_MAX: usize = 1_000_000;
@@ -87,6 +87,10 @@ impl<'p> Origins<'p> {
                             self.facts.carriers(target).iter().filter(|it| it.to == Kept::Returned);
                         self.kept(returned.map(|it| (target, it)), at, Some((method, call)), &mut found);
                     }
+                }
+                Thrown::Supplied(target) => {
+                    let returned = self.facts.carriers(target).iter().filter(|it| it.to == Kept::Returned);
+                    self.kept(returned.map(|it| (target, it)), at, None, &mut found);
                 }
                 Thrown::Field(field) => self.kept(self.facts.kept_in(field), at, None, &mut found),
                 Thrown::Parameter(number) => {
@@ -216,6 +220,8 @@ impl<'p> Origins<'p> {
 /// Something whose origin is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Step {
+    /// It comes out of a method of the system that calls of a reference may run.
+    Called(RefId, Exception),
     /// It leaves a method.
     Leaves(MethodId, Exception),
     /// It reaches a handler.
@@ -226,7 +232,6 @@ enum Step {
 
 struct Search<'s, 'p> {
     origins: &'s Origins<'p>,
-    ways: FxHashMap<MethodId, Vec<Way>>,
     seen: FxHashSet<Step>,
     pending: Vec<Step>,
     found: BTreeSet<Place>,
@@ -234,13 +239,8 @@ struct Search<'s, 'p> {
 
 impl Search<'_, '_> {
     fn of(origins: &Origins<'_>, start: Step) -> Vec<Place> {
-        let mut search = Search {
-            origins,
-            ways: FxHashMap::default(),
-            seen: FxHashSet::default(),
-            pending: vec![start],
-            found: BTreeSet::new(),
-        };
+        let mut search =
+            Search { origins, seen: FxHashSet::default(), pending: vec![start], found: BTreeSet::new() };
         while let Some(step) = search.pending.pop() {
             if search.seen.len() < STEPS_MAX && search.seen.insert(step) {
                 search.step(step);
@@ -251,6 +251,9 @@ impl Search<'_, '_> {
 
     fn step(&mut self, step: Step) {
         match step {
+            Step::Called(id, exception) => {
+                self.leaves_any(self.origins.calls.targets_of_ref(id), exception);
+            }
             Step::Leaves(method, exception) => self.arriving(method, None, exception),
             Step::Reaches(handler, exception) => {
                 self.arriving(self.origins.facts.handler(handler).method, Some(handler), exception);
@@ -261,10 +264,7 @@ impl Search<'_, '_> {
 
     fn arriving(&mut self, method: MethodId, to: Option<HandlerId>, exception: Exception) {
         let Origins { world, facts, calls, exceptions, .. } = *self.origins;
-        let ways = self.ways.entry(method).or_insert_with(|| exceptions.ways(world, facts, calls, method));
-        let ways: Vec<Way> =
-            ways.iter().filter(|it| it.to == to && it.arrives == exception).copied().collect();
-        for way in ways {
+        for way in exceptions.ways_to(world, facts, calls, method, to, exception) {
             match way.source {
                 Source::Call(call) => self.call(call, way.thrown),
                 Source::Throw(at) => {
@@ -277,13 +277,11 @@ impl Search<'_, '_> {
     }
 
     fn call(&mut self, call: CallId, thrown: Exception) {
-        let Origins { facts, calls, exceptions, .. } = *self.origins;
+        let Origins { facts, exceptions, .. } = *self.origins;
         let it = facts.call(call);
-        for &target in calls.targets(it).iter().chain(exceptions.run_by(call)) {
-            if exceptions.escapes(target).binary_search(&thrown).is_ok() {
-                self.pending.push(Step::Leaves(target, thrown));
-            }
-        }
+        // Calls of one reference share its targets, which may be many.
+        self.pending.extend(it.callee.map(|it| Step::Called(it, thrown)));
+        self.leaves_any(exceptions.run_by(call), thrown);
         let is_declared = it.callee.is_some_and(|it| exceptions.is_declared(it, thrown));
         if !is_declared {
             return;
@@ -294,6 +292,12 @@ impl Search<'_, '_> {
         if !self.behind(&behind) {
             self.found.insert((it.method, it.instruction));
         }
+    }
+
+    fn leaves_any(&mut self, methods: &[MethodId], thrown: Exception) {
+        let exceptions = self.origins.exceptions;
+        let leaves = methods.iter().filter(|&&it| exceptions.escapes(it).binary_search(&thrown).is_ok());
+        self.pending.extend(leaves.map(|&it| Step::Leaves(it, thrown)));
     }
 
     /// Goes on to what ended a future with an exception, and says whether there is anything.
@@ -362,6 +366,11 @@ impl Search<'_, '_> {
                     None => {
                         self.found.insert(place);
                     }
+                }
+            }
+            Thrown::Supplied(target) => {
+                for it in facts.carriers(target).iter().filter(|it| it.to == Kept::Returned) {
+                    self.one_of(target, (it.thrown, it.cast), exception, place);
                 }
             }
             Thrown::Field(field) => {

@@ -309,13 +309,15 @@ impl<'p> Settling<'p> {
                 targets.iter().for_each(|it| add(self.returned.get(it)));
             }
             Thrown::Field(field) => add(self.held.get(&field)),
+            Thrown::Supplied(method) => add(self.returned.get(&method)),
             Thrown::Parameter(number) => add(self.given.get(&(id, number))),
         }
     }
 
     /// Notes what a method returns, stores and passes.
-    fn keep(&mut self, id: MethodId, scratch: &mut Scratch, readers: &FxHashMap<FieldId, Vec<MethodId>>) {
+    fn keep(&mut self, id: MethodId, scratch: &mut Scratch, readers: &Readers) {
         let facts = self.facts;
+        let Readers { of_fields, of_methods } = readers;
         let mut set = std::mem::take(&mut scratch.set);
         for carrier in facts.carriers(id) {
             let into: &[Parameter] = match carrier.to {
@@ -331,12 +333,15 @@ impl<'p> Settling<'p> {
             match carrier.to {
                 Kept::Returned => {
                     if join(self.returned.entry(id).or_insert_with(empty), &set) {
+                        for it in of_methods.get(&id).into_iter().flatten() {
+                            self.dirty[it.index()] = true;
+                        }
                         self.calls.refs_to(id).iter().for_each(|&it| self.mark_callers(it));
                     }
                 }
                 Kept::Field(field) => {
                     if join(self.held.entry(field).or_insert_with(empty), &set) {
-                        for it in readers.get(&field).into_iter().flatten() {
+                        for it in of_fields.get(&field).into_iter().flatten() {
                             self.dirty[it.index()] = true;
                         }
                     }
@@ -400,14 +405,24 @@ fn collect(world: &World, facts: &Facts, calls: &CallGraph, exceptions: &Excepti
     Universe::of(world, all, caught, casts)
 }
 
-/// The methods that throw or keep what is in a field.
-fn readers(world: &World, facts: &Facts) -> FxHashMap<FieldId, Vec<MethodId>> {
-    let mut readers: FxHashMap<FieldId, Vec<MethodId>> = FxHashMap::default();
+/// Who must be looked at again when something is kept.
+#[derive(Default)]
+struct Readers {
+    /// The methods that throw or keep what is in a field.
+    of_fields: FxHashMap<FieldId, Vec<MethodId>>,
+    /// The methods in which a library throws what a method returns to it.
+    of_methods: FxHashMap<MethodId, Vec<MethodId>>,
+}
+
+fn readers(world: &World, facts: &Facts) -> Readers {
+    let mut readers = Readers::default();
     for id in system_methods(world) {
         let thrown = facts.throwers(id).iter().map(|it| it.thrown);
         for it in thrown.chain(facts.carriers(id).iter().map(|it| it.thrown)) {
-            if let Thrown::Field(field) = it {
-                readers.entry(field).or_default().push(id);
+            match it {
+                Thrown::Field(field) => readers.of_fields.entry(field).or_default().push(id),
+                Thrown::Supplied(method) => readers.of_methods.entry(method).or_default().push(id),
+                _ => {}
             }
         }
     }

@@ -8,7 +8,7 @@ use hypocenter_program::{
     Origins, Scope, Tasks, TypeId, World, load,
 };
 
-use crate::table::{Compiled, Row, check_table, read};
+use crate::table::{Compiled, Concatenation, Row, check_table, compile, read};
 use crate::tools::java_home;
 
 const TABLE: &str = "exception-flow.txt";
@@ -105,4 +105,46 @@ fn facts_of(row: &Row, classes: &Classes) -> Vec<String> {
 fn exceptions_come_from_where_they_start_and_go_where_they_are_caught() {
     let classes = OnceCell::new();
     check_table(TABLE, |row, compiled| facts_of(row, classes.get_or_init(|| open(compiled))));
+}
+
+/// All rows as one program, with what is found in it as numbers.
+fn all_at_once(classes: &Classes) -> (Vec<Vec<Exception>>, Vec<Vec<Exception>>) {
+    let (world, _) = load(classes, &Scope::of(&["rows".to_owned()]));
+    let facts = Facts::of(&world);
+    let calls = CallGraph::of(&world, &facts);
+    let exceptions = Exceptions::of(&world, &facts, &calls);
+    let methods = (0..world.method_count() as u32).map(MethodId);
+    let escapes: Vec<Vec<Exception>> = methods.map(|it| exceptions.escapes(it).to_vec()).collect();
+    let handlers = (0..facts.handlers().len() as u32).map(HandlerId);
+    let reaches: Vec<Vec<Exception>> = handlers.map(|it| exceptions.reaches(it).to_vec()).collect();
+    // The ways of single exceptions are found without the sets of the fixpoint, and must lead to the same.
+    let mut out = vec![BTreeSet::new(); escapes.len()];
+    let mut caught = vec![BTreeSet::new(); reaches.len()];
+    for id in world.system_classes().iter().flat_map(|class| world.methods_of(class.id)) {
+        for way in exceptions.ways(&world, &facts, &calls, id) {
+            let same = exceptions.ways_to(&world, &facts, &calls, id, way.to, way.arrives);
+            assert!(same.contains(&way), "{way:?} in {same:?}");
+            match way.to {
+                Some(handler) => caught[handler.0 as usize].insert(way.arrives),
+                None => out[id.index()].insert(way.arrives),
+            };
+        }
+    }
+    let lists = |sets: Vec<BTreeSet<Exception>>| sets.into_iter().map(|it| it.into_iter().collect());
+    assert_eq!(lists(out).collect::<Vec<Vec<_>>>(), escapes);
+    assert_eq!(lists(caught).collect::<Vec<Vec<_>>>(), reaches);
+    (escapes, reaches)
+}
+
+#[test]
+fn the_flow_does_not_depend_on_the_number_of_threads() {
+    let compiled = compile(TABLE, &read(TABLE), Concatenation::Dynamic);
+    let classes = open(&compiled);
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| all_at_once(&classes))
+    };
+    let one = with(1);
+    assert!(one.0.iter().flatten().count() > 100, "the rows throw something");
+    assert_eq!(one, with(4));
 }

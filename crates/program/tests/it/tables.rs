@@ -51,7 +51,7 @@ fn check_itself(file: &str, rows_min: usize, shapes: &[&str], concatenation: Con
 
 #[test]
 fn exception_flow_says_what_can_be_said() {
-    check_itself("exception-flow.txt", 70, grammar::EXCEPTION_FLOW, Dynamic);
+    check_itself("exception-flow.txt", 100, grammar::EXCEPTION_FLOW, Dynamic);
 }
 
 #[test]

@@ -194,7 +194,7 @@ impl Why {
         }
         let Size { nodes, edges, sites, sites_total, is_complete } = &self.graph;
         page.gap();
-        let cut = if *is_complete { "" } else { "; it is cut off for its size" };
+        let cut = if *is_complete { "" } else { "; what is further back was not searched" };
         page.heading(&format!(
             "causal graph: {} nodes, {} edges, {} of {} fault sites{cut}",
             thousands(*nodes as u64),
