@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use hypocenter_classfile::{
-    ClassFile, Code, ConstantPool, Member, callee_text, code_digest_symbolic, descriptor, display_name,
+    ClassFile, Code, ConstantPool, Member, annotations, callee_text, code_digest_symbolic, descriptor, display_name,
 };
 
 /// How many addresses of a method are looked up in its line table, each of which reads the whole table.
@@ -25,7 +25,8 @@ pub fn class(bytes: &[u8]) {
     black_box(class.bootstrap_methods().map_err(|error| error.to_string()).ok());
     for (name, body) in class.attributes() {
         assert!(class.attribute(name).is_some());
-        black_box(body);
+        // Whatever an attribute is called, its bytes may be taken for annotations.
+        black_box(annotations(body, &class.pool).len());
     }
     let mut end = 0;
     for member in class.fields().iter().chain(class.methods()) {
@@ -59,7 +60,7 @@ fn member(class: &ClassFile<'_>, member: &Member<'_>) {
     black_box(member.exceptions().map_err(|error| error.to_string()).ok());
     for (name, body) in member.attributes() {
         assert!(member.attribute(name).is_some());
-        black_box(body);
+        black_box(annotations(body, &class.pool).len());
     }
     match member.code() {
         Ok(Some(code)) => self::code(class, &code),

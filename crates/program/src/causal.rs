@@ -556,10 +556,11 @@ impl<'v> Looking<'v> {
             (Node::Condition(self.view.id, branch as u16, successor as u16), EdgeKind::Control)
         };
         // The head of a loop depends on its own branch, which says nothing of how it was first reached.
-        let decided = decided.iter().filter(|it| it.branch != block);
-        let before = priors.len();
-        priors.extend(decided.map(|it| condition(it.branch, it.successor)));
-        let is_decided = priors.len() > before;
+        let decided = || decided.iter().filter(|it| it.branch != block);
+        priors.extend(decided().map(|it| condition(it.branch, it.successor)));
+        // Neither does a branch that comes only later in the same loop: two ways out of a loop depend on each other.
+        let dominates = |branch: u32| self.dominance.as_ref().is_none_or(|it| it.dominates(branch, block));
+        let is_decided = decided().any(|it| dominates(it.branch));
         let mut here = block;
         loop {
             if let Some(handler) = self.handler(here) {
