@@ -1,4 +1,5 @@
-//! What is known of the JDK and is not in its class files.
+//! What is known of the JDK and of widely used libraries and is not in their class files. No system under test is named
+//! here.
 
 /// The most general exceptions: whatever is thrown may be one of these.
 pub(crate) fn is_general(class: &[u8]) -> bool {
@@ -180,7 +181,7 @@ pub(crate) fn throws_supplied(name: &[u8], descriptor: &[u8]) -> bool {
 
 /// Whether a method of an exception returns the one that it carries.
 pub(crate) fn asks_for_cause(name: &[u8]) -> bool {
-    matches!(name, b"getCause" | b"getTargetException" | b"getRootCause" | b"unwrapRemoteException")
+    matches!(name, b"getCause" | b"getTargetException" | b"getUndeclaredThrowable")
 }
 
 /// Whether a method of a future runs what it is handed when the future failed, or with what it failed.
