@@ -82,6 +82,7 @@ mod nearest;
 mod need;
 mod origins;
 mod pattern;
+mod priors;
 mod program;
 mod scope;
 mod settle;
