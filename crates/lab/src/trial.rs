@@ -1,16 +1,16 @@
 //! One trial from its plan to its outcome.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use hypocenter_engine::{Evidence, LogBytes};
 use hypocenter_plan::{NodeRule, Oracle, Outcome, Plan, Problem, ThreadDump, WatchLevel, Workload};
 use hypocenter_trace::{Map, TrialFile};
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapMut};
 
 use crate::command::AgentOption;
 use crate::keeper::{Isolation, Keeper, Setup};
@@ -371,10 +371,19 @@ fn write_whole(path: &Path, document: &impl serde::Serialize) -> Result<(), LabE
     write().map_err(file_error(path))
 }
 
-/// A file of the trial, mapped.
+/// A file of the trial, mapped. One with holes is copied instead: the file system may have no room left to show a hole
+/// in a mapping, and then ends the process that looks. A trace has holes where several JVMs found the disk full at once.
 #[allow(unsafe_code)]
 fn mapped(path: &Path) -> Result<Mmap, LabError> {
-    let file = File::open(path).map_err(file_error(path))?;
+    let mut file = File::open(path).map_err(file_error(path))?;
+    let metadata = file.metadata().map_err(file_error(path))?;
+    if metadata.blocks() * 512 < metadata.len() {
+        let len =
+            usize::try_from(metadata.len()).map_err(|_| file_error(path)(ErrorKind::FileTooLarge.into()))?;
+        let mut copy = MmapMut::map_anon(len).map_err(file_error(path))?;
+        file.read_exact(&mut copy).map_err(file_error(path))?;
+        return copy.make_read_only().map_err(file_error(path));
+    }
     // SAFETY: the map is written once and the trace is read after its writers have ended; a process that was left
     // behind can at worst change numbers, which the reader doubts anyway.
     unsafe { Mmap::map(&file) }.map_err(file_error(path))

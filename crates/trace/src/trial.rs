@@ -416,7 +416,12 @@ impl TrialFile {
                 (at + size <= self.header.arena_max).then_some(at + size)
             })
             .ok()?;
-        allocate_for_real(&self.file, at, size).ok()?;
+        if allocate_for_real(&self.file, at, size).is_err() {
+            // Given back, so that the file does not grow with every attempt. Where somebody was given the place behind
+            // it meanwhile, a hole stays, which readers step over.
+            let _ = next.compare_exchange(at + size, at, Ordering::AcqRel, Ordering::Relaxed);
+            return None;
+        }
         Some((at, size))
     }
 
