@@ -75,7 +75,9 @@ fn the_summary_says_what_there_is() {
         assert!(done.stdout.contains(text), "`{text}` is missing\n{}", done.stdout);
     }
     assert!(!done.stdout.contains('\u{1b}'), "no colours where there is no terminal\n{}", done.stdout);
-    assert_eq!(done.stderr, "");
+    // On a slow machine the phases are told while they last.
+    let told = done.stderr.lines().filter(|line| !line.trim_start().starts_with("working"));
+    assert_eq!(told.collect::<Vec<_>>(), Vec::<&str>::new());
 }
 
 #[test]
