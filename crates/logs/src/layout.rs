@@ -132,6 +132,11 @@ impl Layout {
         self.date().is_some_and(|it| it.has_day)
     }
 
+    /// Whether entries say when they were written.
+    pub fn has_time(&self) -> bool {
+        self.date().is_some()
+    }
+
     fn date(&self) -> Option<&DateFormat> {
         self.head.iter().find_map(|it| match it {
             Token::Field(Field::Date(format)) => Some(format),
