@@ -46,7 +46,12 @@ impl<'t> Entry<'t> {
             return Trace::default();
         }
         let last_line = self.message.rsplit('\n').next().unwrap_or_default();
-        Trace::parse_behind(last_line, &self.rest[..self.report_at()])
+        Trace::parse_behind(last_line, self.thrown())
+    }
+
+    /// The text that has the stack traces.
+    pub(crate) fn thrown(&self) -> &'t str {
+        &self.rest[..self.report_at()]
     }
 
     /// What a test runner wrote into the log behind this entry. What it wrote behind the last is the footer of the log.

@@ -13,6 +13,7 @@ use crate::date::DateFormat;
 use crate::error::LogError;
 use crate::level::Level;
 use crate::pattern;
+use crate::tied::Fields;
 
 /// How the lines of a log are laid out: detected, or compiled from a pattern in the syntax of log4j and logback.
 #[derive(Clone, Debug)]
@@ -131,11 +132,30 @@ impl Layout {
         self.date().is_some_and(|it| it.has_day)
     }
 
+    /// Whether entries say when they were written.
+    pub fn has_time(&self) -> bool {
+        self.date().is_some()
+    }
+
     fn date(&self) -> Option<&DateFormat> {
         self.head.iter().find_map(|it| match it {
             Token::Field(Field::Date(format)) => Some(format),
             _ => None,
         })
+    }
+
+    /// What its entries say beside their message.
+    pub(crate) fn says(&self) -> Fields {
+        let has = |wanted: &[Field]| {
+            let all = self.head.iter().chain(&self.tail);
+            all.into_iter().any(|it| matches!(it, Token::Field(field) if wanted.contains(field)))
+        };
+        Fields {
+            thread: has(&[Field::Thread]),
+            class: has(&[Field::Logger, Field::File, Field::Location]),
+            line: has(&[Field::SourceLine, Field::Location]),
+            level: has(&[Field::Level]),
+        }
     }
 
     /// How much an entry of this layout says.

@@ -6,6 +6,10 @@
 //! each with a [`Template`] of its message, and ties an entry to those that can have written it. [`role()`] makes the names
 //! of threads of different runs comparable.
 //!
+//! Runs are compared as [`Tied`] logs, which have no text any more. A [`Comparison`] says which entries of a run have a
+//! partner in another, thread by thread; [`Observables`] are what a failure has beyond runs without a fault, and tell what
+//! of it a trial shows; a [`Timeline`] gives moments of a normal run a place in the log of the failure.
+//!
 //! Logs are written by programs that nobody here has seen, and they are edited, cut and glued on their way. So nothing in
 //! them is an error but their not being logs at all: what fits is read, every line belongs to something, and time is
 //! linear in the text.
@@ -14,27 +18,43 @@
 //! target.
 
 mod class;
+mod comparison;
 mod date;
+mod diff;
 mod entry;
 mod error;
+mod key;
 mod known;
 mod layout;
 mod level;
 mod log;
+mod observables;
+mod pairing;
 mod pattern;
 mod role;
 mod runner;
 mod statements;
+mod stream;
 mod template;
 mod text;
+mod tied;
+mod timeline;
 mod trace;
+mod warning;
 
+pub use comparison::{Comparison, Position};
 pub use entry::Entry;
 pub use error::LogError;
+pub use key::Key;
 pub use layout::Layout;
 pub use level::Level;
 pub use log::Log;
+pub use observables::{Observable, Observables, Shown};
 pub use role::role;
 pub use statements::{How, Statement, StatementId, Statements, Tie};
+pub use stream::{LogReader, ReadError};
 pub use template::{Part, Template};
+pub use tied::{Evidence, Fields, Thread, Tied, TiedEntry, Ties};
+pub use timeline::{Finder, Moment, Place, Timeline, distance};
 pub use trace::{Exception, Frame, Relation, Trace};
+pub use warning::Warning;

@@ -5,8 +5,9 @@ use crate::error::{LogError, first_line};
 use crate::known;
 use crate::layout::{Found, Layout, Span, is_space, line_end};
 use crate::runner;
-use crate::text;
+use crate::text::{Decoder, Origin};
 use crate::trace;
+use crate::warning::{Warning, warnings};
 
 /// A log that was read: its text, and where its entries are.
 ///
@@ -21,12 +22,13 @@ pub struct Log {
     header_end: usize,
     /// Where the footer begins, and its line.
     footer: Option<(usize, u32)>,
+    origin: Origin,
 }
 
 /// Where an entry is.
 #[derive(Clone, Copy, Debug)]
-struct Place {
-    line: u32,
+pub(crate) struct Place {
+    pub line: u32,
     lines: u32,
     found: Found,
     message: Span,
@@ -42,14 +44,15 @@ const DAY_MS: i64 = 86_400_000;
 impl Log {
     /// Reads a log, whose layout is detected.
     pub fn read(bytes: &[u8]) -> Result<Log, LogError> {
-        let text = decode(bytes)?;
+        let (text, origin) = decode(bytes)?;
         let layout = known::detect(&text)?;
-        Ok(parse(text, layout))
+        Ok(parse(text, layout, origin))
     }
 
     /// Reads a log of a given layout.
     pub fn read_with(bytes: &[u8], layout: &Layout) -> Result<Log, LogError> {
-        let log = parse(decode(bytes)?, layout.clone());
+        let (text, origin) = decode(bytes)?;
+        let log = parse(text, layout.clone(), origin);
         if log.entries.is_empty() {
             return Err(LogError::OtherLayout {
                 pattern: layout.pattern().to_owned(),
@@ -63,6 +66,11 @@ impl Log {
     /// The layout that it was read with.
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// What is wrong with it although it can be read, and what that means.
+    pub fn warnings(&self) -> Vec<Warning> {
+        warnings(self.origin, &self.layout)
     }
 
     /// How many lines the text has.
@@ -111,8 +119,15 @@ impl Log {
     }
 
     fn view(&self, place: &Place) -> Entry<'_> {
-        let Place { line, lines, found, message, rest } = *place;
-        let text = |span: Option<Span>| span.map(|it| it.of(&self.text));
+        place.of(&self.text)
+    }
+}
+
+impl Place {
+    /// The entry that is there in a text.
+    pub fn of<'t>(&self, whole: &'t str) -> Entry<'t> {
+        let Place { line, lines, found, message, rest } = *self;
+        let text = |span: Option<Span>| span.map(|it| it.of(whole));
         Entry {
             line,
             lines,
@@ -124,65 +139,100 @@ impl Log {
             source_line: found.source_line,
             method: text(found.method),
             context: text(found.context),
-            message: message.of(&self.text),
-            rest: rest.of(&self.text),
+            message: message.of(whole),
+            rest: rest.of(whole),
         }
     }
 }
 
-fn decode(bytes: &[u8]) -> Result<String, LogError> {
+fn decode(bytes: &[u8]) -> Result<(String, Origin), LogError> {
     // Looked at first, because decoding takes as much again.
     let too_long = |bytes| LogError::TooLong { bytes, max: BYTES_MAX };
     if bytes.len() >= BYTES_MAX {
         return Err(too_long(bytes.len()));
     }
-    let text = text::decode(bytes);
+    let mut decoder = Decoder::new(bytes);
+    let mut text = String::new();
+    decoder.decode(bytes, &mut text);
     if text.len() >= BYTES_MAX {
         return Err(too_long(text.len()));
     }
-    if text.trim().is_empty() { Err(LogError::Empty) } else { Ok(text) }
+    if text.trim().is_empty() { Err(LogError::Empty) } else { Ok((text, decoder.origin())) }
 }
 
-fn parse(text: String, layout: Layout) -> Log {
-    let mut reader =
-        Reader { text: &text, layout: &layout, entries: Vec::new(), message_end: 0, header_end: text.len() };
-    let (lines, footer) = reader.run();
-    let Reader { entries, header_end, .. } = reader;
-    Log { text, layout, entries, lines, header_end, footer }
+fn parse(text: String, layout: Layout, origin: Origin) -> Log {
+    let mut reader = Reader::new(&text, &layout, Vec::new(), Clock::default(), 1);
+    reader.scan();
+    let footer = reader.finish();
+    let Reader { entries, header_end, line, .. } = reader;
+    let lines = line - 1;
+    Log { text, layout, entries, lines, header_end, footer, origin }
 }
 
-struct Reader<'t> {
+/// A clock that says the time of day but not the day.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Clock {
+    previous_ms: i64,
+    days_ms: i64,
+}
+
+impl Clock {
+    /// The time since the midnight before the first entry.
+    fn since_start(&mut self, time_ms: i64) -> i64 {
+        let mut time_ms = time_ms + self.days_ms;
+        // A clock that goes back by half a day has passed midnight.
+        if time_ms < self.previous_ms - DAY_MS / 2 {
+            time_ms += DAY_MS;
+            self.days_ms += DAY_MS;
+        }
+        self.previous_ms = time_ms;
+        time_ms
+    }
+}
+
+/// Finds the entries of a text.
+pub(crate) struct Reader<'t> {
     text: &'t str,
     layout: &'t Layout,
-    entries: Vec<Place>,
+    pub entries: Vec<Place>,
     /// Where the line ends on which the message of the last entry begins.
     message_end: usize,
     header_end: usize,
+    /// The line that comes next.
+    pub line: u32,
+    /// Where the last entry begins, and what the clock said before it.
+    pub last: (usize, Clock),
+    clock: Clock,
 }
 
-impl Reader<'_> {
-    fn run(&mut self) -> (u32, Option<(usize, u32)>) {
+impl<'t> Reader<'t> {
+    pub fn new(
+        text: &'t str,
+        layout: &'t Layout,
+        entries: Vec<Place>,
+        clock: Clock,
+        line: u32,
+    ) -> Reader<'t> {
+        let (header_end, last) = (text.len(), (text.len(), clock));
+        Reader { text, layout, entries, message_end: 0, header_end, line, last, clock }
+    }
+
+    /// Finds where entries begin, and ends all but the last.
+    pub fn scan(&mut self) {
         let bytes = self.text.as_bytes();
-        let mut previous_ms = 0;
-        let mut days_ms = 0;
-        let mut line = 1;
+        let has_day = self.layout.has_day();
         let mut at = 0;
         while at < bytes.len() {
             let mut found = Found::default();
             let Some((start, message)) = self.start(at, &mut found) else {
                 at = line_end(bytes, at) + 1;
-                line += 1;
+                self.line = self.line.saturating_add(1);
                 continue;
             };
-            self.close(start, line);
-            if let (Some(time_ms), false) = (&mut found.time_ms, self.layout.has_day()) {
-                // A clock that goes back by half a day has passed midnight.
-                *time_ms += days_ms;
-                if *time_ms < previous_ms - DAY_MS / 2 {
-                    *time_ms += DAY_MS;
-                    days_ms += DAY_MS;
-                }
-                previous_ms = *time_ms;
+            self.close(start, self.line);
+            self.last = (start, self.clock);
+            if let (Some(time_ms), false) = (&mut found.time_ms, has_day) {
+                *time_ms = self.clock.since_start(*time_ms);
             }
             if self.entries.is_empty() {
                 self.header_end = start;
@@ -190,15 +240,18 @@ impl Reader<'_> {
             self.message_end = line_end(bytes, message);
             let message = Span { start: message as u32, end: self.message_end as u32 };
             let rest = Span { start: message.end, end: message.end };
-            self.entries.push(Place { line, lines: 0, found, message, rest });
+            self.entries.push(Place { line: self.line, lines: 0, found, message, rest });
             at = self.message_end + 1;
-            line += 1 + self.layout.breaks() as u32;
+            self.line = self.line.saturating_add(1 + self.layout.breaks() as u32);
         }
-        let lines = line - 1;
+    }
+
+    /// Ends the last entry where the text ends, or where the footer begins: the answer is where and on which line.
+    pub fn finish(&mut self) -> Option<(usize, u32)> {
         let footer = self.footer();
-        let (end, end_line) = footer.unwrap_or((bytes.len(), lines + 1));
+        let (end, end_line) = footer.unwrap_or((self.text.len(), self.line));
         self.close(end, end_line);
-        (lines, footer)
+        footer
     }
 
     /// Whether the line at `at` starts an entry: where the text of the entry before ends, and where its message begins.

@@ -1,0 +1,153 @@
+//! Two runs side by side: which entries of the one have a partner in the other.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use crate::diff::Differ;
+use crate::key::Key;
+use crate::pairing::{Written, pair};
+use crate::tied::Tied;
+
+/// An entry of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// Which node of the run, by its place in the list.
+    pub node: u32,
+    /// Which entry of the node's log, counted from zero.
+    pub entry: u32,
+}
+
+/// What came of comparing a run with another.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// For each node of the run its entries' partners.
+    partners: Vec<Vec<Option<Position>>>,
+    is_cut: bool,
+}
+
+/// A thread of a run, with the places of its entries.
+struct Place {
+    node: u32,
+    entries: Vec<u32>,
+}
+
+/// The threads of one role, in the run and in the other.
+#[derive(Default)]
+struct Role<'t> {
+    written: [Vec<Written<'t>>; 2],
+    places: [Vec<Place>; 2],
+}
+
+impl Comparison {
+    /// Compares a run with another, thread by thread. A run is the logs of its nodes, one or more.
+    ///
+    /// Nodes of equal names are compared with each other, or else, if both runs have as many, those at equal places. Where
+    /// neither does, the nodes of a run are taken together: one of the runs wrote one log for all. Threads are the same if
+    /// their roles are; of several with one role those are paired that leave fewest entries without a partner.
+    ///
+    /// All logs must have been tied with the same fields.
+    pub fn of(run: &[Tied], other: &[Tied]) -> Comparison {
+        let mut all = run.iter().chain(other).map(Tied::fields);
+        let first = all.next();
+        assert!(all.all(|it| Some(it) == first), "logs that are compared are tied with the same fields");
+        let mut comparison = Comparison {
+            partners: run.iter().map(|it| vec![None; it.entries.len()]).collect(),
+            is_cut: false,
+        };
+        let mut numbers: FxHashMap<Key, u32> = FxHashMap::default();
+        let mut differ = Differ::default();
+        for (nodes, others) in groups(run, other) {
+            let mut roles: BTreeMap<&str, Role<'_>> = BTreeMap::new();
+            for (side, (nodes, run)) in [(nodes, run), (others, other)].into_iter().enumerate() {
+                nodes.into_iter().for_each(|it| threads(&run[it], it, side, &mut numbers, &mut roles));
+            }
+            for role in roles.values() {
+                comparison.role(role, &mut differ);
+            }
+        }
+        comparison
+    }
+
+    fn role(&mut self, role: &Role<'_>, differ: &mut Differ) {
+        let [written, others] = &role.written;
+        if written.is_empty() || others.is_empty() {
+            return;
+        }
+        for (n, m) in pair(written, others, differ) {
+            let (place, other) = (&role.places[0][n], &role.places[1][m]);
+            for (x, y) in differ.pairs(&written[n].numbers, &others[m].numbers) {
+                let partner = Position { node: other.node, entry: other.entries[y as usize] };
+                self.partners[place.node as usize][place.entries[x as usize] as usize] = Some(partner);
+            }
+            self.is_cut |= differ.is_cut;
+        }
+    }
+
+    /// The entry of the other run that belongs to this one.
+    pub fn partner(&self, position: Position) -> Option<Position> {
+        *self.partners.get(position.node as usize)?.get(position.entry as usize)?
+    }
+
+    /// The entries that only this run has, in order.
+    pub fn own(&self) -> impl Iterator<Item = Position> {
+        self.positions().filter(|(_, partner)| partner.is_none()).map(|(it, _)| it)
+    }
+
+    /// The entries that both runs have, with their partners, in order.
+    pub fn pairs(&self) -> impl Iterator<Item = (Position, Position)> {
+        self.positions().filter_map(|(it, partner)| Some((it, partner?)))
+    }
+
+    /// Whether two threads differed so much that some entries may have no partner although there is one.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    fn positions(&self) -> impl Iterator<Item = (Position, Option<Position>)> {
+        (0..).zip(&self.partners).flat_map(|(node, all)| {
+            (0..).zip(all).map(move |(entry, partner)| (Position { node, entry }, *partner))
+        })
+    }
+}
+
+/// Which nodes of a run are compared with which of the other.
+fn groups(run: &[Tied], other: &[Tied]) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let named = |it: &Tied| other.iter().position(|other| other.node() == it.node());
+    let by_name: Vec<Option<usize>> = run.iter().map(named).collect();
+    let mut used: Vec<usize> = by_name.iter().flatten().copied().collect();
+    used.sort_unstable();
+    used.dedup();
+    if !used.is_empty() && used.len() == by_name.iter().flatten().count() {
+        // A node that the other run does not have is compared with nothing.
+        return by_name.iter().enumerate().map(|(n, it)| (vec![n], Vec::from_iter(*it))).collect();
+    }
+    if run.len() == other.len() {
+        return (0..run.len()).map(|it| (vec![it], vec![it])).collect();
+    }
+    vec![((0..run.len()).collect(), (0..other.len()).collect())]
+}
+
+/// Adds the threads of a node.
+fn threads<'t>(
+    log: &'t Tied,
+    node: usize,
+    side: usize,
+    numbers: &mut FxHashMap<Key, u32>,
+    roles: &mut BTreeMap<&'t str, Role<'t>>,
+) {
+    let mut entries: Vec<Vec<u32>> = vec![Vec::new(); log.threads.len()];
+    for (n, it) in (0_u32..).zip(&log.entries) {
+        entries[it.thread as usize].push(n);
+    }
+    for (thread, entries) in log.threads.iter().zip(entries) {
+        let mut number = |entry: &u32| {
+            let next = numbers.len() as u32;
+            *numbers.entry(log.entries[*entry as usize].key).or_insert(next)
+        };
+        let role = roles.entry(&thread.role).or_default();
+        let numbers = entries.iter().map(&mut number).collect();
+        role.written[side].push(Written { name: &thread.name, numbers });
+        role.places[side].push(Place { node: node as u32, entries });
+    }
+}

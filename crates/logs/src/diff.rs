@@ -1,0 +1,365 @@
+//! Which elements of two sequences belong together: a longest common subsequence, as long as that can be afforded.
+//!
+//! The algorithm is Myers's, in linear space: the middle of the shortest way from one sequence to the other is searched from
+//! both ends, and each half is done in the same way. It takes time by the length of the sequences and the square of
+//! their differences. So the steps are counted, and when there are too many for the length, equal elements are paired by
+//! their order (the third with the third), the longest run of such pairs that cross nothing is kept, and what lies
+//! between two of them is done as before. Time stays linear but for a logarithm, and the answer may be shorter than the
+//! longest.
+
+/// Steps that are free: what differs little or is short is always done exactly.
+const STEPS_FREE: usize = 1 << 18;
+/// Steps for each element.
+const STEPS_EACH: usize = 32;
+/// A part this short may take as many steps as it likes, also when there are none left.
+const SHORT: usize = 64;
+/// How often a part is cut at pairs before what is left of it stays without partners.
+const CUTS_MAX: u32 = 8;
+
+/// Compares sequences. It is kept for its memory.
+#[derive(Debug, Default)]
+pub(crate) struct Differ {
+    /// How often a number occurs: in the one sequence, in the other.
+    counts: Vec<[u32; 2]>,
+    forward: Vec<i32>,
+    backward: Vec<i32>,
+    /// Steps that are left.
+    steps: usize,
+    /// Whether the last answer may be shorter than the longest.
+    pub is_cut: bool,
+}
+
+/// A part of the two sequences that is still to be done.
+#[derive(Clone, Copy)]
+struct Part {
+    a: (usize, usize),
+    b: (usize, usize),
+    cuts: u32,
+}
+
+impl Differ {
+    /// Pairs of places in `a` and `b` with equal numbers, both growing. The numbers should be small: memory goes by the
+    /// greatest.
+    pub fn pairs(&mut self, a: &[u32], b: &[u32]) -> Vec<(u32, u32)> {
+        self.is_cut = false;
+        self.steps = STEPS_FREE + STEPS_EACH * (a.len() + b.len());
+        // What only one of them has can have no partner.
+        let (kept_a, kept_b) = self.shared(a, b);
+        let number =
+            |all: &[u32], kept: &[u32]| kept.iter().map(|it| all[*it as usize]).collect::<Vec<u32>>();
+        let (short_a, short_b) = (number(a, &kept_a), number(b, &kept_b));
+        let mut pairs = Vec::new();
+        let mut parts = vec![Part { a: (0, short_a.len()), b: (0, short_b.len()), cuts: 0 }];
+        while let Some(part) = parts.pop() {
+            self.part(&short_a, &short_b, part, &mut pairs, &mut parts);
+        }
+        pairs.sort_unstable();
+        for (x, y) in &mut pairs {
+            (*x, *y) = (kept_a[*x as usize], kept_b[*y as usize]);
+        }
+        pairs
+    }
+
+    /// The places whose numbers both have.
+    fn shared(&mut self, a: &[u32], b: &[u32]) -> (Vec<u32>, Vec<u32>) {
+        let greatest = a.iter().chain(b).copied().max().unwrap_or(0) as usize;
+        if self.counts.len() <= greatest {
+            self.counts.resize(greatest + 1, [0; 2]);
+        }
+        a.iter().for_each(|it| self.counts[*it as usize][0] += 1);
+        b.iter().for_each(|it| self.counts[*it as usize][1] += 1);
+        let kept = |all: &[u32], other: usize| {
+            let places = (0_u32..).zip(all).filter(|(_, it)| self.counts[**it as usize][other] > 0);
+            places.map(|(n, _)| n).collect()
+        };
+        let kept = (kept(a, 1), kept(b, 0));
+        a.iter().chain(b).for_each(|it| self.counts[*it as usize] = [0; 2]);
+        kept
+    }
+
+    /// How many elements the two have in common in any order: no fewer than a subsequence.
+    pub fn common(&mut self, a: &[u32], b: &[u32]) -> usize {
+        let greatest = a.iter().chain(b).copied().max().unwrap_or(0) as usize;
+        if self.counts.len() <= greatest {
+            self.counts.resize(greatest + 1, [0; 2]);
+        }
+        a.iter().for_each(|it| self.counts[*it as usize][0] += 1);
+        let mut common = 0;
+        for it in b {
+            let left = &mut self.counts[*it as usize][0];
+            common += usize::from(*left > 0);
+            *left = left.saturating_sub(1);
+        }
+        a.iter().for_each(|it| self.counts[*it as usize] = [0; 2]);
+        common
+    }
+
+    fn part(&mut self, a: &[u32], b: &[u32], part: Part, pairs: &mut Vec<(u32, u32)>, parts: &mut Vec<Part>) {
+        let Part { a: (mut a0, mut a1), b: (mut b0, mut b1), cuts } = part;
+        while a0 < a1 && b0 < b1 && a[a0] == b[b0] {
+            pairs.push((a0 as u32, b0 as u32));
+            (a0, b0) = (a0 + 1, b0 + 1);
+        }
+        while a0 < a1 && b0 < b1 && a[a1 - 1] == b[b1 - 1] {
+            (a1, b1) = (a1 - 1, b1 - 1);
+            pairs.push((a1 as u32, b1 as u32));
+        }
+        if a0 == a1 || b0 == b1 {
+            return;
+        }
+        let (x, y) = (&a[a0..a1], &b[b0..b1]);
+        if let Some((n, m)) = self.middle(x, y) {
+            parts.push(Part { a: (a0, a0 + n), b: (b0, b0 + m), cuts });
+            parts.push(Part { a: (a0 + n, a1), b: (b0 + m, b1), cuts });
+            return;
+        }
+        self.is_cut = true;
+        if cuts == CUTS_MAX {
+            return;
+        }
+        let (mut a_from, mut b_from) = (a0, b0);
+        for (n, m) in by_order(x, y) {
+            let (n, m) = (a0 + n as usize, b0 + m as usize);
+            pairs.push((n as u32, m as u32));
+            parts.push(Part { a: (a_from, n), b: (b_from, m), cuts: cuts + 1 });
+            (a_from, b_from) = (n + 1, m + 1);
+        }
+        if a_from > a0 {
+            parts.push(Part { a: (a_from, a1), b: (b_from, b1), cuts: cuts + 1 });
+        }
+    }
+
+    /// A place on a shortest way, near its middle; nothing when the steps are used up.
+    fn middle(&mut self, a: &[u32], b: &[u32]) -> Option<(usize, usize)> {
+        let (n, m) = (a.len() as i32, b.len() as i32);
+        let delta = n - m;
+        let is_odd = delta & 1 != 0;
+        let limit = (n + m + 1) / 2 + 1;
+        let mut steps = if a.len() + b.len() <= SHORT { usize::MAX } else { self.steps };
+        let size = 2 * limit as usize + 3;
+        let zero = limit + 1;
+        for it in [&mut self.forward, &mut self.backward] {
+            it.clear();
+            it.resize(size, 0);
+        }
+        let (forward, backward) = (&mut self.forward[..], &mut self.backward[..]);
+        let mut middle = None;
+        'search: for d in 0..limit {
+            let ks = (-(d - 2 * (d - m).max(0))..=(d - 2 * (d - n).max(0))).step_by(2);
+            let mut walked = 0;
+            for k in ks.clone() {
+                let at = (zero + k) as usize;
+                let down = k == -d || (k != d && forward[at - 1] < forward[at + 1]);
+                let begin = if down { forward[at + 1] } else { forward[at - 1] + 1 };
+                let mut x = begin;
+                while x < n && x - k < m && a[x as usize] == b[(x - k) as usize] {
+                    x += 1;
+                }
+                walked += 1 + (x - begin) as usize;
+                forward[at] = x;
+                let met = is_odd && (k - delta).abs() < d && x + backward[(zero + delta - k) as usize] >= n;
+                if met {
+                    middle = Some((begin, begin - k));
+                    break 'search;
+                }
+            }
+            for k in ks {
+                let at = (zero + k) as usize;
+                let down = k == -d || (k != d && backward[at - 1] < backward[at + 1]);
+                let begin = if down { backward[at + 1] } else { backward[at - 1] + 1 };
+                let mut x = begin;
+                while x < n && x - k < m && a[(n - 1 - x) as usize] == b[(m - 1 - (x - k)) as usize] {
+                    x += 1;
+                }
+                walked += 1 + (x - begin) as usize;
+                backward[at] = x;
+                let met = !is_odd && (k - delta).abs() <= d && x + forward[(zero + delta - k) as usize] >= n;
+                if met {
+                    middle = Some((n - x, m - (x - k)));
+                    break 'search;
+                }
+            }
+            if walked > steps {
+                steps = 0;
+                break;
+            }
+            steps -= walked;
+        }
+        if a.len() + b.len() > SHORT {
+            self.steps = steps;
+        }
+        // The ends are no middle: the part would stay as it is.
+        let (x, y) = middle.map(|(x, y)| (x.clamp(0, n), y.clamp(0, m)))?;
+        ((x, y) != (0, 0) && (x, y) != (n, m)).then_some((x as usize, y as usize))
+    }
+}
+
+/// Pairs the `k`-th of a number in `a` with the `k`-th in `b`, and keeps the longest run of pairs of which none cross.
+fn by_order(a: &[u32], b: &[u32]) -> Vec<(u32, u32)> {
+    let sorted = |all: &[u32]| {
+        let mut places: Vec<u32> = (0..all.len() as u32).collect();
+        places.sort_by_key(|it| all[*it as usize]);
+        places
+    };
+    let (by_a, by_b) = (sorted(a), sorted(b));
+    let mut pairs = Vec::new();
+    let (mut n, mut m) = (0, 0);
+    while let (Some(x), Some(y)) = (by_a.get(n), by_b.get(m)) {
+        match a[*x as usize].cmp(&b[*y as usize]) {
+            std::cmp::Ordering::Less => n += 1,
+            std::cmp::Ordering::Greater => m += 1,
+            std::cmp::Ordering::Equal => {
+                // Both are in the order of their places among equals.
+                pairs.push((*x, *y));
+                (n, m) = (n + 1, m + 1);
+            }
+        }
+    }
+    pairs.sort_unstable();
+    growing(&pairs)
+}
+
+/// The longest run of pairs whose second numbers grow, out of pairs whose first ones do.
+pub(crate) fn growing(pairs: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    const NONE: u32 = u32::MAX;
+    // For each length the pair with the smallest second number that ends such a run, and for each pair the one before it.
+    let mut ends: Vec<u32> = Vec::new();
+    let mut before = vec![NONE; pairs.len()];
+    for (n, (_, y)) in pairs.iter().enumerate() {
+        let length = ends.partition_point(|it| pairs[*it as usize].1 < *y);
+        before[n] = length.checked_sub(1).map_or(NONE, |it| ends[it]);
+        if length == ends.len() { ends.push(n as u32) } else { ends[length] = n as u32 }
+    }
+    let mut run = Vec::with_capacity(ends.len());
+    let mut at = ends.last().copied().unwrap_or(NONE);
+    while at != NONE {
+        run.push(pairs[at as usize]);
+        at = before[at as usize];
+    }
+    run.reverse();
+    run
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn pairs(a: &str, b: &str) -> String {
+        let numbers = |it: &str| it.bytes().map(u32::from).collect::<Vec<_>>();
+        let (x, y) = (numbers(a), numbers(b));
+        let pairs = Differ::default().pairs(&x, &y);
+        pairs.iter().map(|(n, _)| a.as_bytes()[*n as usize] as char).collect()
+    }
+
+    #[test]
+    fn the_longest_common_subsequence() {
+        for (a, b, expected) in [
+            ("", "", ""),
+            ("abc", "", ""),
+            ("abc", "abc", "abc"),
+            ("abc", "def", ""),
+            ("abcabba", "cbabac", "baba"),
+            ("xaxbxc", "abc", "abc"),
+            ("aaaa", "aa", "aa"),
+            ("abcdef", "fabcde", "abcde"),
+        ] {
+            assert_eq!(pairs(a, b), expected, "{a} {b}");
+        }
+    }
+
+    /// The length of a longest common subsequence, by the table that everybody knows.
+    fn longest(a: &[u32], b: &[u32]) -> usize {
+        let mut row = vec![0; b.len() + 1];
+        for x in a {
+            let mut diagonal = 0;
+            for (m, y) in b.iter().enumerate() {
+                let above = row[m + 1];
+                row[m + 1] = if x == y { diagonal + 1 } else { above.max(row[m]) };
+                diagonal = above;
+            }
+        }
+        row[b.len()]
+    }
+
+    fn check(a: &[u32], b: &[u32], pairs: &[(u32, u32)]) {
+        assert!(pairs.iter().all(|(n, m)| a[*n as usize] == b[*m as usize]), "pairs are equal");
+        assert!(pairs.windows(2).all(|it| it[0].0 < it[1].0 && it[0].1 < it[1].1), "pairs grow");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn it_is_the_longest_while_there_are_steps(
+            a in prop::collection::vec(0_u32..6, 0..60),
+            b in prop::collection::vec(0_u32..6, 0..60),
+        ) {
+            let mut differ = Differ::default();
+            let pairs = differ.pairs(&a, &b);
+            check(&a, &b, &pairs);
+            prop_assert!(!differ.is_cut);
+            prop_assert_eq!(pairs.len(), longest(&a, &b));
+            prop_assert!(differ.common(&a, &b) >= pairs.len());
+        }
+
+        /// Taking out what has no partner and putting in what the other has gives the other.
+        #[test]
+        fn applied_it_gives_the_other_side(
+            a in prop::collection::vec(0_u32..40, 0..300),
+            b in prop::collection::vec(0_u32..40, 0..300),
+        ) {
+            let pairs = Differ::default().pairs(&a, &b);
+            let mut given = vec![None; b.len()];
+            pairs.iter().for_each(|(n, m)| given[*m as usize] = Some(a[*n as usize]));
+            let applied: Vec<u32> = given.iter().zip(&b).map(|(it, own)| it.unwrap_or(*own)).collect();
+            prop_assert_eq!(applied, b);
+        }
+
+        #[test]
+        fn a_sequence_against_itself_has_no_difference(a in prop::collection::vec(0_u32..9, 0..200)) {
+            prop_assert_eq!(Differ::default().pairs(&a, &a).len(), a.len());
+        }
+
+        #[test]
+        fn pairs_by_order_cross_nothing(
+            a in prop::collection::vec(0_u32..9, 0..80),
+            b in prop::collection::vec(0_u32..9, 0..80),
+        ) {
+            check(&a, &b, &by_order(&a, &b));
+        }
+    }
+
+    /// There is no clock here: were time the square of the length, the test would not end.
+    #[test]
+    fn sequences_on_which_nothing_helps_take_bounded_time() {
+        const LENGTH: u32 = 100_000;
+        let mut seed = 7_u64;
+        let mut random = |below: u32| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as u32 % below
+        };
+        let equal = vec![1; LENGTH as usize];
+        let growing: Vec<u32> = (0..LENGTH).collect();
+        let falling: Vec<u32> = (0..LENGTH).rev().collect();
+        let others: Vec<u32> = (LENGTH..2 * LENGTH).collect();
+        let two: Vec<u32> = (0..LENGTH).map(|_| random(2)).collect();
+        let other_two: Vec<u32> = (0..LENGTH).map(|_| random(2)).collect();
+        let many: Vec<u32> = (0..LENGTH).map(|_| random(LENGTH)).collect();
+        let periodic: Vec<u32> = (0..LENGTH).map(|it| it % 7).collect();
+        let mut differ = Differ::default();
+        for (a, b, at_least) in [
+            (&equal, &equal, LENGTH),
+            (&growing, &falling, 1),
+            (&growing, &others, 0),
+            (&two, &other_two, LENGTH / 2),
+            (&growing, &many, 100),
+            (&periodic, &two, LENGTH / 8),
+            (&periodic, &many, 1),
+        ] {
+            let pairs = differ.pairs(a, b);
+            check(a, b, &pairs);
+            assert!(pairs.len() >= at_least as usize, "{} of {at_least}", pairs.len());
+        }
+    }
+}
