@@ -1,4 +1,5 @@
-//! Tasks of the project: `cargo xtask demo`, `cargo xtask targets`, `cargo xtask fetch`, `cargo xtask eval NAME`.
+//! Tasks of the project: `cargo xtask demo`, `cargo xtask targets`, `cargo xtask fetch`, `cargo xtask case CASE`,
+//! `cargo xtask eval NAME`.
 //!
 //! An evaluation runs Hypocenter on a real system and judges what came out of it: one file each below `eval/`. What
 //! they share is a module each: the JDKs ([`jdk`]), jars ([`maven`]), the compiler ([`javac`]), a network of its own
@@ -6,6 +7,7 @@
 //! to `eval/work/`, but for the bundled targets, which go to `target/` or, where they have a configuration, to a `build/`
 //! of their own.
 
+mod case;
 mod demo;
 mod eval;
 mod failure;
@@ -18,6 +20,7 @@ mod process;
 mod table;
 mod targets;
 mod tool;
+mod truth;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -37,6 +40,7 @@ enum Task {
     Demo(demo::DemoArgs),
     Targets(targets::TargetsArgs),
     Fetch(fetch::FetchArgs),
+    Case(case::CaseArgs),
     /// Run Hypocenter on a real system, and judge what comes out
     #[command(subcommand)]
     Eval(eval::Eval),
@@ -65,6 +69,7 @@ fn main() -> ExitCode {
         Task::Demo(args) => demo::run(&args),
         Task::Targets(args) => targets::run(&args),
         Task::Fetch(args) => fetch::run(&args),
+        Task::Case(args) => case::run(&args),
         Task::Eval(eval) => eval.run(),
     };
     match result {

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use hypocenter_lab::TrialFiles;
-use hypocenter_plan::Outcome;
+use hypocenter_plan::{CandidateResult, Outcome};
 
 use crate::failure::{Failure, Result};
 use crate::jdk::Jdk;
@@ -71,6 +71,20 @@ impl Campaign<'_> {
             .collect::<Result<Vec<Outcome>>>()?;
         Ok(Ran { outcomes, directory, took })
     }
+}
+
+/// How many faults happened in a trial, each as often as it did.
+pub fn injections(outcome: &Outcome) -> u64 {
+    let times = outcome.candidates.iter().map(|it| match &it.result {
+        CandidateResult::Injected(injection) => injection.times,
+        _ => 0,
+    });
+    times.sum()
+}
+
+/// Whether the oracle says that the failure happened.
+pub fn has_failed(outcome: &Outcome) -> bool {
+    outcome.failure.as_ref().is_some_and(|it| it.happened)
 }
 
 /// The path with a directory before all others, so that the `java` of a configuration is the one that is meant.

@@ -1,6 +1,6 @@
 //! `cargo xtask eval NAME`: one file an evaluation.
 
-mod campaign;
+pub mod campaign;
 mod cluster;
 mod corpus;
 mod cost;
@@ -52,6 +52,6 @@ impl Eval {
 }
 
 /// Where an evaluation keeps what it wrote.
-fn out(name: &str) -> PathBuf {
+pub fn out(name: &str) -> PathBuf {
     root().join("eval/work/out").join(name)
 }

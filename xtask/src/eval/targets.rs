@@ -2,19 +2,18 @@
 //! under them, and their fixed twins survive the same faults.
 
 use std::ffi::OsString;
-use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
-use hypocenter_plan::{CandidateResult, Outcome};
+use hypocenter_plan::Outcome;
 use serde::Deserialize;
 
-use crate::eval::campaign::{Campaign, Ran};
-use crate::failure::{Failure, Result};
+use crate::eval::campaign::{self, Campaign, Ran};
+use crate::failure::Result;
 use crate::jdk::{Jdk, JdkArgs};
 use crate::process::step;
 use crate::targets::{self, Target};
 use crate::tool::{Tool, ToolArgs, words};
+use crate::truth::{self, Truth};
 use crate::{Verdict, eval, table};
 
 const HEADINGS: [&str; 9] =
@@ -46,61 +45,6 @@ pub struct TargetsArgs {
     tool: ToolArgs,
 }
 
-/// `truth.toml`: the bugs of a target. Its keys for people are not read.
-#[derive(Debug, Deserialize)]
-struct Truth {
-    bug: Vec<Bug>,
-}
-
-/// A bug, and the arguments of `hypocenter inject` that show it.
-#[derive(Debug, Deserialize)]
-struct Bug {
-    name: String,
-    workload: String,
-    site: String,
-    fault: Fault,
-    at: Option<u64>,
-    node: Option<String>,
-    thread: Option<String>,
-    stack: Option<String>,
-    /// What says that this bug showed, where that is not the oracle of the configuration.
-    oracle: Option<toml::Value>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Fault {
-    Throw(String),
-    Sleep(String),
-    Spin(String),
-}
-
-impl Bug {
-    fn args(&self) -> Vec<OsString> {
-        let fault = match &self.fault {
-            Fault::Throw(class) => ["--throw", class],
-            Fault::Sleep(time) => ["--sleep", time],
-            Fault::Spin(time) => ["--spin", time],
-        };
-        let mut args = words([self.site.as_str()]);
-        args.extend(words(fault));
-        let at = self.at.map(|it| it.to_string());
-        let oracle = self.oracle.as_ref().map(toml::Value::to_string);
-        let given = [
-            ("--workload", Some(&self.workload)),
-            ("--at", at.as_ref()),
-            ("--node", self.node.as_ref()),
-            ("--thread", self.thread.as_ref()),
-            ("--stack", self.stack.as_ref()),
-            ("--oracle", oracle.as_ref()),
-        ];
-        for (flag, value) in given {
-            args.extend(value.into_iter().flat_map(|it| words([flag, it])));
-        }
-        args
-    }
-}
-
 /// As much of a configuration as is needed here.
 #[derive(Debug, Deserialize)]
 struct Config {
@@ -110,11 +54,6 @@ struct Config {
 #[derive(Debug, Deserialize)]
 struct Named {
     name: String,
-}
-
-fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<T> {
-    let text = fs::read_to_string(path).map_err(Failure::file(path))?;
-    toml::from_str(&text).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
 }
 
 pub fn run(args: &TargetsArgs) -> Result<Verdict> {
@@ -162,7 +101,7 @@ struct Wanted {
 
 impl Session<'_> {
     fn all(&self) -> Result<Vec<Judged>> {
-        let truth: Truth = read(&self.target.directory.join("truth.toml"))?;
+        let truth: Truth = truth::read(&self.target.directory.join("truth.toml"))?;
         let (repeat, free) = (self.args.repeat, self.args.fault_free);
         let mut all = Vec::new();
         for bug in &truth.bug {
@@ -175,7 +114,7 @@ impl Session<'_> {
             return Ok(all);
         }
         for classes in [BUGGY, FIXED] {
-            let config: Config = read(&self.target.directory.join(classes.0))?;
+            let config: Config = truth::read(&self.target.directory.join(classes.0))?;
             for workload in config.workload {
                 let quiet = Wanted { injected: None, failures: 0, well: Some(free) };
                 all.push(self.judge(classes, "none", "run", words([&workload.name]), free, &quiet)?);
@@ -209,8 +148,8 @@ impl Session<'_> {
         let what = format!("{target}, {classes} classes, fault: {fault}, {repeat} trials");
         let ran = step(&what, || campaign.run(self.tool))?;
         let of = |fits: &dyn Fn(&Outcome) -> bool| ran.outcomes.iter().filter(|it| fits(it)).count() as u64;
-        let injected = of(&is_injected);
-        let failures = of(&|it| it.failure.as_ref().is_some_and(|it| it.happened));
+        let injected = of(&|it| campaign::injections(it) == 1);
+        let failures = of(&campaign::has_failed);
         let well = of(&|it| it.end.is_well());
         let good = wanted.injected.is_none_or(|it| it == injected)
             && wanted.failures == failures
@@ -231,15 +170,6 @@ impl Session<'_> {
     }
 }
 
-/// Whether the one fault happened, and once.
-fn is_injected(outcome: &Outcome) -> bool {
-    let times = outcome.candidates.iter().map(|it| match &it.result {
-        CandidateResult::Injected(injection) => injection.times,
-        _ => 0,
-    });
-    times.sum::<u64>() == 1
-}
-
 fn median_seconds(ran: &Ran) -> f64 {
     let mut times: Vec<u64> = ran.outcomes.iter().map(|it| it.wall_ms).collect();
     times.sort_unstable();
@@ -255,27 +185,14 @@ mod tests {
         let all = targets::chosen(&[]).unwrap();
         let truths = all.iter().filter(|it| it.directory.join("truth.toml").is_file());
         for target in truths {
-            let truth: Truth = read(&target.directory.join("truth.toml")).unwrap();
+            let truth: Truth = truth::read(&target.directory.join("truth.toml")).unwrap();
             assert!(!truth.bug.is_empty(), "{}", target.name);
             for (config, _) in [BUGGY, FIXED] {
-                let config: Config = read(&target.directory.join(config)).unwrap();
+                let config: Config = truth::read(&target.directory.join(config)).unwrap();
                 for bug in &truth.bug {
                     assert!(config.workload.iter().any(|it| it.name == bug.workload), "{}", bug.name);
                 }
             }
         }
-    }
-
-    #[test]
-    fn a_bug_becomes_the_arguments_of_inject() {
-        let bug: Bug = toml::from_str(
-            "name = 'b'\nworkload = 'w'\nsite = 'A.b'\nfault = { sleep = '60s' }\nat = 2\nnode = 'n'\n\
-             oracle = { any = [{ exit = 1, client = 'c' }] }",
-        )
-        .unwrap();
-        let expected = ["A.b", "--sleep", "60s", "--workload", "w", "--at", "2", "--node", "n", "--oracle"];
-        let args = bug.args();
-        assert_eq!(args[..expected.len()], words(expected));
-        assert!(args[expected.len()].to_string_lossy().starts_with("{ any = [{ "), "{args:?}");
     }
 }

@@ -1,0 +1,102 @@
+//! `truth.toml`: what is wrong with a target or a case, for those who check findings. No engine reads it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::failure::{Failure, Result};
+use crate::tool::words;
+
+/// The bugs. Keys for people are not read.
+#[derive(Debug, Deserialize)]
+pub struct Truth {
+    pub bug: Vec<Bug>,
+}
+
+/// A bug, and the fault that shows it.
+#[derive(Debug, Deserialize)]
+pub struct Bug {
+    pub name: String,
+    pub workload: String,
+    #[serde(flatten)]
+    pub cause: Cause,
+    /// What says that this bug showed, where that is not the oracle of the configuration.
+    pub oracle: Option<toml::Value>,
+}
+
+/// A fault as `hypocenter inject` takes it.
+#[derive(Debug, Deserialize)]
+pub struct Cause {
+    site: String,
+    fault: Fault,
+    at: Option<u64>,
+    node: Option<String>,
+    thread: Option<String>,
+    stack: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Fault {
+    Throw(String),
+    Sleep(String),
+    Spin(String),
+}
+
+impl Bug {
+    /// The arguments of `hypocenter inject` that show it.
+    pub fn args(&self) -> Vec<OsString> {
+        self.args_of(&self.cause)
+    }
+
+    fn args_of(&self, cause: &Cause) -> Vec<OsString> {
+        let fault = match &cause.fault {
+            Fault::Throw(class) => ["--throw", class],
+            Fault::Sleep(time) => ["--sleep", time],
+            Fault::Spin(time) => ["--spin", time],
+        };
+        let mut args = words([cause.site.as_str()]);
+        args.extend(words(fault));
+        let at = cause.at.map(|it| it.to_string());
+        let oracle = self.oracle.as_ref().map(toml::Value::to_string);
+        let given = [
+            ("--workload", Some(&self.workload)),
+            ("--at", at.as_ref()),
+            ("--node", cause.node.as_ref()),
+            ("--thread", cause.thread.as_ref()),
+            ("--stack", cause.stack.as_ref()),
+            ("--oracle", oracle.as_ref()),
+        ];
+        for (flag, value) in given {
+            args.extend(value.into_iter().flat_map(|it| words([flag, it])));
+        }
+        args
+    }
+}
+
+/// A file of TOML.
+pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T> {
+    let text = fs::read_to_string(path).map_err(Failure::file(path))?;
+    toml::from_str(&text).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bug_becomes_the_arguments_of_inject() {
+        let bug: Bug = toml::from_str(
+            "name = 'b'\nworkload = 'w'\nsite = 'A.b'\nfault = { sleep = '60s' }\nat = 2\nnode = 'n'\n\
+             oracle = { any = [{ exit = 1, client = 'c' }] }",
+        )
+        .unwrap();
+        let expected = ["A.b", "--sleep", "60s", "--workload", "w", "--at", "2", "--node", "n", "--oracle"];
+        let args = bug.args();
+        assert_eq!(args[..expected.len()], words(expected));
+        assert!(args[expected.len()].to_string_lossy().starts_with("{ any = [{ "), "{args:?}");
+    }
+}
