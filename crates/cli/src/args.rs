@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
 use hypocenter_plan::{Oracle, Span};
+use hypocenter_reproduce::Strategy;
 
 /// Finds the fault under a failure of a distributed system that runs on the JVM.
 ///
@@ -23,6 +24,7 @@ pub enum Verb {
     Init(InitArgs),
     Doctor(DoctorArgs),
     Scan(ScanArgs),
+    Reproduce(ReproduceArgs),
     Run(RunArgs),
     Inject(InjectArgs),
     Replay(ReplayArgs),
@@ -225,6 +227,81 @@ pub enum RecordLevel {
     Events,
     /// Each hit, with its time, thread and stack
     Stacks,
+}
+
+/// Find the fault that made a failure log: which exception or delay, where, and at which moment
+///
+/// The workload of the [failure] in hypocenter.toml is run without a fault, then with one fault a round, chosen by what the
+/// failure log shows and the runs did not, until its oracle says that the failure happened. What was found is replayed.
+///
+/// Examples:
+///   hypocenter reproduce                                         all that it needs is in hypocenter.toml
+///   hypocenter reproduce --log failure.log --budget 100 --jobs 2
+///   hypocenter reproduce --log zk1.log --log zk2.log             one log a node, named like the node
+///   hypocenter reproduce --resume                                go on where the last campaign was cut short
+///   hypocenter reproduce --log out.txt --oracle '{ log = "Severe error" }' --packages org.acme -- mvn test
+///
+/// Exit code: 0 reproduced, 2 everything was tried, 3 the budget is used up, 4 the failure happens without a fault.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct ReproduceArgs {
+    /// The workload; by default that of the [failure]
+    #[arg(value_name = "WORKLOAD")]
+    pub workload: Option<String>,
+    /// A log of the failure; several for several nodes, each file named like its node. By default `logs` of the [failure]
+    #[arg(long, value_name = "FILE")]
+    pub log: Vec<PathBuf>,
+    /// The pattern of the appender that wrote it, as log4j and logback have it; by default it is detected
+    #[arg(long, value_name = "PATTERN")]
+    pub layout: Option<String>,
+    /// The most rounds
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub budget: u64,
+    /// The seed: all chance follows from it
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Which faults are tried
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', default_value = "exceptions,delays")]
+    pub faults: Vec<FaultChoice>,
+    /// How long a delay lasts
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
+    pub delay: Duration,
+    /// Go on after a success, and list every fault and moment that brings the failure
+    #[arg(long)]
+    pub keep_going: bool,
+    /// Runs without a fault before the first round
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=100))]
+    pub normal_runs: u64,
+    /// Replays of what was found, and as many runs without a fault beside them
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub replays: u64,
+    /// Rounds after which a second fault is searched for too
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    pub patience: u64,
+    /// Go on with a campaign that was cut short: the latest, or this one
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = ["workload", "command", "campaign", "log"])]
+    pub resume: Option<String>,
+    /// How faults are chosen: full, or, to compare, exhaustive, distance, distance-limit, site-feedback, multiply,
+    /// stacktrace, fate, random
+    #[arg(long, value_name = "NAME", default_value = "full", help_heading = "Search")]
+    pub strategy: Strategy,
+    /// How many faults are tried together at first: the one that is reached first happens
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=10_000), help_heading = "Search")]
+    pub window: u64,
+    /// How much less an observable counts after a round that showed it, in steps of the causal graph
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Search")]
+    pub step: u32,
+    #[command(flatten)]
+    pub target: TargetArgs,
+}
+
+/// What is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FaultChoice {
+    /// What a call declares or is known to throw
+    Exceptions,
+    /// A call that waits for a disk or a network takes long
+    Delays,
 }
 
 /// Run a workload with hooks in it and no fault, once or many times, and say what was hit

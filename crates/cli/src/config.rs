@@ -47,8 +47,8 @@ pub struct FailureConfig {
     /// The workload that comes near it.
     pub workload: Option<Spanned<String>>,
     /// Its logs, one a node, or one.
-    #[serde(default, rename = "logs")]
-    pub _logs: Vec<String>,
+    #[serde(default)]
+    pub logs: Vec<String>,
     /// What says that it happened.
     pub oracle: Option<Spanned<Oracle>>,
 }

@@ -130,9 +130,14 @@ impl Ready {
     ) -> Result<Ready, Failure> {
         let path = directory.join("map");
         let digest = keep_map(made.map, &directory, &path)?;
-        let workload =
-            serde_json::to_vec(&(&request.workload, &request.oracle, &request.plan, request.repeat))
-                .expect("a workload is always JSON");
+        let workload = serde_json::to_vec(&(
+            &request.workload,
+            &request.oracle,
+            &request.plan,
+            request.repeat,
+            &request.reproduce,
+        ))
+        .expect("a workload is always JSON");
         let target = format!("{:016x}", hash::bytes(&workload, digest));
         let own = PathBuf::from(OWN_PROGRAM);
         let mut visible = request.target.classpath.clone();
@@ -154,10 +159,37 @@ impl Ready {
     /// Runs its trials.
     pub fn run(&self, lab: &LabArgs, observer: &dyn Observer, interrupt: &Interrupt) -> Result<Ran, Failure> {
         let mut engine = Plans::new(self.request.workload.name.clone(), self.request.plans());
-        let lock = self.lock.as_ref().expect("whoever runs a campaign has its lock");
+        let started = Instant::now();
+        let shown = Shown {
+            bar: (self.request.repeat > 1).then(|| Bar::new(self.request.repeat)),
+            bad: Mutex::default(),
+            without_agent: AtomicU64::new(0),
+            judges: self.request.oracle.is_some(),
+            unjudged: AtomicU64::new(0),
+        };
+        let driven = self.drive(&mut engine, lab, observer, interrupt, &shown);
+        if let Some(bar) = &shown.bar {
+            bar.finish();
+        }
+        let (stopped, ended_early) = driven?;
+        let (without_agent, unjudged) = (shown.without_agent.into_inner(), shown.unjudged.into_inner());
+        let bad = shown.bad.into_inner().unwrap_or_else(|poison| poison.into_inner());
+        let tally = engine.verdict();
+        Ok(Ran { stopped, tally, bad, took: started.elapsed(), without_agent, unjudged, ended_early })
+    }
+
+    /// Runs the campaign under an engine. Gives how it stopped, and what there was of a trial that the user ended.
+    pub fn drive<E: Engine>(
+        &self,
+        engine: &mut E,
+        lab: &LabArgs,
+        observer: &dyn Observer,
+        interrupt: &Interrupt,
+        progress: &dyn Progress,
+    ) -> Result<(Stopped, Option<Outcome>), Failure> {
         let campaign = Campaign {
             directory: &self.directory,
-            lock,
+            lock: self.lock.as_ref().expect("whoever runs a campaign has its lock"),
             head: Head {
                 journal: JOURNAL_VERSION,
                 engine: engine.name().to_owned(),
@@ -167,31 +199,14 @@ impl Ready {
             },
             jobs: usize::from(lab.jobs),
         };
-        let started = Instant::now();
-        let shown = Shown {
-            bar: (self.request.repeat > 1).then(|| Bar::new(self.request.repeat)),
-            bad: Mutex::default(),
-            without_agent: AtomicU64::new(0),
-            judges: self.request.oracle.is_some(),
-            unjudged: AtomicU64::new(0),
-        };
         let local = Local { ready: self, observer, interrupt, ended_early: Mutex::default() };
-        let stopped = campaign.run(&mut engine, &local, &shown);
-        if let Some(bar) = &shown.bar {
-            bar.finish();
-        }
-        let (without_agent, unjudged) = (shown.without_agent.into_inner(), shown.unjudged.into_inner());
-        let bad = shown.bad.into_inner().unwrap_or_else(|poison| poison.into_inner());
-        let ended_early = local.ended_early.into_inner().unwrap_or_else(|poison| poison.into_inner());
-        Ok(Ran {
-            stopped: stopped?,
-            tally: engine.verdict(),
-            bad,
-            took: started.elapsed(),
-            without_agent,
-            unjudged,
-            ended_early,
-        })
+        let stopped = campaign.run(engine, &local, progress)?;
+        Ok((stopped, local.ended_early.into_inner().unwrap_or_else(|poison| poison.into_inner())))
+    }
+
+    /// What stands for a class where it is to be thrown.
+    pub fn may_throw(&mut self, class: &str, concrete: Vec<String>) {
+        self.prepared.throwables.insert(class.to_owned(), concrete);
     }
 
     /// Runs one trial of the campaign, in its place.
@@ -245,7 +260,7 @@ fn keep_map(map: MapBuilder, directory: &Path, path: &Path) -> Result<u64, Failu
 struct Made {
     map: MapBuilder,
     levels: Vec<hypocenter_plan::WatchLevel>,
-    throwables: Vec<Vec<String>>,
+    throwables: BTreeMap<String, Vec<String>>,
 }
 
 fn make_map(plan: &Plan, target: &Target) -> Result<Made, Failure> {
@@ -267,14 +282,14 @@ fn make_map(plan: &Plan, target: &Target) -> Result<Made, Failure> {
             screen::thousands(summary.classes as u64)
         ),
     );
-    let throwables = plan
-        .candidates
-        .iter()
-        .map(|it| match &it.fault {
-            Fault::Exception { class, .. } => concrete_subtypes(&target.with_jdk, class),
-            _ => Ok(Vec::new()),
-        })
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut throwables = BTreeMap::new();
+    for candidate in &plan.candidates {
+        if let Fault::Exception { class, .. } = &candidate.fault
+            && !throwables.contains_key(class)
+        {
+            throwables.insert(class.clone(), concrete_subtypes(&target.with_jdk, class)?);
+        }
+    }
     Ok(Made { map, levels: summary.levels, throwables })
 }
 

@@ -44,6 +44,51 @@ pub struct Request {
     /// How long a trial may take, whatever the workload says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Span>,
+    /// What an engine is to do, where it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reproduce: Option<ReproduceRequest>,
+}
+
+/// What `reproduce` is to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReproduceRequest {
+    /// The logs of the failure.
+    pub logs: Vec<FailureLog>,
+    /// Their layout, where it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<String>,
+    /// By which strategy.
+    pub strategy: String,
+    /// How many faults are tried together at first.
+    pub window: usize,
+    /// What an observable that was shown loses.
+    pub step: u32,
+    /// The most rounds.
+    pub budget: u64,
+    /// Whether exceptions are tried.
+    pub exceptions: bool,
+    /// Whether delays are tried, and how long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_ms: Option<u64>,
+    /// Runs without a fault at the start.
+    pub normal_runs: u64,
+    /// Replays of what was found.
+    pub replays: u64,
+    /// Rounds after which a second fault is searched for too.
+    pub patience: u64,
+    /// Whether to go on after a success.
+    pub keep_going: bool,
+}
+
+/// A log of the failure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureLog {
+    /// The node that wrote it: the name of the file without what is behind its first dot.
+    pub node: String,
+    /// The file.
+    pub path: PathBuf,
+    /// Stands for what is in it, so that a campaign does not go on with another log.
+    pub digest: u64,
 }
 
 /// What is to be run, before it is known under which plan.
@@ -106,6 +151,7 @@ impl Chosen {
             oracle: self.oracle,
             plan,
             timeout: args.lab.timeout.map(Span),
+            reproduce: None,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Turns a plan into what the agent reads: sites into numbers, times into nanoseconds.
 
+use std::collections::BTreeMap;
+
 use hypocenter_plan::{Arm, Fault, Mdc, Pause, Plan, PlanError, Repeat, StackGuard, WatchLevel};
 use hypocenter_trace::{ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedStack, Map, TrialSpec, level};
 
@@ -22,13 +24,13 @@ pub enum ArmError {
 /// The message of an injected exception whose plan gives none.
 const MESSAGE: &str = "injected by hypocenter";
 
-/// The trial's file for a plan. `levels` says how closely each site is watched; `throwables` gives, for each
-/// candidate, the classes to try in turn (the class of the plan if there are none).
+/// The trial's file for a plan. `levels` says how closely each site is watched; `throwables` gives, for each class that
+/// a plan names, the classes to try in turn (that class itself if there are none).
 pub fn arm(
     plan: &Plan,
     map: &Map<'_>,
     levels: &[WatchLevel],
-    throwables: &[Vec<String>],
+    throwables: &BTreeMap<String, Vec<String>>,
     trial: u64,
 ) -> Result<TrialSpec, ArmError> {
     plan.check()?;
@@ -38,7 +40,9 @@ pub fn arm(
         WatchLevel::Event => level::COUNT | level::EVENT,
         WatchLevel::Stack => level::COUNT | level::EVENT | level::STACK,
     };
-    let mut levels: Vec<u8> = levels.iter().map(bits).collect();
+    // The map is made for all trials of a campaign; one whose plan watches nothing has its hooks idle.
+    let watched = if plan.record.watch.is_empty() { &[] } else { levels };
+    let mut levels: Vec<u8> = watched.iter().map(bits).collect();
     levels.resize(map.site_count(), 0);
     let mut candidates = Vec::with_capacity(plan.candidates.len());
     for (number, it) in plan.candidates.iter().enumerate() {
@@ -49,7 +53,7 @@ pub fn arm(
         const NANOS_PER_MS: u64 = 1_000_000;
         let fault = match &it.fault {
             Fault::Exception { class, message } => ArmedFault::Exception {
-                classes: match throwables.get(number) {
+                classes: match throwables.get(class) {
                     Some(classes) if !classes.is_empty() => classes.clone(),
                     _ => vec![class.clone()],
                 },

@@ -1,5 +1,6 @@
 //! One trial from its plan to its outcome.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
@@ -51,8 +52,8 @@ pub struct Prepared {
     pub map: PathBuf,
     /// How closely each site of the map is watched.
     pub levels: Vec<WatchLevel>,
-    /// For each candidate that throws: the classes to try in turn.
-    pub throwables: Vec<Vec<String>>,
+    /// For each class that may be thrown: the classes to try in turn.
+    pub throwables: BTreeMap<String, Vec<String>>,
 }
 
 /// What all trials of a campaign share.
@@ -254,7 +255,7 @@ impl Trial<'_> {
     ) -> Result<stage::Staged, LabError> {
         let around = self.surroundings;
         let mut visible = around.visible.clone();
-        visible.extend(named_below_tmp(self.workload));
+        visible.extend(named_below_tmp(self.workload, self.base, around.java_tool_options.as_deref()));
         // A class path may name what is not there, as for java.
         visible.retain(|path| path.exists());
         visible.extend([directory.to_owned(), self.base.to_owned(), around.agent.clone()]);
@@ -298,22 +299,26 @@ impl Trial<'_> {
     }
 }
 
-/// What the commands and variables of a workload name below `/tmp`: it stays where it is in a sandbox. Of a path that is
-/// not there yet, the nearest directory that is.
-fn named_below_tmp(workload: &Workload) -> Vec<PathBuf> {
+/// What the commands and variables of a workload name below `/tmp`, also by a way that leads up from where they run: it
+/// stays where it is in a sandbox. Of a path that is not there yet, the nearest directory that is.
+fn named_below_tmp(workload: &Workload, base: &Path, tool_options: Option<&str>) -> Vec<PathBuf> {
     let of_nodes = workload.node.iter().filter_map(|it| it.command.as_ref());
     let of_clients = workload.client.iter().map(|it| &it.command);
     let commands = workload.command.iter().chain(of_nodes).chain(of_clients);
     let words = commands.filter_map(|it| it.words("").ok()).flatten();
     let variables = workload.node.iter().map(|it| &it.env).chain(workload.client.iter().map(|it| &it.env));
     let values = variables.chain([&workload.env]).flat_map(|env| env.values().cloned());
+    let own = workload.directory.as_ref().map_or_else(|| base.to_owned(), |it| base.join(it));
     let mut found: Vec<PathBuf> = Vec::new();
-    for word in words.chain(values) {
-        for part in word.split([':', '=', ',', ' ', '@']).filter(|it| it.starts_with("/tmp/")) {
-            let there = Path::new(part).ancestors().find(|it| it.exists());
+    for word in words.chain(values).chain(tool_options.map(str::to_owned)) {
+        for part in word.split([':', '=', ',', ' ', '@']) {
+            let path = own.join(part);
+            if !(part.starts_with("/tmp/") || part.starts_with("../")) || !path.starts_with("/tmp") {
+                continue;
+            }
+            let there = path.ancestors().find(|it| it.exists());
             // A way that goes up again needs what it goes up from.
-            let before_up =
-                Path::new(part).components().take_while(|it| *it != Component::ParentDir).collect();
+            let before_up = path.components().take_while(|it| *it != Component::ParentDir).collect();
             found.extend(there.and_then(|it| it.canonicalize().ok()));
             found.push(before_up);
         }

@@ -161,6 +161,27 @@ impl FaultSites {
         &self.dropped
     }
 
+    /// The sites at a call.
+    pub fn at(&self, call: CallId) -> &[FaultSite] {
+        let from = self.sites.partition_point(|it| it.call < call);
+        let count = self.sites[from..].partition_point(|it| it.call == call);
+        &self.sites[from..from + count]
+    }
+
+    /// What is to be thrown at a call so that this exception comes out of it, if that is one of its faults. What a handler
+    /// takes of what is declared is part of it, and what is declared may be part of what was followed.
+    pub fn thrown(&self, world: &World, call: CallId, exception: Exception) -> Option<TypeId> {
+        let declared = self.at(call).iter().flat_map(|it| it.kind.exceptions());
+        let fits = |&it: &TypeId| {
+            if world.is_subtype(exception.class(), it) {
+                Some(exception.class())
+            } else {
+                (!exception.is_exact() && world.is_subtype(it, exception.class())).then_some(it)
+            }
+        };
+        declared.filter_map(fits).min()
+    }
+
     /// How many there are.
     pub fn summary(&self, world: &World, facts: &Facts) -> FaultSummary {
         let mut summary = FaultSummary { in_memory: self.dropped.len(), ..FaultSummary::default() };

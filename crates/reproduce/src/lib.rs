@@ -1,9 +1,19 @@
 //! From a failure log to the fault that made it.
 
+mod case;
+mod catalogue;
+mod engine;
+mod executions;
 mod search;
 mod space;
+mod statements;
 mod strategy;
 
+pub use case::{Case, Digest, FailureKey, Reader};
+pub use catalogue::{Catalogue, Choices, Kinds};
+pub use engine::{Found, Injected, Missing, Reproduce, Round, Settings, Standing, Verdict};
+pub use executions::ByThread;
 pub use search::{Pick, Search, SearchOptions};
-pub use space::{Aim, Choice, Moment, Space};
+pub use space::{Choice, Instance, Observable, Space};
+pub use statements::{copies, index};
 pub use strategy::Strategy;

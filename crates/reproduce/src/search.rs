@@ -1,32 +1,32 @@
 //! The search: what is tried next, and what is learnt from what came of it.
 //!
-//! With the names of the paper (ANDURIL, section 5.2): the priority `I` of an aim rises with every round that shows it, so
-//! that what no round has shown yet comes first; the priority of a choice is `F = min (L + I)` over the aims that it leads
-//! to, `L` being its distance in the causal graph; of its moments the one comes first that is nearest, in the log, to the
-//! aim that gave the minimum. Smaller is better throughout. The first ones, as many as the window is wide, are tried
+//! With the names of the paper (ANDURIL, section 5.2): the priority `I` of an observable rises with every round that shows it, so
+//! that what no round has shown yet comes first; the priority of a choice is `F = min (L + I)` over the observables that it leads
+//! to, `L` being its distance in the causal graph; of its instances the one comes first that is nearest, in the log, to the
+//! observable that gave the minimum. Smaller is better throughout. The first ones, as many as the window is wide, are tried
 //! together: whichever is reached first happens. A round in which nothing happened doubles the window and teaches nothing.
 //!
-//! Past the paper: what was tried without success costs a choice one step, so that a site with many moments does not keep
-//! others out of the window, and when its nearest moment is used up the next nearest follows.
+//! Past the paper: what was tried without success costs a site one step, so that a site with many instances does not keep
+//! others out of the window, and when its nearest instance is used up the next nearest follows.
 
 use std::sync::Arc;
 
 use hypocenter_trace::hash;
 use rustc_hash::FxHashSet;
 
-use crate::space::{Moment, Space};
+use crate::space::{Instance, Space};
 use crate::strategy::Strategy;
 
-/// How many moments of a site the strategies with a limit try.
-const MOMENTS_LIMIT: usize = 3;
+/// How many instances of a site the strategies with a limit try.
+const INSTANCES_LIMIT: usize = 3;
 
-/// A fault at a moment.
+/// A fault at a instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pick {
     /// The choice, as an index into [`Space::choices`].
     pub choice: u32,
-    /// The moment, as an index into those of its site.
-    pub moment: u32,
+    /// The instance, as an index into those of its site.
+    pub instance: u32,
 }
 
 /// What can be set.
@@ -36,7 +36,7 @@ pub struct SearchOptions {
     pub strategy: Strategy,
     /// How many faults are tried together at first.
     pub window: usize,
-    /// What an aim that was shown loses, in steps of the causal graph.
+    /// What an observable that was shown loses, in steps of the causal graph.
     pub step: u32,
     /// All chance follows from this.
     pub seed: u64,
@@ -47,9 +47,9 @@ pub struct SearchOptions {
 pub struct Search {
     space: Arc<Space>,
     options: SearchOptions,
-    /// `I` of each aim.
+    /// `I` of each observable.
     shown: Vec<u32>,
-    /// For each choice how often it was tried without success.
+    /// For each site how often it was tried without success.
     failed: Vec<u32>,
     /// For each choice whether it can be done at all.
     possible: Vec<bool>,
@@ -72,8 +72,8 @@ impl Search {
     /// A search that has tried nothing yet.
     pub fn new(space: Arc<Space>, options: SearchOptions) -> Search {
         Search {
-            shown: vec![0; space.aims.len()],
-            failed: vec![0; space.choices.len()],
+            shown: vec![0; space.observables.len()],
+            failed: vec![0; space.instances.len()],
             possible: vec![true; space.choices.len()],
             tried: FxHashSet::default(),
             tried_stacks: FxHashSet::default(),
@@ -112,19 +112,19 @@ impl Search {
         ranked.iter().position(|it| it.pick.choice == choice).map(|it| it + 1)
     }
 
-    /// A fault happened and the failure did not: these aims were shown.
+    /// A fault happened and the failure did not: these observables were shown.
     pub fn failed(&mut self, pick: Pick, shown: impl IntoIterator<Item = u32>) {
         self.used(pick);
-        self.failed[pick.choice as usize] += 1;
-        for aim in shown {
-            self.shown[aim as usize] += self.options.step;
+        self.failed[self.space.choices[pick.choice as usize].site as usize] += 1;
+        for observable in shown {
+            self.shown[observable as usize] += self.options.step;
         }
     }
 
     /// A fault happened, whatever came of it: it is not tried again.
     pub fn used(&mut self, pick: Pick) {
         self.tried.insert(pick);
-        let stack = self.space.moments_of(pick.choice)[pick.moment as usize].stack;
+        let stack = self.space.instances_of(pick.choice)[pick.instance as usize].stack;
         self.tried_stacks.insert((pick.choice, stack));
     }
 
@@ -148,48 +148,57 @@ impl Search {
                 open.filter_map(|it| self.first(it, usize::MAX, false, &is_open)).collect()
             }
             Strategy::DistanceLimit => {
-                open.filter_map(|it| self.first(it, MOMENTS_LIMIT, false, &is_open)).collect()
+                open.filter_map(|it| self.first(it, INSTANCES_LIMIT, false, &is_open)).collect()
             }
             Strategy::SiteFeedback => {
-                open.filter_map(|it| self.first(it, MOMENTS_LIMIT, true, &is_open)).collect()
+                open.filter_map(|it| self.first(it, INSTANCES_LIMIT, true, &is_open)).collect()
             }
-            Strategy::Exhaustive => self.each(open, &is_open, |_, moment| u64::from(moment.order)),
-            Strategy::Multiply => self.each(open, &is_open, |choice, moment| self.product(choice, moment)),
-            Strategy::Random => self.each(open, &is_open, |choice, moment| {
+            Strategy::Exhaustive => self.each(open, &is_open, |_, instance| u64::from(instance.order)),
+            Strategy::Multiply => {
+                self.each(open, &is_open, |choice, instance| self.product(choice, instance))
+            }
+            Strategy::Random => self.each(open, &is_open, |choice, instance| {
                 let tried = self.tried.len() as u64;
-                hash::word(u64::from(moment.order), hash::word(u64::from(choice), self.options.seed ^ tried))
+                hash::word(
+                    u64::from(instance.order),
+                    hash::word(u64::from(choice), self.options.seed ^ tried),
+                )
             }),
             Strategy::Fate => {
                 let new = |pick: &Pick| {
-                    let stack = self.space.moments_of(pick.choice)[pick.moment as usize].stack;
+                    let stack = self.space.instances_of(pick.choice)[pick.instance as usize].stack;
                     !self.tried_stacks.contains(&(pick.choice, stack)) && is_open(pick)
                 };
-                self.each(open, &new, |_, moment| u64::from(moment.order))
+                self.each(open, &new, |_, instance| u64::from(instance.order))
             }
         }
     }
 
-    /// `F` of a choice, and the aim that gives it.
+    /// `F` of a choice, and the observable that gives it.
     fn priority(&self, choice: u32, feedback: bool) -> Option<(u32, u32)> {
-        let shown = |aim: u32| if feedback { self.shown[aim as usize] } else { 0 };
+        let shown = |observable: u32| if feedback { self.shown[observable as usize] } else { 0 };
         let distances = &self.space.choices[choice as usize].distances;
-        distances.iter().map(|&(aim, distance)| (distance.saturating_add(shown(aim)), aim)).min()
+        distances
+            .iter()
+            .map(|&(observable, distance)| (distance.saturating_add(shown(observable)), observable))
+            .min()
     }
 
-    /// A choice at the moment that is nearest to its aim.
+    /// A choice at the instance that is nearest to its observable.
     fn nearest(&self, choice: u32, is_open: &impl Fn(&Pick) -> bool) -> Option<Ranked> {
-        let (priority, aim) = self.priority(choice, true)?;
-        let aim = &self.space.aims[aim as usize];
-        let moments = self.space.moments_of(choice).iter().enumerate();
-        let (nearness, order, pick) = moments
-            .map(|(at, it)| (aim.distance(it), it.order, Pick { choice, moment: at as u32 }))
+        let (priority, observable) = self.priority(choice, true)?;
+        let failed = self.failed[self.space.choices[choice as usize].site as usize];
+        let observable = &self.space.observables[observable as usize];
+        let instances = self.space.instances_of(choice).iter().enumerate();
+        let (nearness, order, pick) = instances
+            .map(|(at, it)| (observable.distance(it), it.order, Pick { choice, instance: at as u32 }))
             .filter(|(_, _, pick)| is_open(pick))
             .min()?;
-        let priority = u64::from(priority) + u64::from(self.failed[choice as usize]) * u64::from(self.options.step);
+        let priority = u64::from(priority) + u64::from(failed) * u64::from(self.options.step);
         Some(Ranked { priority, nearness, order, pick })
     }
 
-    /// A choice at the first moment that is open.
+    /// A choice at the first instance that is open.
     fn first(
         &self,
         choice: u32,
@@ -198,22 +207,22 @@ impl Search {
         is_open: &impl Fn(&Pick) -> bool,
     ) -> Option<Ranked> {
         let (priority, _) = self.priority(choice, feedback)?;
-        let moments = self.space.moments_of(choice).iter().enumerate().take(limit);
-        let picks = moments.map(|(at, it)| (it.order, Pick { choice, moment: at as u32 }));
+        let instances = self.space.instances_of(choice).iter().enumerate().take(limit);
+        let picks = instances.map(|(at, it)| (it.order, Pick { choice, instance: at as u32 }));
         let (order, pick) = picks.into_iter().find(|(_, pick)| is_open(pick))?;
         Some(Ranked { priority: priority.into(), nearness: 0, order, pick })
     }
 
-    /// Every choice at every moment.
+    /// Every choice at every instance.
     fn each(
         &self,
         choices: impl Iterator<Item = u32>,
         is_open: &impl Fn(&Pick) -> bool,
-        priority: impl Fn(u32, &Moment) -> u64,
+        priority: impl Fn(u32, &Instance) -> u64,
     ) -> Vec<Ranked> {
         let of_choice = |choice: u32| {
-            let moments = self.space.moments_of(choice).iter().enumerate();
-            moments.map(move |(at, it)| (it, Pick { choice, moment: at as u32 }))
+            let instances = self.space.instances_of(choice).iter().enumerate();
+            instances.map(move |(at, it)| (it, Pick { choice, instance: at as u32 }))
         };
         choices
             .flat_map(of_choice)
@@ -227,40 +236,40 @@ impl Search {
             .collect()
     }
 
-    fn product(&self, choice: u32, moment: &Moment) -> u64 {
-        let of_aim = |&(aim, distance): &(u32, u32)| {
-            let site = u64::from(distance) + u64::from(self.shown[aim as usize]);
-            site * u64::from(self.space.aims[aim as usize].distance(moment)).max(1)
+    fn product(&self, choice: u32, instance: &Instance) -> u64 {
+        let of_observable = |&(observable, distance): &(u32, u32)| {
+            let site = u64::from(distance) + u64::from(self.shown[observable as usize]);
+            site * u64::from(self.space.observables[observable as usize].distance(instance)).max(1)
         };
-        self.space.choices[choice as usize].distances.iter().map(of_aim).min().unwrap_or(u64::MAX)
+        self.space.choices[choice as usize].distances.iter().map(of_observable).min().unwrap_or(u64::MAX)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::space::{Aim, Choice};
+    use crate::space::{Choice, Observable};
 
-    fn moment(order: u32, position: u32) -> Moment {
-        Moment { position, order, stack: u64::from(position) }
+    fn instance(order: u32, position: u32) -> Instance {
+        Instance { position, order, stack: u64::from(position) }
     }
 
-    /// Two aims, at entries 10 and 50. Choice 0 is near the first, choice 1 near the second, choice 2 leads to both from
+    /// Two observables, at entries 10 and 50. Choice 0 is near the first, choice 1 near the second, choice 2 leads to both from
     /// afar, choice 3 to none.
     fn space() -> Arc<Space> {
         Arc::new(Space {
-            aims: vec![Aim { entries: vec![10] }, Aim { entries: vec![50] }],
+            observables: vec![Observable { entries: vec![10] }, Observable { entries: vec![50] }],
             choices: vec![
                 Choice { site: 0, distances: vec![(0, 1)] },
                 Choice { site: 1, distances: vec![(1, 2)] },
                 Choice { site: 2, distances: vec![(0, 5), (1, 6)] },
                 Choice { site: 3, distances: vec![] },
             ],
-            moments: vec![
-                vec![moment(0, 0), moment(2, 9), moment(5, 30)],
-                vec![moment(1, 5), moment(6, 49)],
-                vec![moment(3, 9), moment(7, 48)],
-                vec![moment(4, 10)],
+            instances: vec![
+                vec![instance(0, 0), instance(2, 9), instance(5, 30)],
+                vec![instance(1, 5), instance(6, 49)],
+                vec![instance(3, 9), instance(7, 48)],
+                vec![instance(4, 10)],
             ],
         })
     }
@@ -270,27 +279,27 @@ mod tests {
     }
 
     fn pairs(picks: &[Pick]) -> Vec<(u32, u32)> {
-        picks.iter().map(|it| (it.choice, it.moment)).collect()
+        picks.iter().map(|it| (it.choice, it.instance)).collect()
     }
 
     #[test]
     fn the_nearest_site_comes_first_at_its_nearest_moment() {
         let search = search(Strategy::Full, 10);
         assert_eq!(pairs(&search.next(&[])), [(0, 1), (1, 1), (2, 0)]);
-        let busy = [Pick { choice: 0, moment: 1 }];
+        let busy = [Pick { choice: 0, instance: 1 }];
         assert_eq!(pairs(&search.next(&busy)), [(0, 0), (1, 1), (2, 0)]);
     }
 
     #[test]
     fn what_was_shown_matters_less() {
         let mut search = search(Strategy::Full, 1);
-        // The first aim was shown by a fault that led nowhere: now the second comes first, for all that leads to it.
-        search.failed(Pick { choice: 0, moment: 1 }, [0]);
-        search.failed(Pick { choice: 0, moment: 0 }, [0]);
+        // The first observable was shown by a fault that led nowhere: now the second comes first, for all that leads to it.
+        search.failed(Pick { choice: 0, instance: 1 }, [0]);
+        search.failed(Pick { choice: 0, instance: 0 }, [0]);
         assert_eq!(pairs(&search.next(&[])), [(1, 1)]);
         assert_eq!(search.rank(2), Some(3));
         assert_eq!(search.rank(0), Some(2));
-        search.failed(Pick { choice: 1, moment: 1 }, [1]);
+        search.failed(Pick { choice: 1, instance: 1 }, [1]);
         assert_eq!(pairs(&search.next(&[])), [(1, 0)]);
     }
 
@@ -313,17 +322,17 @@ mod tests {
 
     #[test]
     fn the_other_strategies() {
-        // By distance in the graph, first moments first.
+        // By distance in the graph, first instances first.
         assert_eq!(pairs(&search(Strategy::Distance, 3).next(&[])), [(0, 0), (1, 0), (2, 0)]);
-        // In the order of the run; choice 3 leads nowhere and still counts as a moment that was reached.
+        // In the order of the run; choice 3 leads nowhere and still counts as a instance that was reached.
         let all = search(Strategy::Exhaustive, 100).next(&[]);
         assert_eq!(pairs(&all)[..4], [(0, 0), (1, 0), (0, 1), (2, 0)]);
         assert_eq!(all.len(), 8);
-        // The third moment of choice 0 is the last one that a limit leaves.
+        // The third instance of choice 0 is the last one that a limit leaves.
         let mut limited = search(Strategy::DistanceLimit, 1);
-        for moment in 0..3 {
-            assert_eq!(pairs(&limited.next(&[])), [(0, moment)]);
-            limited.failed(Pick { choice: 0, moment }, []);
+        for instance in 0..3 {
+            assert_eq!(pairs(&limited.next(&[])), [(0, instance)]);
+            limited.failed(Pick { choice: 0, instance }, []);
         }
         assert_eq!(pairs(&limited.next(&[])), [(1, 0)]);
         // The product: 1 entry and 1 edge.

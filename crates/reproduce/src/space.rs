@@ -1,12 +1,12 @@
 //! Everything that can be tried, as numbers: what is missing, what may bring it, and when.
 
 /// How much worse it is that a fault comes after what it is to cause than before it, per entry between them. Not
-/// impossible: where a moment of one run lies in another is an estimate.
+/// impossible: where a instance of one run lies in another is an estimate.
 const LATE: u32 = 3;
 
 /// Something that the failure log has and the runs without the fault do not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Aim {
+pub struct Observable {
     /// Where it stands in the failure log: numbers of entries, ascending.
     pub entries: Vec<u32>,
 }
@@ -16,13 +16,13 @@ pub struct Aim {
 pub struct Choice {
     /// The site, as an index into [`Space::instances`].
     pub site: u32,
-    /// How far it is from each aim that it can lead to: (aim, distance), by aim.
+    /// How far it is from each observable that it can lead to: (observable, distance), by observable.
     pub distances: Vec<(u32, u32)>,
 }
 
 /// One execution of a site in the run that the search starts from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment {
+pub struct Instance {
     /// How many entries of the failure log come before it.
     pub position: u32,
     /// Its place among all executions of the run.
@@ -35,26 +35,27 @@ pub struct Moment {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Space {
     /// What is missing.
-    pub aims: Vec<Aim>,
+    pub observables: Vec<Observable>,
     /// What may bring it.
     pub choices: Vec<Choice>,
     /// For each site its executions, in their order.
-    pub moments: Vec<Vec<Moment>>,
+    pub instances: Vec<Vec<Instance>>,
 }
 
 impl Space {
     /// The executions of a choice's site.
-    pub fn moments_of(&self, choice: u32) -> &[Moment] {
-        &self.moments[self.choices[choice as usize].site as usize]
+    pub fn instances_of(&self, choice: u32) -> &[Instance] {
+        &self.instances[self.choices[choice as usize].site as usize]
     }
 }
 
-impl Aim {
-    /// The temporal distance: how many entries of the failure log lie between a moment and the aim.
-    pub fn distance(&self, moment: &Moment) -> u32 {
-        let next = self.entries.partition_point(|&entry| entry < moment.position);
-        let ahead = self.entries.get(next).map(|entry| entry - moment.position);
-        let behind = next.checked_sub(1).map(|at| (moment.position - self.entries[at]).saturating_mul(LATE));
+impl Observable {
+    /// The temporal distance: how many entries of the failure log lie between a instance and the observable.
+    pub fn distance(&self, instance: &Instance) -> u32 {
+        let next = self.entries.partition_point(|&entry| entry < instance.position);
+        let ahead = self.entries.get(next).map(|entry| entry - instance.position);
+        let behind =
+            next.checked_sub(1).map(|at| (instance.position - self.entries[at]).saturating_mul(LATE));
         ahead.into_iter().chain(behind).min().unwrap_or(u32::MAX)
     }
 }
@@ -65,12 +66,15 @@ mod tests {
 
     #[test]
     fn a_moment_is_as_far_as_the_entries_between() {
-        let aim = Aim { entries: vec![10, 20] };
-        let at = |position| aim.distance(&Moment { position, order: 0, stack: 0 });
+        let observable = Observable { entries: vec![10, 20] };
+        let at = |position| observable.distance(&Instance { position, order: 0, stack: 0 });
         assert_eq!([at(10), at(8), at(0)], [0, 2, 10]);
         // Just behind one, and far before the next.
         assert_eq!([at(11), at(13), at(14)], [3, 7, 6]);
         assert_eq!([at(21), at(30)], [3, 30]);
-        assert_eq!(Aim { entries: vec![] }.distance(&Moment { position: 3, order: 0, stack: 0 }), u32::MAX);
+        assert_eq!(
+            Observable { entries: vec![] }.distance(&Instance { position: 3, order: 0, stack: 0 }),
+            u32::MAX
+        );
     }
 }

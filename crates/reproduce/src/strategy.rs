@@ -6,17 +6,17 @@ use std::str::FromStr;
 /// How a search chooses. All but [`Strategy::Full`] are there to be compared with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Strategy {
-    /// The site by distance and feedback, its moment by the distance in the log.
+    /// The site by distance and feedback, its instance by the distance in the log.
     Full,
-    /// Every moment of every site that can lead to an aim, in the order of the run.
+    /// Every instance of every site that can lead to an observable, in the order of the run.
     Exhaustive,
-    /// The site by distance, its moments in the order of the run.
+    /// The site by distance, its instances in the order of the run.
     Distance,
-    /// As `Distance`, of each site the first moments only.
+    /// As `Distance`, of each site the first instances only.
     DistanceLimit,
-    /// The site by distance and feedback, of each site the first moments only.
+    /// The site by distance and feedback, of each site the first instances only.
     SiteFeedback,
-    /// The moment by the product of both distances.
+    /// The instance by the product of both distances.
     Multiply,
     /// What the stack traces of the failure log name.
     Stacktrace,

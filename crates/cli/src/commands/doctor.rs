@@ -1,5 +1,6 @@
 //! `hypocenter doctor`: tries what the other verbs need, for real.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -90,7 +91,8 @@ fn try_agent(agent: &Path, home: &Path) -> Result<String, String> {
         MapBuilder::new().write(&map).map_err(|error| text(&error))?;
         let bytes = std::fs::read(&map).map_err(|error| text(&error))?;
         let map_view = Map::new(&bytes).map_err(|error| text(&error))?;
-        let spec = arm(&Plan::default(), &map_view, &[], &[], 0).map_err(|error| text(&error))?;
+        let spec =
+            arm(&Plan::default(), &map_view, &[], &BTreeMap::new(), 0).map_err(|error| text(&error))?;
         let file = TrialFile::create(&trial, &spec).map_err(|error| text(&error))?;
         let option =
             AgentOption { library: agent.to_owned(), map, trial: trial.clone(), node: "doctor".to_owned() };

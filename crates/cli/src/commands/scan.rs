@@ -25,6 +25,7 @@ use graph::Format;
 use lists::Lists;
 use page::Page;
 use scanned::Scanned;
+pub use scanned::prefixes;
 use summary::Summary;
 use why::Why;
 

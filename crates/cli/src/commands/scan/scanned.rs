@@ -139,7 +139,7 @@ fn target(args: &ScanArgs, config: &Config) -> Result<Named, Failure> {
 
 /// The packages as beginnings of names: the one without a name is spelt out class by class, and so is what has a `*`
 /// within.
-fn prefixes(given: &[String], classes: &Classes) -> Vec<String> {
+pub fn prefixes(given: &[String], classes: &Classes) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for package in given {
         let plain = package.trim_end_matches(['.', '*']);

@@ -1,0 +1,236 @@
+//! `hypocenter reproduce`: from a failure log to the fault that made it.
+
+mod live;
+mod result;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use hypocenter_engine::Engine;
+use hypocenter_lab::Stopped;
+use hypocenter_logs::{Layout, Log};
+use hypocenter_plan::{ExitCode, Plan, Record, SiteKind, Watch, WatchLevel};
+use hypocenter_program::{Program, Scope, StateOptions, access, concrete_subtypes};
+use hypocenter_reproduce::{Case, Kinds, Reproduce, SearchOptions, Settings, Strategy};
+use hypocenter_trace::hash;
+
+use crate::args::{FaultChoice, ReproduceArgs};
+use crate::commands::scan::prefixes;
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::local::Ready;
+use crate::request::{Chosen, FailureLog, ReproduceRequest, Request, existing};
+use crate::screen::{self, Quiet};
+use crate::target::Target;
+
+/// The verb, for campaigns.
+const VERB: &str = "reproduce";
+
+pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
+    screen::heading("hypocenter reproduce");
+    let lab = &args.target.lab;
+    let begun = Instant::now();
+    let (mut ready, target) = match &args.resume {
+        Some(name) => {
+            let directory = existing(lab, name);
+            let request = Request::read(&directory)?;
+            if request.reproduce.is_none() {
+                return Err(Failure::usage(format!("{} is no campaign of reproduce", directory.display()))
+                    .hint(format!("`hypocenter {} --resume` goes on with it", request.verb)));
+            }
+            screen::line("campaign", &directory.display().to_string());
+            let target = Target::open(&request.target)?;
+            (Ready::resume(directory, lab)?, target)
+        }
+        None => {
+            let request = asked(args)?;
+            let target = Target::open(&request.target)?;
+            screen::line("target", &target.packages.join(", "));
+            let plan = plan_of(&request, &target, args);
+            (Ready::begin(Request { plan, ..request }, &target, lab)?, target)
+        }
+    };
+    let request = ready.request.clone();
+    let Some(what) = &request.reproduce else { unreachable!("both ways have it") };
+    let logs = read_logs(what)?;
+    let program = scan(&request, &target);
+    for (class, concrete) in abstract_exceptions(&program, &target) {
+        ready.may_throw(&class, concrete);
+    }
+    let case = Arc::new(Case::new(program, logs));
+    tell_log(&case, what)?;
+    let mut engine = live::Narrated::new(Reproduce::new(case.clone(), settings(&request, what)?), &case);
+    let interrupt = Interrupt::watch();
+    let progress = engine.progress();
+    let (stopped, _) = ready.drive(&mut engine, lab, &Quiet(&interrupt), &interrupt, &progress)?;
+    if stopped == Stopped::Interrupted {
+        let name = ready.directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut failure = Failure::usage("you ended the campaign; what it has recorded is kept")
+            .hint(format!("`hypocenter reproduce --resume {name}` goes on with it"));
+        failure.code = ExitCode::Budget;
+        return Err(failure);
+    }
+    result::finish(&case, &engine.verdict(), &ready.directory, begun.elapsed(), lab.json)
+}
+
+/// What the flags and the configuration ask for; the plan is still empty.
+fn asked(args: &ReproduceArgs) -> Result<Request, Failure> {
+    let config = Config::read(&args.target.config)?;
+    let of_failure =
+        config.failure.as_ref().and_then(|it| it.workload.as_ref()).map(|it| it.as_ref().clone());
+    let name = args.workload.clone().or(of_failure.filter(|_| args.target.command.is_empty()));
+    let chosen = Chosen::of(&args.target, name.as_deref())?;
+    if chosen.oracle.is_none() {
+        return Err(Failure::usage("nothing says when the failure has happened")
+            .hint("give `oracle` under [failure] of hypocenter.toml, or --oracle '{ log = \"...\" }'"));
+    }
+    let mut paths = args.log.clone();
+    if paths.is_empty() {
+        let logs = config.failure.iter().flat_map(|it| &it.logs);
+        paths = logs.map(|it| config.base.join(it)).collect();
+    }
+    if paths.is_empty() {
+        return Err(Failure::usage("there is no failure log")
+            .hint("give it with --log FILE, or `logs` under [failure] of hypocenter.toml"));
+    }
+    let logs = paths.iter().map(|it| failure_log(it)).collect::<Result<Vec<_>, _>>()?;
+    let reproduce = ReproduceRequest {
+        logs,
+        layout: args.layout.clone(),
+        strategy: args.strategy.to_string(),
+        window: args.window as usize,
+        step: args.step,
+        budget: args.budget,
+        exceptions: args.faults.contains(&FaultChoice::Exceptions),
+        delay_ms: args.faults.contains(&FaultChoice::Delays).then_some(args.delay.as_millis() as u64),
+        normal_runs: args.normal_runs,
+        replays: args.replays,
+        patience: args.patience,
+        keep_going: args.keep_going,
+    };
+    let plan = Plan { seed: args.seed, ..Plan::default() };
+    let request = chosen.request(VERB, &args.target, plan, args.budget.max(2));
+    Ok(Request { reproduce: Some(reproduce), ..request })
+}
+
+fn failure_log(path: &Path) -> Result<FailureLog, Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::usage(format!("failure log {}: {error}", path.display()))
+            .hint("give the log of the failed run with --log, or `logs` under [failure] of hypocenter.toml")
+    };
+    let path = path.canonicalize().map_err(failed)?;
+    let bytes = std::fs::read(&path).map_err(failed)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let node = name.split('.').next().unwrap_or_default().to_owned();
+    Ok(FailureLog { node, digest: hash::bytes(&bytes, 0), path: PathBuf::from(&path) })
+}
+
+fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
+    let layout = what.layout.as_deref().map(Layout::compile).transpose();
+    let layout = layout.map_err(|error| Failure::usage(format!("--layout: {error}")))?;
+    let mut logs = Vec::new();
+    for it in &what.logs {
+        let failed = |why: String| Failure::usage(format!("failure log {}: {why}", it.path.display()));
+        let bytes = std::fs::read(&it.path).map_err(|error| failed(error.to_string()))?;
+        if hash::bytes(&bytes, 0) != it.digest {
+            return Err(failed("it is not the one that the campaign was begun with".to_owned())
+                .hint("begin a new campaign, or bring the old log back"));
+        }
+        let log = match &layout {
+            Some(layout) => Log::read_with(&bytes, layout),
+            None => Log::read(&bytes),
+        };
+        let log = log.map_err(|error| {
+            failed(error.to_string()).hint("give the pattern of its appender with --layout")
+        })?;
+        screen::line(
+            "failure",
+            &format!("{}: {} entries", it.path.display(), screen::thousands(log.len() as u64)),
+        );
+        logs.push((it.node.clone(), log));
+    }
+    Ok(logs)
+}
+
+/// What every trial records: each execution of a call, and of a log statement.
+fn plan_of(request: &Request, target: &Target, args: &ReproduceArgs) -> Plan {
+    let level = if args.strategy.needs_stacks() { WatchLevel::Stack } else { WatchLevel::Event };
+    let watch =
+        Watch { kinds: vec![SiteKind::Call, SiteKind::Log], classes: target.class_patterns.clone(), level };
+    Plan {
+        nodes: request.plan.nodes.clone(),
+        seed: args.seed,
+        record: Record { watch: vec![watch], lossless: true, ..Record::default() },
+        ..Plan::default()
+    }
+}
+
+fn scan(request: &Request, target: &Target) -> Program {
+    let begun = Instant::now();
+    let working = screen::Working::new("scan");
+    let scope = Scope::of(&prefixes(&request.target.packages, &target.with_jdk));
+    let options = StateOptions { task_types: Vec::new(), helpers: false };
+    let program = Program::of(&target.with_jdk, &scope, &options, |it| working.step(it.name()));
+    working.finish();
+    let count = |count: usize| screen::thousands(count as u64);
+    screen::line(
+        "scan",
+        &format!(
+            "{} classes, {} fault sites, {} log statements, in {:.1} s",
+            count(program.world.system_classes().len()),
+            count(program.faults.sites().len()),
+            count(program.statements.statements().len()),
+            begun.elapsed().as_secs_f64()
+        ),
+    );
+    program
+}
+
+/// What to throw for exceptions that cannot be made themselves.
+fn abstract_exceptions(program: &Program, target: &Target) -> Vec<(String, Vec<String>)> {
+    let world = &program.world;
+    let declared = program.faults.sites().iter().flat_map(|it| it.kind.exceptions());
+    let mut all: Vec<_> =
+        declared.flat_map(|&it| world.descendants(it).iter().copied().chain([it])).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.retain(|&it| world.get(it).access & access::ABSTRACT != 0);
+    let concrete = |class: String| Some((class.clone(), concrete_subtypes(&target.with_jdk, &class).ok()?));
+    all.into_iter().filter_map(|it| concrete(world.show_type(it))).collect()
+}
+
+/// How much of the failure log the program can have written.
+fn tell_log(case: &Case, what: &ReproduceRequest) -> Result<(), Failure> {
+    let (tied, all) = case.tied();
+    screen::line(
+        "",
+        &format!(
+            "{} of {} entries are tied to log statements",
+            screen::thousands(tied as u64),
+            screen::thousands(all as u64)
+        ),
+    );
+    if tied > 0 {
+        return Ok(());
+    }
+    let first = what.logs.first().map(|it| it.path.display().to_string()).unwrap_or_default();
+    Err(Failure::usage(format!("{first}: no log statement of the target fits any of its {all} entries"))
+        .hint("check that the class path and the packages are those of the system that wrote this log"))
+}
+
+fn settings(request: &Request, what: &ReproduceRequest) -> Result<Settings, Failure> {
+    let strategy: Strategy = what.strategy.parse().map_err(Failure::usage)?;
+    Ok(Settings {
+        workload: request.workload.name.clone(),
+        plan: request.plan.clone(),
+        search: SearchOptions { strategy, window: what.window, step: what.step, seed: request.seed },
+        kinds: Kinds { exceptions: what.exceptions, delay_ms: what.delay_ms },
+        budget: what.budget,
+        normal_runs: what.normal_runs,
+        replays: what.replays,
+        patience: what.patience,
+        keep_going: what.keep_going,
+    })
+}

@@ -1,0 +1,391 @@
+//! What a campaign is about: the program, the failure log, and how a trial is compared with it.
+
+use std::sync::{Arc, OnceLock};
+
+use hypocenter_engine::{Digester, Evidence, Job, LogBytes, Work};
+use hypocenter_logs::{
+    Comparison, Entry, Fields, Key, Log, LogError, Moment, Position, Statements, Tied, Timeline,
+};
+use hypocenter_plan::SiteKind;
+use hypocenter_program::Program;
+use hypocenter_trace::{Map, SiteId, Trace};
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::Catalogue;
+use crate::executions::ByThread;
+use crate::statements;
+
+/// How much of a message is kept for people.
+const MESSAGE_CHARS_MAX: usize = 300;
+
+/// See the module. It is the same for all trials, and nothing in it changes.
+#[derive(Debug)]
+pub struct Case {
+    program: Program,
+    catalogue: Catalogue,
+    statements: Statements,
+    /// The log of each node, or of all.
+    failure: Vec<FailureLog>,
+    keys: Vec<FailureKey>,
+    /// For each log, for each entry, its key and its place among all entries in the order of time.
+    places: Vec<Vec<(u32, u32)>>,
+    /// Which sites of the map are which, found out at the first trial: all have the same map.
+    roles: OnceLock<Vec<SiteRole>>,
+}
+
+/// A log of the failure.
+#[derive(Debug)]
+struct FailureLog {
+    log: Log,
+    tied: Tied,
+}
+
+/// Entries of the failure log that say the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailureKey {
+    /// Where they stand, among all entries in the order of time.
+    pub entries: Vec<u32>,
+    /// The statements that can have written them, by their numbers in the program.
+    pub statements: Vec<u32>,
+    /// The line of the first in its log.
+    pub line: u32,
+    /// What the first says.
+    pub message: String,
+}
+
+/// What is kept of a trial.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Digest {
+    /// For each key of the failure log how many of its entries have a partner in the trial's log.
+    pub matched: Vec<u32>,
+    /// Entries of the trial's log without a partner in the failure log.
+    pub own: u32,
+    /// The entries of the failure log without a partner, of a run that a search starts from: their places in the order of
+    /// time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<u32>,
+    /// The executions of sites, of a run that a search starts from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Vec<ByThread>>,
+    /// Why the trial says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreadable: Option<String>,
+}
+
+/// What a site of the map is to a campaign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SiteRole {
+    Fault(u32),
+    /// A log statement, by its number in the program.
+    Log(u32),
+    Nothing,
+}
+
+/// Reads the evidence of trials.
+#[derive(Debug, Clone)]
+pub struct Reader(pub(crate) Arc<Case>);
+
+impl Case {
+    /// A case. Each log of the failure has the name of the node that wrote it; one log of all has any name.
+    pub fn new(program: Program, failure: Vec<(String, Log)>) -> Case {
+        let statements = statements::index(&program);
+        let catalogue = Catalogue::of(&program);
+        let tie = |(node, log): (String, Log)| {
+            let fields = Fields::of(log.layout());
+            let tied = Tied::of(&node, &log, &statements, fields);
+            FailureLog { log, tied }
+        };
+        let failure: Vec<FailureLog> = failure.into_iter().map(tie).collect();
+        let (keys, places) = keys_of(&failure);
+        Case { program, catalogue, statements, failure, keys, places, roles: OnceLock::new() }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Its faults.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// What the failure log says, each once.
+    pub fn keys(&self) -> &[FailureKey] {
+        &self.keys
+    }
+
+    /// Of how many entries of the failure log a statement of the program is known, and how many there are.
+    pub fn tied(&self) -> (usize, usize) {
+        let of = |it: &FailureLog| (it.tied.entries().len() - it.tied.ties().none, it.tied.entries().len());
+        self.failure.iter().map(of).fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1))
+    }
+
+    fn roles(&self, map: &Map<'_>) -> &[SiteRole] {
+        self.roles.get_or_init(|| {
+            let mut by_place: FxHashMap<(String, String, u32), u32> = FxHashMap::default();
+            let world = &self.program.world;
+            for (number, it) in self.program.statements.statements().iter().enumerate() {
+                let class = world.show_type(world.method(it.method).owner);
+                let method = String::from_utf8_lossy(world.method_name(it.method)).into_owned();
+                by_place.entry((class, method, it.line.into())).or_insert(number as u32);
+            }
+            let role = |number: u32| match map.kind(SiteId(number)) {
+                Some(SiteKind::Call) => {
+                    let site = map.site(SiteId(number));
+                    site.and_then(|it| self.catalogue.find(&it)).map_or(SiteRole::Nothing, SiteRole::Fault)
+                }
+                Some(SiteKind::Log) => map
+                    .site(SiteId(number))
+                    .and_then(|it| by_place.get(&(it.class, it.method, it.line.unwrap_or(0))).copied())
+                    .map_or(SiteRole::Nothing, SiteRole::Log),
+                _ => SiteRole::Nothing,
+            };
+            (0..map.site_count() as u32).map(role).collect()
+        })
+    }
+
+    /// Compares the logs of a trial with those of the failure.
+    fn compare(&self, logs: &[TrialLog]) -> Compared {
+        let own = self.failure.first().map_or(Fields::ALL, |it| it.tied.fields());
+        let fields = logs.iter().fold(own, |all, it| all & Fields::of(it.log.layout()));
+        // What the trial does not say cannot be asked of the failure log either.
+        let tie = |it: &FailureLog| {
+            if fields == it.tied.fields() {
+                it.tied.clone()
+            } else {
+                Tied::of(it.tied.node(), &it.log, &self.statements, fields)
+            }
+        };
+        let failure: Vec<Tied> = self.failure.iter().map(tie).collect();
+        let trial: Vec<Tied> = logs
+            .chunk_by(|a, b| a.process == b.process)
+            .map(|of_one| merged(&of_one[0].process, of_one, &self.statements, fields))
+            .collect();
+        let comparison = Comparison::of(&failure, &trial);
+        let place = |it: Position| self.places[it.node as usize][it.entry as usize].1;
+        let mut missing: Vec<u32> = comparison.own().map(place).collect();
+        missing.sort_unstable();
+        let mut matched = vec![0; self.keys.len()];
+        let mut pairs = 0;
+        for (it, _) in comparison.pairs() {
+            matched[self.places[it.node as usize][it.entry as usize].0 as usize] += 1;
+            pairs += 1;
+        }
+        let entries: usize = trial.iter().map(|it| it.entries().len()).sum();
+        let digest = Digest { matched, missing, own: (entries - pairs) as u32, ..Digest::default() };
+        Compared { digest, timeline: Timeline::of(&failure, &trial, &comparison), trial }
+    }
+}
+
+/// The log of a process of a trial.
+struct TrialLog {
+    process: String,
+    log: Log,
+}
+
+/// The logs of a trial beside those of the failure.
+struct Compared {
+    digest: Digest,
+    trial: Vec<Tied>,
+    timeline: Timeline,
+}
+
+impl Digester for Reader {
+    type Digest = Digest;
+
+    fn digest(&self, job: &Job, evidence: &[Evidence]) -> Digest {
+        let case = &*self.0;
+        let [evidence] = evidence else { return Digest::default() };
+        let (logs, problems) = read(evidence.logs());
+        if logs.is_empty() {
+            let why = if problems.is_empty() { "it wrote nothing".to_owned() } else { problems.join("; ") };
+            return Digest { unreadable: Some(why), matched: vec![0; case.keys.len()], ..Digest::default() };
+        }
+        let compared = case.compare(&logs);
+        let mut digest = compared.digest.clone();
+        // A search starts from runs in which everything that was asked for happens: nothing, or what is kept.
+        let is_base = match &job.work {
+            Work::Trial { plan, .. } => plan.candidates.len() <= plan.limit as usize,
+            Work::Study { .. } => false,
+        };
+        if !is_base {
+            digest.missing.clear();
+        } else {
+            match (evidence.map(), evidence.trace()) {
+                (Ok(map), Ok(trace)) => {
+                    digest.recorded = Some(recorded(case, &compared.trial, &compared.timeline, &map, &trace));
+                }
+                (Err(error), _) => digest.unreadable = Some(error.to_string()),
+                (_, Err(error)) => digest.unreadable = Some(error.to_string()),
+            }
+        }
+        digest
+    }
+}
+
+/// The logs of a trial that are logs, and what is wrong with the others. A process may write its log to either stream.
+fn read(logs: &[LogBytes]) -> (Vec<TrialLog>, Vec<String>) {
+    let mut found = Vec::new();
+    let mut problems = Vec::new();
+    for it in logs.iter().filter(|it| !it.bytes.is_empty()) {
+        match Log::read(&it.bytes) {
+            Ok(log) => found.push(TrialLog { process: it.process.clone(), log }),
+            Err(LogError::Empty) => {}
+            Err(error) => problems.push(format!("{}: {error}", it.process)),
+        }
+    }
+    (found, problems)
+}
+
+/// Several logs as one, in the order of time.
+fn merged(node: &str, logs: &[TrialLog], statements: &Statements, fields: Fields) -> Tied {
+    let mut tied = Tied::empty(node, fields);
+    let mut entries: Vec<(i64, Entry<'_>)> = Vec::new();
+    for it in logs {
+        let mut last = i64::MIN;
+        for entry in it.log.entries() {
+            last = last.max(entry.time_ms.unwrap_or(last));
+            entries.push((last, entry));
+        }
+    }
+    entries.sort_by_key(|it| it.0);
+    entries.iter().for_each(|(_, entry)| tied.push(entry, statements));
+    tied
+}
+
+/// What the failure log says, each once, in the order of its first entry; and for each log, for each entry, its key and its
+/// place among all in the order of time.
+fn keys_of(failure: &[FailureLog]) -> (Vec<FailureKey>, Vec<Vec<(u32, u32)>>) {
+    let mut all: Vec<(i64, usize, u32)> = Vec::new();
+    for (number, it) in failure.iter().enumerate() {
+        let mut last = i64::MIN;
+        for (at, entry) in it.tied.entries().iter().enumerate() {
+            last = last.max(entry.time_ms.unwrap_or(last));
+            all.push((last, number, at as u32));
+        }
+    }
+    all.sort_by_key(|it| it.0);
+    let mut numbers: FxHashMap<Key, u32> = FxHashMap::default();
+    let mut keys: Vec<FailureKey> = Vec::new();
+    let mut places: Vec<Vec<(u32, u32)>> =
+        failure.iter().map(|it| vec![(0, 0); it.tied.entries().len()]).collect();
+    for (place, &(_, number, at)) in all.iter().enumerate() {
+        let log = &failure[number];
+        let entry = &log.tied.entries()[at as usize];
+        let key = *numbers.entry(entry.key).or_insert_with(|| {
+            let message = log.log.entry(at as usize).map_or("", |it| it.first_line());
+            keys.push(FailureKey {
+                entries: Vec::new(),
+                statements: log.tied.statements(entry.key).iter().map(|it| it.0).collect(),
+                line: entry.line,
+                message: message.chars().take(MESSAGE_CHARS_MAX).collect(),
+            });
+            keys.len() as u32 - 1
+        });
+        keys[key as usize].entries.push(place as u32);
+        places[number][at as usize] = (key, place as u32);
+    }
+    (keys, places)
+}
+
+/// The executions of fault sites, with their places in the failure log.
+fn recorded(
+    case: &Case,
+    logs: &[Tied],
+    timeline: &Timeline,
+    map: &Map<'_>,
+    trace: &Trace<'_>,
+) -> Vec<ByThread> {
+    let roles = case.roles(map);
+    let mut hits: Vec<(u64, u32, u32, u64)> = Vec::new();
+    let mut groups: Vec<(String, String)> = Vec::new();
+    let mut placed: Vec<u32> = Vec::new();
+    for jvm in trace.jvms() {
+        let dictionary = trace.dictionary(&jvm);
+        let mut of_thread: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut said: FxHashMap<(u32, u32), Vec<u64>> = FxHashMap::default();
+        let mut own: Vec<(u64, u32, u32, u64)> = Vec::new();
+        for event in trace.events(&jvm) {
+            match roles.get(event.site.0 as usize) {
+                Some(SiteRole::Fault(site)) => {
+                    let group = *of_thread.entry(event.thread).or_insert_with(|| {
+                        groups.push((jvm.node.clone(), dictionary.thread_name(event.thread).to_owned()));
+                        groups.len() as u32 - 1
+                    });
+                    own.push((event.ticks, *site, group, u64::from(event.stack)));
+                }
+                Some(SiteRole::Log(statement)) => {
+                    said.entry((event.thread, *statement)).or_default().push(event.ticks);
+                }
+                _ => {}
+            }
+        }
+        let Some(node) = logs.iter().position(|it| it.node() == jvm.node).or((!logs.is_empty()).then_some(0))
+        else {
+            continue;
+        };
+        let stamps = stamps(&logs[node], said, |thread| dictionary.thread_name(thread).to_owned());
+        let mut finder = timeline.finder();
+        let mut place = |ticks: u64| {
+            let before = stamps.partition_point(|it| it.0 <= ticks);
+            let entries = before.checked_sub(1).map_or(0, |it| stamps[it].1 + 1);
+            finder.place(Moment::After { node: node as u32, entries }).unwrap_or(0.0) as u32
+        };
+        placed.extend(own.iter().map(|it| place(it.0)));
+        hits.extend(own);
+    }
+    let mut order: Vec<u32> = (0..hits.len() as u32).collect();
+    order.sort_unstable_by_key(|&it| hits[it as usize].0);
+    let mut found: FxHashMap<(u32, u32), ByThread> = FxHashMap::default();
+    for (place, &hit) in order.iter().enumerate() {
+        let (_, site, group, stack) = hits[hit as usize];
+        let it = found.entry((site, group)).or_insert_with(|| {
+            let (node, thread) = groups[group as usize].clone();
+            ByThread { site, node, thread, ..ByThread::default() }
+        });
+        it.orders.push(place as u32);
+        it.positions.push(placed[hit as usize]);
+        if stack != 0 {
+            it.stacks.push(stack);
+        }
+    }
+    let mut found: Vec<ByThread> = found.into_values().collect();
+    found.sort_unstable_by(|a, b| (a.site, &a.node, &a.thread).cmp(&(b.site, &b.node, &b.thread)));
+    found
+}
+
+/// When entries were written, in the order of time: of each thread and statement the first entry at the first execution,
+/// and so on.
+fn stamps(
+    tied: &Tied,
+    said: FxHashMap<(u32, u32), Vec<u64>>,
+    name: impl Fn(u32) -> String,
+) -> Vec<(u64, u32)> {
+    let mut by_name: FxHashMap<(String, u32), Vec<u64>> = FxHashMap::default();
+    for ((thread, statement), ticks) in said {
+        by_name.entry((name(thread), statement)).or_default().extend(ticks);
+    }
+    by_name.values_mut().for_each(|it| it.sort_unstable());
+    let mut next: FxHashMap<(String, u32), usize> = FxHashMap::default();
+    let mut stamps = Vec::new();
+    for (at, entry) in tied.entries().iter().enumerate() {
+        let [statement] = tied.statements(entry.key) else { continue };
+        let key = (tied.threads()[entry.thread as usize].name.clone(), statement.0);
+        let Some(ticks) = by_name.get(&key) else { continue };
+        let next = next.entry(key).or_default();
+        if let Some(&ticks) = ticks.get(*next) {
+            stamps.push((ticks, at as u32));
+        }
+        *next += 1;
+    }
+    stamps.sort_unstable();
+    // Both grow together, or a moment would lie before an earlier one.
+    let mut last = 0;
+    for (_, entry) in &mut stamps {
+        last = last.max(*entry);
+        *entry = last;
+    }
+    stamps
+}

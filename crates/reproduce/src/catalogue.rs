@@ -1,0 +1,166 @@
+//! The faults that can be tried, as a plan names them.
+
+use hypocenter_plan::{Fault, Pause, Site};
+use hypocenter_program::{
+    CallId, CausalGraph, FaultKind, GraphOptions, MethodId, Node, Program, TypeId, name_calls,
+};
+use rustc_hash::FxHashMap;
+
+use crate::space::Choice;
+use crate::statements::copies;
+
+/// How far a delay is taken to be from anything: time is seen by everybody, and an exception that leads to an observable
+/// explains more than a delay that may.
+const DELAY_DISTANCE: u32 = 8;
+
+/// Every call at which something can go wrong, and what.
+#[derive(Debug)]
+pub struct Catalogue {
+    sites: Vec<Site>,
+    /// The calls of the sites, ascending.
+    calls: Vec<CallId>,
+    numbers: FxHashMap<Point, u32>,
+}
+
+/// What a site is known by, apart from its line.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Point {
+    class: String,
+    method: String,
+    descriptor: String,
+    callee: Option<String>,
+    ordinal: u32,
+}
+
+impl Point {
+    fn of(site: &Site) -> Point {
+        Point {
+            class: site.class.clone(),
+            method: site.method.clone(),
+            descriptor: site.descriptor.clone(),
+            callee: site.callee.clone(),
+            ordinal: site.ordinal,
+        }
+    }
+}
+
+/// Which faults are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kinds {
+    /// Exceptions.
+    pub exceptions: bool,
+    /// Delays, of this many milliseconds.
+    pub delay_ms: Option<u64>,
+}
+
+/// The choices for some observables.
+#[derive(Debug, Default)]
+pub struct Choices {
+    /// As the search sees them.
+    pub choices: Vec<Choice>,
+    /// What each does.
+    pub faults: Vec<Fault>,
+    /// How many sites of the program the causal graph of the observables has.
+    pub sites_inferred: usize,
+}
+
+impl Catalogue {
+    /// All faults of a program.
+    pub fn of(program: &Program) -> Catalogue {
+        let mut calls: Vec<CallId> = program.faults.sites().iter().map(|it| it.call).collect();
+        calls.dedup();
+        let named = name_calls(&program.world, &program.facts, &calls);
+        // A call in a method that cannot be read has no name, and no hook can be put there.
+        let (calls, sites): (Vec<CallId>, Vec<Site>) =
+            calls.into_iter().zip(named).filter_map(|(call, site)| Some((call, site?))).unzip();
+        let numbers = sites.iter().enumerate().map(|(at, it)| (Point::of(it), at as u32)).collect();
+        Catalogue { sites, calls, numbers }
+    }
+
+    /// The sites, by their numbers.
+    pub fn sites(&self) -> &[Site] {
+        &self.sites
+    }
+
+    /// The number of a site.
+    pub fn find(&self, site: &Site) -> Option<u32> {
+        self.numbers.get(&Point::of(site)).copied()
+    }
+
+    fn number(&self, call: CallId) -> Option<u32> {
+        self.calls.binary_search(&call).ok().map(|it| it as u32)
+    }
+
+    /// What can lead to some observables, each given by the log statements that write it.
+    pub fn choices(&self, program: &Program, observables: &[Vec<u32>], kinds: Kinds) -> Choices {
+        let mut found = Choices::default();
+        if kinds.exceptions {
+            self.exceptions(program, observables, &mut found);
+        }
+        if let Some(delay_ms) = kinds.delay_ms {
+            let fault = Fault::Delay { delay_ms, pause: Pause::Sleep };
+            let distances: Vec<(u32, u32)> =
+                (0..observables.len() as u32).map(|observable| (observable, DELAY_DISTANCE)).collect();
+            let delays = program.faults.sites().iter().filter(|it| it.kind == FaultKind::Delay);
+            for site in delays.filter_map(|it| self.number(it.call)) {
+                found.choices.push(Choice { site, distances: distances.clone() });
+                found.faults.push(fault.clone());
+            }
+        }
+        found
+    }
+
+    fn exceptions(&self, program: &Program, observables: &[Vec<u32>], found: &mut Choices) {
+        let (world, faults) = (&program.world, &program.faults);
+        let mut starts: Vec<(MethodId, u16)> = Vec::new();
+        let mut owners: Vec<u32> = Vec::new();
+        for (observable, statements) in observables.iter().enumerate() {
+            for it in statements.iter().flat_map(|&number| copies(program, number)) {
+                // What a wrapper writes depends on its caller, and on how the wrapper comes to write it.
+                let written = it.via.map(|_| (it.written.method, it.written.instruction));
+                let places = std::iter::once((it.method, it.instruction)).chain(written);
+                for place in places {
+                    starts.push(place);
+                    owners.push(observable as u32);
+                }
+            }
+        }
+        let takes = |call, exception| faults.thrown(world, call, exception).is_some();
+        let graph = CausalGraph::of(program.causes(), &starts, GraphOptions::default(), takes);
+        let nodes: Vec<(u32, CallId, TypeId)> = graph
+            .nodes()
+            .iter()
+            .enumerate()
+            .filter_map(|(number, node)| match node {
+                Node::New(call, it) | Node::External(call, it) => {
+                    Some((number as u32, *call, faults.thrown(world, *call, *it)?))
+                }
+                _ => None,
+            })
+            .collect();
+        let mut nearest: FxHashMap<(CallId, TypeId), FxHashMap<u32, u32>> = FxHashMap::default();
+        for (start, &observable) in owners.iter().enumerate() {
+            let distances = graph.distances(start);
+            for &(node, call, class) in &nodes {
+                let distance = distances[node as usize];
+                if distance == u32::MAX {
+                    continue;
+                }
+                let nearest = nearest.entry((call, class)).or_default().entry(observable).or_insert(distance);
+                *nearest = distance.min(*nearest);
+            }
+        }
+        let mut sorted: Vec<_> = nearest.into_iter().collect();
+        sorted.sort_unstable_by_key(|it| it.0);
+        let mut sites: Vec<CallId> = sorted.iter().map(|it| it.0.0).collect();
+        sites.dedup();
+        found.sites_inferred = sites.len();
+        for ((call, class), distances) in sorted {
+            let Some(site) = self.number(call) else { continue };
+            let mut distances: Vec<(u32, u32)> = distances.into_iter().collect();
+            distances.sort_unstable();
+            found.choices.push(Choice { site, distances });
+            found.faults.push(Fault::Exception { class: world.show_type(class), message: None });
+        }
+    }
+}

@@ -1,0 +1,689 @@
+//! The engine: runs without a fault, then rounds, then the proof.
+//!
+//! 1. A few *normal* runs, without a fault, record every execution of every site. What the failure log has and they do not
+//!    are the observables; where their executions lie in the failure log says when a fault may have happened.
+//! 2. *Rounds* under a plan of the search's best faults, of which the first that is reached happens, until the oracle
+//!    says that the failure happened, or nothing is left, or the budget is used up.
+//! 3. The fault that did it is *replayed* alone, and the workload is run without any fault as often, so that a failure
+//!    that comes by itself is not taken for a success.
+//!
+//! When one fault does not do it, the one that showed most observables is kept, its run takes the place of the normal one, and a
+//! second fault is searched for beside it; the search for one goes on in every other round.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hypocenter_engine::{Engine, Job, JobId, Next, Work};
+use hypocenter_plan::{Candidate, CandidateResult, Fault, Guard, Injection, Outcome, Plan, Repeat, Site};
+use serde::Serialize;
+
+use crate::case::{Case, Digest, Reader};
+use crate::catalogue::Kinds;
+use crate::executions::{Executions, stable_threads};
+use crate::search::{Pick, Search, SearchOptions};
+use crate::space::{Observable, Space};
+
+/// What can be set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// The workload's name.
+    pub workload: String,
+    /// What every trial has: what it records, its nodes, when it is armed, the seed of the first.
+    pub plan: Plan,
+    /// How the search chooses.
+    pub search: SearchOptions,
+    /// Which faults are tried.
+    pub kinds: Kinds,
+    /// The most rounds.
+    pub budget: u64,
+    /// Runs without a fault before the first round.
+    pub normal_runs: u64,
+    /// Replays of what was found, and runs without a fault beside them.
+    pub replays: u64,
+    /// Rounds after which a second fault is searched for too.
+    pub patience: u64,
+    /// Go on after a success, until nothing is left or the budget is used up.
+    pub keep_going: bool,
+}
+
+/// How the campaign stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// It is not over.
+    Going,
+    /// A fault was found that makes the failure happen.
+    Reproduced,
+    /// Everything was tried.
+    Exhausted,
+    /// The budget is used up.
+    Budget,
+    /// The failure happens without a fault.
+    AlreadyFails {
+        /// In how many runs.
+        failed: u64,
+        /// Of how many.
+        runs: u64,
+    },
+    /// The failure log shows nothing that a normal run does not.
+    NothingMissing,
+    /// Nothing that was reached can lead to what the failure log shows.
+    NothingToTry,
+    /// A normal run gave nothing to go on.
+    Unreadable {
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// A round.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Round {
+    /// Its number, from 1, in the order of start.
+    pub number: u64,
+    /// The trial.
+    pub trial: u64,
+    /// How many faults it was given to choose from.
+    pub window: usize,
+    /// The fault that happened, if any.
+    pub fault: Option<Injected>,
+    /// Where its fault stood in the ranking when the round was asked for, from 1.
+    pub rank: Option<usize>,
+    /// The faults that were kept from an earlier round and happened again.
+    pub kept: usize,
+    /// The observables that it showed, by their numbers.
+    pub shown: Vec<u32>,
+    /// Whether the failure happened.
+    pub happened: bool,
+}
+
+/// A fault that happened.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Injected {
+    /// Where.
+    pub site: Site,
+    /// What.
+    pub fault: Fault,
+    /// When, as the plan asked for it.
+    pub guard: Guard,
+    /// When it happened, and by whom.
+    pub at: Injection,
+}
+
+/// A fault, or several, that make the failure happen.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Found {
+    /// The round.
+    pub round: u64,
+    /// The trial: its plan and its evidence.
+    pub trial: u64,
+    /// The faults.
+    pub faults: Vec<Injected>,
+    /// The plan that has nothing but them.
+    pub plan: Plan,
+    /// What the oracle saw.
+    pub why: String,
+    /// Replays in which the failure happened.
+    pub hits: u64,
+    /// Replays.
+    pub runs: u64,
+    /// The first replay in which it happened.
+    pub replayed: Option<u64>,
+}
+
+/// Something that the failure log shows and normal runs do not.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Missing {
+    /// Its first entry in the failure log.
+    pub entry: u32,
+    /// The line there.
+    pub line: u32,
+    /// What it says.
+    pub message: String,
+    /// How often it is missing.
+    pub times: u32,
+    /// How many sites lead to it.
+    pub sites: usize,
+    /// In how many rounds it was shown.
+    pub shown: u64,
+}
+
+/// What came of the campaign so far.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Verdict {
+    /// How it stands.
+    pub standing: Standing,
+    /// What was found.
+    pub found: Vec<Found>,
+    /// All rounds that are over, by their numbers.
+    pub rounds: Vec<Round>,
+    /// What was missing at the start.
+    pub missing: Vec<Missing>,
+    /// Sites of the program.
+    pub sites_total: usize,
+    /// Sites that lead to what is missing.
+    pub sites_inferred: usize,
+    /// Sites of them that a normal run reaches.
+    pub sites_reached: usize,
+    /// Executions of those.
+    pub instances: usize,
+    /// Runs without a fault, and those in which the failure happened all the same.
+    pub normal: (u64, u64),
+}
+
+/// The engine. See the module.
+#[derive(Debug)]
+pub struct Reproduce {
+    case: Arc<Case>,
+    settings: Settings,
+    next_id: u64,
+    open: BTreeMap<JobId, Asked>,
+    /// What normal runs gave, in the order of their end.
+    normal: Vec<Digest>,
+    normal_asked: u64,
+    normal_runs: u64,
+    normal_failed: u64,
+    levels: Vec<Level>,
+    rounds: Vec<Round>,
+    rounds_asked: u64,
+    /// Whether the run with the best fault was asked for.
+    base_asked: bool,
+    proof: Option<Proof>,
+    found: Vec<Found>,
+    ended: Option<Standing>,
+}
+
+/// A search with some faults kept.
+#[derive(Debug)]
+struct Level {
+    kept: Vec<Candidate>,
+    search: Search,
+    faults: Vec<Fault>,
+    executions: Executions,
+    /// For each observable of the search its number in the case.
+    observables: Vec<u32>,
+    /// How often each key was matched in the run that the level starts from.
+    matched: Vec<u32>,
+    sites_inferred: usize,
+    exhausted: bool,
+}
+
+/// What a job is for.
+#[derive(Debug, Clone)]
+enum Asked {
+    Normal,
+    Round { number: u64, level: usize, picks: Vec<Pick> },
+    Base { kept: Vec<Candidate> },
+    Replay,
+    Control,
+}
+
+/// A success that is being proved.
+#[derive(Debug)]
+struct Proof {
+    found: Found,
+    replays_asked: u64,
+    controls_asked: u64,
+    open: u64,
+}
+
+impl Reproduce {
+    /// A campaign that has not begun.
+    pub fn new(case: Arc<Case>, settings: Settings) -> Reproduce {
+        Reproduce {
+            case,
+            settings,
+            next_id: 0,
+            open: BTreeMap::new(),
+            normal: Vec::new(),
+            normal_asked: 0,
+            normal_runs: 0,
+            normal_failed: 0,
+            levels: Vec::new(),
+            rounds: Vec::new(),
+            rounds_asked: 0,
+            base_asked: false,
+            proof: None,
+            found: Vec::new(),
+            ended: None,
+        }
+    }
+
+    /// The round that a trial was, if it was one and is over.
+    pub fn round_of(&self, id: JobId) -> Option<&Round> {
+        self.rounds.iter().find(|it| it.trial == id.0)
+    }
+
+    /// How many observables there are.
+    pub fn observables(&self) -> usize {
+        self.levels.first().map_or(0, |it| it.observables.len())
+    }
+
+    fn job(&mut self, asked: Asked, candidates: Vec<Candidate>, limit: usize) -> Job {
+        let id = JobId(self.next_id);
+        self.next_id += 1;
+        self.open.insert(id, asked);
+        let mut plan = Plan {
+            seed: self.settings.plan.seed.wrapping_add(id.0),
+            limit: limit.max(1) as u32,
+            candidates,
+            ..self.settings.plan.clone()
+        };
+        if plan.candidates.len() > limit {
+            // Only what a search starts from has to be recorded.
+            plan.record.watch.clear();
+        }
+        Job { id, work: Work::Trial { workload: self.settings.workload.clone(), plan } }
+    }
+
+    /// The next job, if there is one now.
+    fn one(&mut self) -> Option<Job> {
+        if self.ended.is_some() {
+            return None;
+        }
+        if self.normal_asked < self.settings.normal_runs.max(1) {
+            self.normal_asked += 1;
+            return Some(self.job(Asked::Normal, Vec::new(), 1));
+        }
+        if self.levels.is_empty() {
+            return None;
+        }
+        if let Some(proof) = &mut self.proof {
+            let (faults, limit) = (proof.found.plan.candidates.clone(), proof.found.faults.len());
+            // In turns, so that both have the same weather.
+            let replay = proof.replays_asked <= proof.controls_asked;
+            if replay && proof.replays_asked < self.settings.replays {
+                proof.replays_asked += 1;
+                proof.open += 1;
+                return Some(self.job(Asked::Replay, faults, limit));
+            }
+            if proof.controls_asked < self.settings.replays {
+                proof.controls_asked += 1;
+                proof.open += 1;
+                return Some(self.job(Asked::Control, Vec::new(), 1));
+            }
+            return None;
+        }
+        if self.rounds_asked >= self.settings.budget {
+            return None;
+        }
+        if self.levels.len() == 1 && !self.base_asked && self.wants_second() {
+            if let Some(kept) = self.best_fault() {
+                self.base_asked = true;
+                let limit = kept.len();
+                return Some(self.job(Asked::Base { kept: kept.clone() }, kept, limit));
+            }
+        }
+        self.round()
+    }
+
+    /// Whether one fault was searched for long enough.
+    fn wants_second(&self) -> bool {
+        self.rounds.len() as u64 >= self.settings.patience || self.levels[0].exhausted
+    }
+
+    fn round(&mut self) -> Option<Job> {
+        // With a second level, both take turns, unless one of them has nothing left.
+        let mut order: Vec<usize> = (0..self.levels.len()).collect();
+        if self.rounds_asked % 2 == 1 {
+            order.reverse();
+        }
+        for number in order {
+            let busy = self.busy(number);
+            let level = &mut self.levels[number];
+            let picks = level.search.next(&busy);
+            if picks.is_empty() {
+                level.exhausted = busy.is_empty();
+                continue;
+            }
+            let candidate = |pick: &Pick| {
+                let site = level.search.space().choices[pick.choice as usize].site;
+                Candidate {
+                    site: self.case.catalogue().sites()[site as usize].clone(),
+                    fault: level.faults[pick.choice as usize].clone(),
+                    when: level.executions.guard(site, pick.instance),
+                    repeat: Repeat::Once,
+                }
+            };
+            let kept = level.kept.iter().cloned();
+            let candidates: Vec<Candidate> = kept.chain(picks.iter().map(candidate)).collect();
+            let limit = level.kept.len() + 1;
+            self.rounds_asked += 1;
+            let asked = Asked::Round { number: self.rounds_asked, level: number, picks };
+            return Some(self.job(asked, candidates, limit));
+        }
+        None
+    }
+
+    /// What the open rounds of a level may inject.
+    fn busy(&self, level: usize) -> Vec<Pick> {
+        let picks = self.open.values().filter_map(|it| match it {
+            Asked::Round { level: of, picks, .. } if *of == level => Some(picks),
+            _ => None,
+        });
+        picks.flatten().copied().collect()
+    }
+
+    /// The fault that showed most of what is missing, of those that did not bring the failure.
+    fn best_fault(&self) -> Option<Vec<Candidate>> {
+        let shown = |it: &&Round| (it.shown.len(), std::cmp::Reverse(it.number));
+        let best = self.rounds.iter().filter(|it| it.fault.is_some() && it.kept == 0).max_by_key(shown)?;
+        let injected = best.fault.as_ref().filter(|_| !best.shown.is_empty())?;
+        Some(vec![candidate_of(injected)])
+    }
+
+    /// All normal runs are told: what is missing, what leads there, and when it may have happened.
+    fn begin(&mut self) {
+        if self.normal_failed > 0 {
+            self.ended = Some(Standing::AlreadyFails { failed: self.normal_failed, runs: self.normal_runs });
+            return;
+        }
+        if let Some(why) = self.normal.iter().find_map(|it| it.unreadable.clone()) {
+            self.ended = Some(Standing::Unreadable { why });
+            return;
+        }
+        let keys = self.case.keys().len();
+        let most = |key: usize| self.normal.iter().map(|it| it.matched.get(key).copied().unwrap_or(0)).max();
+        let matched: Vec<u32> = (0..keys).map(|key| most(key).unwrap_or(0)).collect();
+        let recorded: Vec<&[crate::executions::ByThread]> =
+            self.normal.iter().map(|it| it.recorded.as_deref().unwrap_or_default()).collect();
+        let stable = stable_threads(recorded.iter().copied());
+        let first = recorded.first().copied().unwrap_or_default();
+        let executions = Executions::of(self.case.catalogue().sites().len(), first, &stable);
+        let missing = self.normal.first().map_or(&[][..], |it| &it.missing);
+        let level = Level::new(&self.case, &self.settings, Vec::new(), (matched, missing), executions);
+        if level.observables.is_empty() {
+            self.ended = Some(Standing::NothingMissing);
+        } else if level.search.next(&[]).is_empty() {
+            self.ended = Some(Standing::NothingToTry);
+        }
+        self.levels.push(level);
+    }
+
+    fn told_round(&mut self, id: JobId, asked: (u64, usize, Vec<Pick>), outcome: &Outcome, digest: &Digest) {
+        let (number, at, picks) = asked;
+        let level = &mut self.levels[at];
+        let kept = level.kept.len();
+        let guards: Vec<Guard> = level
+            .kept
+            .iter()
+            .map(|it| it.when.clone())
+            .chain(picks.iter().map(|it| {
+                let site = level.search.space().choices[it.choice as usize].site;
+                level.executions.guard(site, it.instance)
+            }))
+            .collect();
+        let injected = |at: usize| {
+            let it = outcome.candidates.get(at)?;
+            let CandidateResult::Injected(injection) = &it.result else { return None };
+            let (site, fault, guard) = (it.site.clone(), it.fault.clone(), guards[at].clone());
+            Some(Injected { site, fault, guard, at: injection.clone() })
+        };
+        for (pick, it) in picks.iter().zip(outcome.candidates.iter().skip(kept)) {
+            if matches!(it.result, CandidateResult::Refused { .. }) {
+                level.search.impossible(pick.choice);
+            }
+        }
+        let happened = outcome.failure.as_ref().is_some_and(|it| it.happened);
+        let hit = (0..picks.len()).find_map(|it| Some((picks[it], injected(kept + it)?)));
+        let shown: Vec<u32> = (0..level.observables.len() as u32)
+            .filter(|&observable| {
+                let key = level.observables[observable as usize] as usize;
+                digest.matched.get(key).copied().unwrap_or(0) > level.matched[key]
+            })
+            .collect();
+        let kept_now: Vec<Injected> = (0..kept).filter_map(injected).collect();
+        let rank = hit.as_ref().and_then(|(pick, _)| level.search.rank(pick.choice));
+        let window = picks.len();
+        match &hit {
+            Some((pick, _)) if happened => level.search.used(*pick),
+            Some((pick, _)) => level.search.failed(*pick, shown.iter().copied()),
+            None => level.search.missed(),
+        }
+        // By their numbers at the first level, where all are.
+        let shown: Vec<u32> = shown.iter().map(|&it| level.observables[it as usize]).collect();
+        let fault = hit.map(|(_, it)| it);
+        let round = Round {
+            number,
+            trial: id.0,
+            window,
+            rank,
+            kept: kept_now.len(),
+            shown,
+            happened,
+            fault: fault.clone(),
+        };
+        let place = self.rounds.partition_point(|it| it.number < number);
+        self.rounds.insert(place, round);
+        if !happened {
+            return;
+        }
+        let faults: Vec<Injected> = kept_now.into_iter().chain(fault).collect();
+        if faults.is_empty() {
+            // It came by itself.
+            self.normal_failed += 1;
+            self.normal_runs += 1;
+            return;
+        }
+        if self.proof.is_some() {
+            // Another one is being proved; this one can be found again.
+            return;
+        }
+        let plan = Plan {
+            candidates: faults.iter().map(candidate_of).collect(),
+            limit: faults.len() as u32,
+            ..self.settings.plan.clone()
+        };
+        let why = outcome.failure.as_ref().map(|it| it.why.clone()).unwrap_or_default();
+        let found = Found { round: number, trial: id.0, faults, plan, why, hits: 0, runs: 0, replayed: None };
+        self.proof = Some(Proof { found, replays_asked: 0, controls_asked: 0, open: 0 });
+    }
+
+    /// The proof is over when everything that it asked for was told.
+    fn judge(&mut self) {
+        let over = self.proof.as_ref().is_some_and(|it| {
+            it.open == 0
+                && it.replays_asked >= self.settings.replays
+                && it.controls_asked >= self.settings.replays
+        });
+        if !over {
+            return;
+        }
+        let Some(Proof { found, .. }) = self.proof.take() else { return };
+        if self.normal_failed > 0 {
+            self.ended = Some(Standing::AlreadyFails { failed: self.normal_failed, runs: self.normal_runs });
+        }
+        if found.hits > 0 || self.settings.replays == 0 {
+            self.found.push(found);
+            if !self.settings.keep_going && self.ended.is_none() {
+                self.ended = Some(Standing::Reproduced);
+            }
+        }
+    }
+
+    /// Whether there is nothing more to do, and why.
+    fn standing(&self) -> Standing {
+        if let Some(ended) = &self.ended {
+            return ended.clone();
+        }
+        if self.levels.is_empty() || self.proof.is_some() || !self.open.is_empty() {
+            return Standing::Going;
+        }
+        let end = |otherwise: Standing| {
+            if self.found.is_empty() { otherwise } else { Standing::Reproduced }
+        };
+        if self.rounds_asked >= self.settings.budget {
+            return end(Standing::Budget);
+        }
+        if self.levels.iter().all(|it| it.search.next(&[]).is_empty()) {
+            return end(Standing::Exhausted);
+        }
+        Standing::Going
+    }
+}
+
+/// The fault that happened, asked for at the very instance.
+fn candidate_of(injected: &Injected) -> Candidate {
+    Candidate {
+        site: injected.site.clone(),
+        fault: injected.fault.clone(),
+        when: injected.guard.clone(),
+        repeat: Repeat::Once,
+    }
+}
+
+impl Level {
+    fn new(
+        case: &Case,
+        settings: &Settings,
+        kept: Vec<Candidate>,
+        (matched, missing): (Vec<u32>, &[u32]),
+        mut executions: Executions,
+    ) -> Level {
+        let keys = case.keys();
+        let is_missing = |key: &usize| (keys[*key].entries.len() as u32) > matched[*key];
+        let observables: Vec<u32> = (0..keys.len()).filter(is_missing).map(|it| it as u32).collect();
+        let of_observable = |&key: &u32| keys[key as usize].statements.clone();
+        let found = case.catalogue().choices(
+            case.program(),
+            &observables.iter().map(of_observable).collect::<Vec<_>>(),
+            settings.kinds,
+        );
+        let space = Space {
+            observables: observables
+                .iter()
+                .map(|&key| {
+                    let mut entries = keys[key as usize].entries.clone();
+                    entries.retain(|it| missing.binary_search(it).is_ok());
+                    Observable { entries }
+                })
+                .collect(),
+            choices: found.choices,
+            instances: std::mem::take(&mut executions.instances),
+        };
+        Level {
+            kept,
+            search: Search::new(Arc::new(space), settings.search),
+            faults: found.faults,
+            executions,
+            observables,
+            matched,
+            sites_inferred: found.sites_inferred,
+            exhausted: false,
+        }
+    }
+}
+
+impl Engine for Reproduce {
+    type Digester = Reader;
+    type Verdict = Verdict;
+
+    fn name(&self) -> &'static str {
+        "reproduce"
+    }
+
+    fn next(&mut self, room: usize) -> Next {
+        let jobs: Vec<Job> = std::iter::from_fn(|| self.one()).take(room).collect();
+        if !jobs.is_empty() {
+            return Next::Start(jobs);
+        }
+        match self.standing() {
+            Standing::Going => Next::Wait,
+            _ if !self.open.is_empty() => Next::Wait,
+            _ => Next::Done,
+        }
+    }
+
+    fn digester(&self) -> Reader {
+        Reader(self.case.clone())
+    }
+
+    fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: Digest) {
+        let (Some(asked), Some(outcome)) = (self.open.remove(&id), outcome) else { return };
+        let happened = outcome.failure.as_ref().is_some_and(|it| it.happened);
+        match asked {
+            Asked::Normal => {
+                self.normal_runs += 1;
+                self.normal_failed += u64::from(happened);
+                self.normal.push(digest);
+                if self.normal_runs == self.settings.normal_runs.max(1) {
+                    self.begin();
+                }
+            }
+            Asked::Round { number, level, picks } => {
+                self.told_round(id, (number, level, picks), outcome, &digest);
+            }
+            Asked::Base { kept } => {
+                let recorded = digest.recorded.unwrap_or_default();
+                let normal = self.normal.iter().filter_map(|it| it.recorded.as_deref());
+                let stable = stable_threads(normal);
+                let executions = Executions::of(self.case.catalogue().sites().len(), &recorded, &stable);
+                let base = (digest.matched, &digest.missing[..]);
+                let level = Level::new(&self.case, &self.settings, kept, base, executions);
+                self.levels.push(level);
+            }
+            Asked::Replay => {
+                if let Some(proof) = &mut self.proof {
+                    proof.open -= 1;
+                    proof.found.runs += 1;
+                    proof.found.hits += u64::from(happened);
+                    if happened && proof.found.replayed.is_none() {
+                        proof.found.replayed = Some(id.0);
+                    }
+                }
+                self.judge();
+            }
+            Asked::Control => {
+                self.normal_runs += 1;
+                self.normal_failed += u64::from(happened);
+                if let Some(proof) = &mut self.proof {
+                    proof.open -= 1;
+                }
+                self.judge();
+            }
+        }
+    }
+
+    fn verdict(&self) -> Verdict {
+        let keys = self.case.keys();
+        let first = self.levels.first();
+        let missing = first.map_or_else(Vec::new, |level| {
+            let of = |(number, &key): (usize, &u32)| {
+                let it = &keys[key as usize];
+                let leads = |choice: &&crate::space::Choice| {
+                    choice.distances.iter().any(|&(observable, _)| observable == number as u32)
+                };
+                Missing {
+                    entry: it.entries.first().copied().unwrap_or(0),
+                    line: it.line,
+                    message: it.message.clone(),
+                    times: it.entries.len() as u32 - level.matched[key as usize],
+                    sites: level.search.space().choices.iter().filter(leads).count(),
+                    shown: self.rounds.iter().filter(|it| it.shown.contains(&key)).count() as u64,
+                }
+            };
+            level.observables.iter().enumerate().map(of).collect()
+        });
+        let reached = |level: &Level| {
+            let space = level.search.space();
+            let mut sites: Vec<u32> = space.choices.iter().map(|it| it.site).collect();
+            sites.sort_unstable();
+            sites.dedup();
+            sites.retain(|&it| !space.instances[it as usize].is_empty());
+            let instances = sites.iter().map(|&it| space.instances[it as usize].len()).sum();
+            (sites.len(), instances)
+        };
+        let (sites_reached, instances) = first.map_or((0, 0), reached);
+        Verdict {
+            standing: self.standing(),
+            found: self.found.clone(),
+            rounds: self.rounds.clone(),
+            missing,
+            sites_total: self.case.catalogue().sites().len(),
+            sites_inferred: first.map_or(0, |it| it.sites_inferred),
+            sites_reached,
+            instances,
+            normal: (self.normal_runs, self.normal_failed),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The executions of sites in a run: by whom, in which order, and where they lie in the failure log.
+
+use std::collections::BTreeMap;
+
+use hypocenter_logs::role;
+use hypocenter_plan::Guard;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+
+use crate::space::Instance;
+
+/// The executions of one site by one thread of a node, in their order.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ByThread {
+    /// The site, by its number in the catalogue.
+    pub site: u32,
+    /// The node.
+    pub node: String,
+    /// The thread's name.
+    pub thread: String,
+    /// For each its place among all executions of the run.
+    pub orders: Vec<u32>,
+    /// For each how many entries of the failure log come before it.
+    pub positions: Vec<u32>,
+    /// For each what stands for its stack; empty where stacks were not recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stacks: Vec<u64>,
+}
+
+/// The executions of a run with the names by which a plan asks for them.
+#[derive(Debug, Default)]
+pub struct Executions {
+    /// For each site its executions, in their order.
+    pub instances: Vec<Vec<Instance>>,
+    /// For each of them the group and its number in it, from 1.
+    names: Vec<Vec<(u32, u32)>>,
+    groups: Vec<Guard>,
+}
+
+impl Executions {
+    /// From what one run recorded. `stable` says which threads have the same name in every run; of others all with the same
+    /// role are counted together.
+    pub fn of(sites: usize, recorded: &[ByThread], stable: &FxHashSet<(String, String)>) -> Executions {
+        let mut found = Executions {
+            instances: vec![Vec::new(); sites],
+            names: vec![Vec::new(); sites],
+            groups: Vec::new(),
+        };
+        let mut groups: FxHashMap<(String, String), u32> = FxHashMap::default();
+        let mut all: Vec<(u32, u32, Instance)> = Vec::new();
+        for it in recorded.iter().filter(|it| (it.site as usize) < sites) {
+            let pattern = if stable.contains(&(it.node.clone(), it.thread.clone())) {
+                it.thread.clone()
+            } else {
+                // What numbers the thread may be anything.
+                role(&it.thread).replace('#', "*")
+            };
+            let guards = &mut found.groups;
+            let group = *groups.entry((it.node.clone(), pattern)).or_insert_with_key(|(node, thread)| {
+                let (node, thread) = (Some(node.clone()), Some(thread.clone()));
+                guards.push(Guard { node, thread, ..Guard::default() });
+                guards.len() as u32 - 1
+            });
+            for (at, (&order, &position)) in it.orders.iter().zip(&it.positions).enumerate() {
+                let stack = it.stacks.get(at).copied().unwrap_or(0);
+                all.push((it.site, group, Instance { position, order, stack }));
+            }
+        }
+        all.sort_unstable_by_key(|(site, _, instance)| (*site, instance.order));
+        let mut counts: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+        for (site, group, instance) in all {
+            let count = counts.entry((site, group)).or_default();
+            *count += 1;
+            found.instances[site as usize].push(instance);
+            found.names[site as usize].push((group, *count));
+        }
+        found
+    }
+
+    /// The guard by which a plan asks for one of them.
+    pub fn guard(&self, site: u32, instance: u32) -> Guard {
+        let (group, number) = self.names[site as usize][instance as usize];
+        Guard { occurrence: Some(number.into()), ..self.groups[group as usize].clone() }
+    }
+}
+
+/// The threads, by node and name, that all of some runs have.
+pub fn stable_threads<'r>(runs: impl IntoIterator<Item = &'r [ByThread]>) -> FxHashSet<(String, String)> {
+    let mut seen: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut count = 0;
+    for run in runs {
+        count += 1;
+        let mut own: Vec<(&str, &str)> =
+            run.iter().map(|it| (it.node.as_str(), it.thread.as_str())).collect();
+        own.sort_unstable();
+        own.dedup();
+        own.into_iter().for_each(|it| *seen.entry(it).or_default() += 1);
+    }
+    let of_all = seen.into_iter().filter(|&(_, times)| times == count);
+    of_all.map(|((node, thread), _)| (node.to_owned(), thread.to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recorded(site: u32, thread: &str, orders: &[u32]) -> ByThread {
+        ByThread {
+            site,
+            node: "n".to_owned(),
+            thread: thread.to_owned(),
+            orders: orders.to_vec(),
+            positions: orders.to_vec(),
+            stacks: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn threads_are_asked_for_by_name_if_it_lasts_and_by_role_if_not() {
+        let first =
+            [recorded(0, "main", &[0, 4]), recorded(0, "pool-7", &[1, 5]), recorded(0, "pool-8", &[2])];
+        let second = [recorded(0, "main", &[0, 3]), recorded(0, "pool-9", &[1])];
+        let stable = stable_threads([&first[..], &second[..]]);
+        assert_eq!(stable.len(), 1);
+        let found = Executions::of(2, &first, &stable);
+        assert_eq!(found.instances[0].len(), 5);
+        let asked = |instance| {
+            let guard = found.guard(0, instance);
+            (guard.thread.unwrap(), guard.occurrence.unwrap())
+        };
+        let all: Vec<(String, u64)> = (0..5).map(asked).collect();
+        let expected = [("main", 1), ("pool-*", 1), ("pool-*", 2), ("main", 2), ("pool-*", 3)];
+        assert_eq!(all, expected.map(|(thread, n)| (thread.to_owned(), n)));
+        assert_eq!(found.instances[0].iter().map(|it| it.order).collect::<Vec<_>>(), [0, 1, 2, 4, 5]);
+        assert!(found.instances[1].is_empty());
+    }
+}
