@@ -12,7 +12,7 @@ use hypocenter_trace::{Map, SiteId, Trace};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, NamedFrame, Wanted};
 use crate::executions::ByThread;
 use crate::statements;
 
@@ -46,8 +46,8 @@ struct FailureLog {
 pub struct FailureKey {
     /// Where they stand, among all entries in the order of time.
     pub entries: Vec<u32>,
-    /// The statements that can have written them, by their numbers in the program.
-    pub statements: Vec<u32>,
+    /// What is known of how they came about.
+    pub wanted: Wanted,
     /// The line of the first in its log.
     pub line: u32,
     /// What the first says.
@@ -97,7 +97,7 @@ impl Case {
             FailureLog { log, tied }
         };
         let failure: Vec<FailureLog> = failure.into_iter().map(tie).collect();
-        let (keys, places) = keys_of(&failure);
+        let (keys, places) = keys_of(&program, &failure);
         Case { program, catalogue, statements, failure, keys, places, roles: OnceLock::new() }
     }
 
@@ -257,7 +257,7 @@ fn merged(node: &str, logs: &[TrialLog], statements: &Statements, fields: Fields
 
 /// What the failure log says, each once, in the order of its first entry; and for each log, for each entry, its key and its
 /// place among all in the order of time.
-fn keys_of(failure: &[FailureLog]) -> (Vec<FailureKey>, Vec<Vec<(u32, u32)>>) {
+fn keys_of(program: &Program, failure: &[FailureLog]) -> (Vec<FailureKey>, Vec<Vec<(u32, u32)>>) {
     let mut all: Vec<(i64, usize, u32)> = Vec::new();
     for (number, it) in failure.iter().enumerate() {
         let mut last = i64::MIN;
@@ -278,7 +278,10 @@ fn keys_of(failure: &[FailureLog]) -> (Vec<FailureKey>, Vec<Vec<(u32, u32)>>) {
             let message = log.log.entry(at as usize).map_or("", |it| it.first_line());
             keys.push(FailureKey {
                 entries: Vec::new(),
-                statements: log.tied.statements(entry.key).iter().map(|it| it.0).collect(),
+                wanted: Wanted {
+                    statements: log.tied.statements(entry.key).iter().map(|it| it.0).collect(),
+                    frames: frames(program, log.tied.evidence(entry.key)),
+                },
                 line: entry.line,
                 message: message.chars().take(MESSAGE_CHARS_MAX).collect(),
             });
@@ -288,6 +291,28 @@ fn keys_of(failure: &[FailureLog]) -> (Vec<FailureKey>, Vec<Vec<(u32, u32)>>) {
         places[number][at as usize] = (key, place as u32);
     }
     (keys, places)
+}
+
+/// The frames of the system in stack traces.
+fn frames(program: &Program, evidence: &[hypocenter_logs::Evidence]) -> Vec<NamedFrame> {
+    let world = &program.world;
+    let is_system = |class: &str| {
+        world.find_type(class.replace('.', "/").as_bytes()).is_some_and(|it| world.is_system(it))
+    };
+    let mut found = Vec::new();
+    for it in evidence {
+        for exception in &it.trace().exceptions {
+            let own = exception.frames.iter().filter(|it| is_system(it.class));
+            found.extend(own.enumerate().map(|(depth, frame)| NamedFrame {
+                class: frame.class.to_owned(),
+                method: frame.method.to_owned(),
+                line: frame.line,
+                depth: depth as u32,
+                exception: exception.class.to_owned(),
+            }));
+        }
+    }
+    found
 }
 
 /// The executions of fault sites, with their places in the failure log.

@@ -13,6 +13,37 @@ use crate::statements::copies;
 /// explains more than a delay that may.
 const DELAY_DISTANCE: u32 = 8;
 
+/// What it costs to throw another class than a call declares: a handler on the way names it, and the declared one does as
+/// well where that makes no difference.
+const SUBTYPE_DISTANCE: u32 = 1;
+/// What it costs that a stack trace has the method of a site and another line of it: lines of another build are off, and
+/// what was logged may have passed through.
+const OTHER_LINE_DISTANCE: u32 = 2;
+
+/// What is known of something that is missing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The log statements that write it, by their numbers in the program.
+    pub statements: Vec<u32>,
+    /// The frames of the stack traces that were logged with it.
+    pub frames: Vec<NamedFrame>,
+}
+
+/// A frame of the system in a stack trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedFrame {
+    /// The class, with dots.
+    pub class: String,
+    /// The method.
+    pub method: String,
+    /// The line, where it is known.
+    pub line: Option<u32>,
+    /// How many frames of the system are within it.
+    pub depth: u32,
+    /// The class of the exception.
+    pub exception: String,
+}
+
 /// Every call at which something can go wrong, and what.
 #[derive(Debug)]
 pub struct Catalogue {
@@ -91,8 +122,8 @@ impl Catalogue {
         self.calls.binary_search(&call).ok().map(|it| it as u32)
     }
 
-    /// What can lead to some observables, each given by the log statements that write it.
-    pub fn choices(&self, program: &Program, observables: &[Vec<u32>], kinds: Kinds) -> Choices {
+    /// What can lead to some observables.
+    pub fn choices(&self, program: &Program, observables: &[Wanted], kinds: Kinds) -> Choices {
         let mut found = Choices::default();
         if kinds.exceptions {
             self.exceptions(program, observables, &mut found);
@@ -110,12 +141,12 @@ impl Catalogue {
         found
     }
 
-    fn exceptions(&self, program: &Program, observables: &[Vec<u32>], found: &mut Choices) {
+    fn exceptions(&self, program: &Program, observables: &[Wanted], found: &mut Choices) {
         let (world, faults) = (&program.world, &program.faults);
         let mut starts: Vec<(MethodId, u16)> = Vec::new();
         let mut owners: Vec<u32> = Vec::new();
-        for (observable, statements) in observables.iter().enumerate() {
-            for it in statements.iter().flat_map(|&number| copies(program, number)) {
+        for (observable, wanted) in observables.iter().enumerate() {
+            for it in wanted.statements.iter().flat_map(|&number| copies(program, number)) {
                 // What a wrapper writes depends on its caller, and on how the wrapper comes to write it.
                 let written = it.via.map(|_| (it.written.method, it.written.instruction));
                 let places = std::iter::once((it.method, it.instruction)).chain(written);
@@ -146,7 +177,16 @@ impl Catalogue {
                 if distance == u32::MAX {
                     continue;
                 }
+                let is_declared = faults.at(call).iter().any(|it| it.kind.exceptions().contains(&class));
+                let distance = if is_declared { distance } else { distance + SUBTYPE_DISTANCE };
                 let nearest = nearest.entry((call, class)).or_default().entry(observable).or_insert(distance);
+                *nearest = distance.min(*nearest);
+            }
+        }
+        for (observable, wanted) in observables.iter().enumerate() {
+            for (call, class, distance) in wanted.frames.iter().flat_map(|it| self.named(program, it)) {
+                let nearest = nearest.entry((call, class)).or_default();
+                let nearest = nearest.entry(observable as u32).or_insert(distance);
                 *nearest = distance.min(*nearest);
             }
         }
@@ -162,5 +202,23 @@ impl Catalogue {
             found.choices.push(Choice { site, distances });
             found.faults.push(Fault::Exception { class: world.show_type(class), message: None });
         }
+    }
+
+    /// The faults in the method of a frame that can have thrown its exception: call, class and distance.
+    fn named(&self, program: &Program, frame: &NamedFrame) -> Vec<(CallId, TypeId, u32)> {
+        let world = &program.world;
+        let Some(logged) = world.find_type(frame.exception.replace('.', "/").as_bytes()) else {
+            return Vec::new();
+        };
+        let at = |it: &Site| (it.class.as_str(), it.method.as_str()) == (&frame.class, &frame.method);
+        let here = self.sites.iter().zip(&self.calls).filter(|(site, _)| at(site));
+        let faults = here.flat_map(|(site, &call)| {
+            let of_line = frame.line.is_none() || site.line == frame.line;
+            let distance = 1 + frame.depth + if of_line { 0 } else { OTHER_LINE_DISTANCE };
+            let declared = program.faults.at(call).iter().flat_map(|it| it.kind.exceptions());
+            let fits = |it: &TypeId| world.is_subtype(*it, logged) || world.is_subtype(logged, *it);
+            declared.copied().filter(fits).map(move |class| (call, class, distance))
+        });
+        faults.collect()
     }
 }

@@ -543,7 +543,7 @@ impl Level {
         let keys = case.keys();
         let is_missing = |key: &usize| (keys[*key].entries.len() as u32) > matched[*key];
         let observables: Vec<u32> = (0..keys.len()).filter(is_missing).map(|it| it as u32).collect();
-        let of_observable = |&key: &u32| keys[key as usize].statements.clone();
+        let of_observable = |&key: &u32| keys[key as usize].wanted.clone();
         let found = case.catalogue().choices(
             case.program(),
             &observables.iter().map(of_observable).collect::<Vec<_>>(),

@@ -10,7 +10,7 @@ mod statements;
 mod strategy;
 
 pub use case::{Case, Digest, FailureKey, Reader};
-pub use catalogue::{Catalogue, Choices, Kinds};
+pub use catalogue::{Catalogue, Choices, Kinds, NamedFrame, Wanted};
 pub use engine::{Found, Injected, Missing, Reproduce, Round, Settings, Standing, Verdict};
 pub use executions::ByThread;
 pub use search::{Pick, Search, SearchOptions};
