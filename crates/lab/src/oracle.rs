@@ -25,7 +25,7 @@ pub use error::OracleError;
 pub(crate) use lines::open_regular;
 pub(crate) use place::{Ground, Place};
 pub(crate) use stack::fits_name;
-pub(crate) use text::LineText;
+pub use text::LineText;
 
 /// How long the reason of a combined oracle may get.
 const WHY_CHARS_MAX: usize = 2000;
@@ -87,6 +87,18 @@ pub fn check(oracle: &Oracle) -> Result<(), OracleError> {
         }
         Oracle::All(parts) | Oracle::Any(parts) => parts.iter().try_for_each(check),
         Oracle::Not(part) => check(part),
+    }
+}
+
+/// What lines of logs an oracle looks for: where they stand, the failure shows.
+pub fn lines(oracle: &Oracle) -> Result<Vec<LineText>, OracleError> {
+    match oracle {
+        Oracle::Log { line, .. } => LineText::new("log", line).map(|it| vec![it]),
+        Oracle::All(parts) | Oracle::Any(parts) => {
+            let all = parts.iter().map(lines).collect::<Result<Vec<_>, _>>()?;
+            Ok(all.into_iter().flatten().collect())
+        }
+        _ => Ok(Vec::new()),
     }
 }
 

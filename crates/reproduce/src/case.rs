@@ -30,6 +30,8 @@ pub struct Case {
     keys: Vec<FailureKey>,
     /// For each log, for each entry, its key and its place among all entries in the order of time.
     places: Vec<Vec<(u32, u32)>>,
+    /// Where the lines stand that say that the failure happened, among all entries in the order of time.
+    symptoms: Vec<u32>,
     /// Which sites of the map are which, found out at the first trial: all have the same map.
     roles: OnceLock<Vec<SiteRole>>,
 }
@@ -87,8 +89,9 @@ enum SiteRole {
 pub struct Reader(pub(crate) Arc<Case>);
 
 impl Case {
-    /// A case. Each log of the failure has the name of the node that wrote it; one log of all has any name.
-    pub fn new(program: Program, failure: Vec<(String, Log)>) -> Case {
+    /// A case. Each log of the failure has the name of the node that wrote it; one log of all has any name. `is_symptom` knows
+    /// the lines that say that the failure happened.
+    pub fn new(program: Program, failure: Vec<(String, Log)>, is_symptom: impl Fn(&str) -> bool) -> Case {
         let statements = statements::index(&program);
         let catalogue = Catalogue::of(&program);
         let tie = |(node, log): (String, Log)| {
@@ -98,7 +101,14 @@ impl Case {
         };
         let failure: Vec<FailureLog> = failure.into_iter().map(tie).collect();
         let (keys, places) = keys_of(&program, &failure);
-        Case { program, catalogue, statements, failure, keys, places, roles: OnceLock::new() }
+        let mut symptoms = Vec::new();
+        for (log, places) in failure.iter().zip(&places) {
+            let says = |it: &Entry<'_>| it.message.lines().chain(it.rest.lines()).any(&is_symptom);
+            let entries = log.log.entries().zip(places).filter(|(it, _)| says(it));
+            symptoms.extend(entries.map(|(_, &(_, place))| place));
+        }
+        symptoms.sort_unstable();
+        Case { program, catalogue, statements, failure, keys, places, symptoms, roles: OnceLock::new() }
     }
 
     /// The program.
@@ -114,6 +124,11 @@ impl Case {
     /// What the failure log says, each once.
     pub fn keys(&self) -> &[FailureKey] {
         &self.keys
+    }
+
+    /// Where the lines stand that say that the failure happened.
+    pub fn symptoms(&self) -> &[u32] {
+        &self.symptoms
     }
 
     /// Of how many entries of the failure log a statement of the program is known, and how many there are.

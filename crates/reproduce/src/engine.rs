@@ -555,7 +555,7 @@ impl Level {
                 .map(|&key| {
                     let mut entries = keys[key as usize].entries.clone();
                     entries.retain(|it| missing.binary_search(it).is_ok());
-                    Observable { entries }
+                    Observable::new(entries, case.symptoms())
                 })
                 .collect(),
             choices: found.choices,

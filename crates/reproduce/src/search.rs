@@ -6,7 +6,8 @@
 //! observable that gave the minimum. Smaller is better throughout. The first ones, as many as the window is wide, are tried
 //! together: whichever is reached first happens. A round in which nothing happened doubles the window and teaches nothing.
 //!
-//! Past the paper: what was tried without success costs a site one step, so that a site with many instances does not keep
+//! Past the paper: how near to the observable, in the log, a site is executed at all counts as well, by the logarithm of
+//! the entries between; what stands far from the failure's own lines counts less from the start; what was tried without success costs a site one step, so that a site with many instances does not keep
 //! others out of the window, and when its nearest instance is used up the next nearest follows.
 
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use hypocenter_trace::hash;
 use rustc_hash::FxHashSet;
 
-use crate::space::{Instance, Space};
+use crate::space::{Instance, Observable, Space, bits};
 use crate::strategy::Strategy;
 
 /// How many instances of a site the strategies with a limit try.
@@ -49,6 +50,8 @@ pub struct Search {
     options: SearchOptions,
     /// `I` of each observable.
     shown: Vec<u32>,
+    /// For each site and observable how near the site is executed to it, in bits of entries.
+    near: Vec<Vec<u32>>,
     /// For each site how often it was tried without success.
     failed: Vec<u32>,
     /// For each choice whether it can be done at all.
@@ -71,8 +74,10 @@ struct Ranked {
 impl Search {
     /// A search that has tried nothing yet.
     pub fn new(space: Arc<Space>, options: SearchOptions) -> Search {
+        let is_full = options.strategy == Strategy::Full;
         Search {
-            shown: vec![0; space.observables.len()],
+            shown: space.observables.iter().map(|it| if is_full { it.remote } else { 0 }).collect(),
+            near: if is_full { nearest_of_sites(&space) } else { Vec::new() },
             failed: vec![0; space.instances.len()],
             possible: vec![true; space.choices.len()],
             tried: FxHashSet::default(),
@@ -143,7 +148,7 @@ impl Search {
         let open = choices.filter(|&choice| self.possible[choice as usize]);
         let is_open = |pick: &Pick| !self.tried.contains(pick) && !busy.contains(pick);
         match self.options.strategy {
-            Strategy::Full => open.filter_map(|it| self.nearest(it, &is_open)).collect(),
+            Strategy::Full | Strategy::TwoLevel => open.filter_map(|it| self.nearest(it, &is_open)).collect(),
             Strategy::Distance | Strategy::Stacktrace => {
                 open.filter_map(|it| self.first(it, usize::MAX, false, &is_open)).collect()
             }
@@ -177,10 +182,14 @@ impl Search {
     /// `F` of a choice, and the observable that gives it.
     fn priority(&self, choice: u32, feedback: bool) -> Option<(u32, u32)> {
         let shown = |observable: u32| if feedback { self.shown[observable as usize] } else { 0 };
+        let near = self.near.get(self.space.choices[choice as usize].site as usize);
+        let near = |observable: u32| near.map_or(0, |it| it[observable as usize]);
         let distances = &self.space.choices[choice as usize].distances;
         distances
             .iter()
-            .map(|&(observable, distance)| (distance.saturating_add(shown(observable)), observable))
+            .map(|&(observable, distance)| {
+                (distance.saturating_add(shown(observable)).saturating_add(near(observable)), observable)
+            })
             .min()
     }
 
@@ -245,10 +254,28 @@ impl Search {
     }
 }
 
+/// For each site and observable the temporal distance of the nearest instance, in bits.
+fn nearest_of_sites(space: &Space) -> Vec<Vec<u32>> {
+    let of_site = |instances: &Vec<Instance>| {
+        let mut sorted: Vec<Instance> = instances.clone();
+        sorted.sort_unstable_by_key(|it| it.position);
+        let nearest = |observable: &Observable| {
+            // Beside each entry only the last instance before it and the first behind can be the nearest.
+            let beside = observable.entries.iter().flat_map(|&entry| {
+                let behind = sorted.partition_point(|it| it.position <= entry);
+                sorted[behind.saturating_sub(1)..].iter().take(2)
+            });
+            bits(beside.map(|it| observable.distance(it)).min().unwrap_or(u32::MAX) / 2)
+        };
+        space.observables.iter().map(nearest).collect()
+    };
+    space.instances.iter().map(of_site).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::space::{Choice, Observable};
+    use crate::space::Choice;
 
     fn instance(order: u32, position: u32) -> Instance {
         Instance { position, order, stack: u64::from(position) }
@@ -258,7 +285,7 @@ mod tests {
     /// afar, choice 3 to none.
     fn space() -> Arc<Space> {
         Arc::new(Space {
-            observables: vec![Observable { entries: vec![10] }, Observable { entries: vec![50] }],
+            observables: vec![Observable::new(vec![10], &[]), Observable::new(vec![50], &[])],
             choices: vec![
                 Choice { site: 0, distances: vec![(0, 1)] },
                 Choice { site: 1, distances: vec![(1, 2)] },

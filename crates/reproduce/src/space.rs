@@ -4,11 +4,17 @@
 /// impossible: where a instance of one run lies in another is an estimate.
 const LATE: u32 = 3;
 
+/// So near to the failure's own lines, in entries, everything counts the same.
+const REMOTE_ENTRIES: u32 = 4;
+
 /// Something that the failure log has and the runs without the fault do not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observable {
     /// Where it stands in the failure log: numbers of entries, ascending.
     pub entries: Vec<u32>,
+    /// How much less it counts from the start, in steps of the causal graph: what stands far from the failure's own lines is
+    /// less likely to have to do with it.
+    pub remote: u32,
 }
 
 /// A fault at a site.
@@ -50,14 +56,31 @@ impl Space {
 }
 
 impl Observable {
+    /// One that is missing at some entries of a failure log whose own lines, those of the oracle, are at others.
+    pub fn new(entries: Vec<u32>, symptoms: &[u32]) -> Observable {
+        let gap = |&entry: &u32| between(symptoms, entry);
+        let nearest = if symptoms.is_empty() { 0 } else { entries.iter().map(gap).min().unwrap_or(0) };
+        Observable { remote: 2 * bits(nearest / REMOTE_ENTRIES), entries }
+    }
+
     /// The temporal distance: how many entries of the failure log lie between a instance and the observable.
     pub fn distance(&self, instance: &Instance) -> u32 {
-        let next = self.entries.partition_point(|&entry| entry < instance.position);
-        let ahead = self.entries.get(next).map(|entry| entry - instance.position);
-        let behind =
-            next.checked_sub(1).map(|at| (instance.position - self.entries[at]).saturating_mul(LATE));
-        ahead.into_iter().chain(behind).min().unwrap_or(u32::MAX)
+        between(&self.entries, instance.position)
     }
+}
+
+/// How many entries lie between a place and the nearest of some marks: those behind it count, and those before it as
+/// well, though more.
+fn between(marks: &[u32], place: u32) -> u32 {
+    let next = marks.partition_point(|&mark| mark < place);
+    let ahead = marks.get(next).map(|mark| mark - place);
+    let behind = next.checked_sub(1).map(|at| (place - marks[at]).saturating_mul(LATE));
+    ahead.into_iter().chain(behind).min().unwrap_or(u32::MAX)
+}
+
+/// How many bits a number has: far is far, and farther is not much worse.
+pub fn bits(number: u32) -> u32 {
+    u32::BITS - number.leading_zeros()
 }
 
 #[cfg(test)]
@@ -66,15 +89,25 @@ mod tests {
 
     #[test]
     fn a_moment_is_as_far_as_the_entries_between() {
-        let observable = Observable { entries: vec![10, 20] };
+        let observable = Observable::new(vec![10, 20], &[]);
         let at = |position| observable.distance(&Instance { position, order: 0, stack: 0 });
         assert_eq!([at(10), at(8), at(0)], [0, 2, 10]);
         // Just behind one, and far before the next.
         assert_eq!([at(11), at(13), at(14)], [3, 7, 6]);
         assert_eq!([at(21), at(30)], [3, 30]);
         assert_eq!(
-            Observable { entries: vec![] }.distance(&Instance { position: 3, order: 0, stack: 0 }),
+            Observable::new(vec![], &[]).distance(&Instance { position: 3, order: 0, stack: 0 }),
             u32::MAX
         );
+    }
+
+    #[test]
+    fn what_is_far_from_the_failure_counts_less() {
+        let remote = |entry| Observable::new(vec![entry], &[100]).remote;
+        assert_eq!([remote(100), remote(97), remote(96), remote(80), remote(0)], [0, 0, 2, 6, 10]);
+        // Behind it, causes are not looked for.
+        assert_eq!(remote(110), 6);
+        // Where the failure shows no line of its own, nothing is far.
+        assert_eq!(Observable::new(vec![7], &[]).remote, 0);
     }
 }

@@ -6,8 +6,10 @@ use std::str::FromStr;
 /// How a search chooses. All but [`Strategy::Full`] are there to be compared with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Strategy {
-    /// The site by distance and feedback, its instance by the distance in the log.
+    /// The site by distance, feedback and how near it is executed, its instance by the distance in the log.
     Full,
+    /// The site by distance and feedback alone, its instance by the distance in the log: the two levels of the paper.
+    TwoLevel,
     /// Every instance of every site that can lead to an observable, in the order of the run.
     Exhaustive,
     /// The site by distance, its instances in the order of the run.
@@ -28,8 +30,9 @@ pub enum Strategy {
 
 impl Strategy {
     /// Every strategy.
-    pub const ALL: [Strategy; 9] = [
+    pub const ALL: [Strategy; 10] = [
         Strategy::Full,
+        Strategy::TwoLevel,
         Strategy::Exhaustive,
         Strategy::Distance,
         Strategy::DistanceLimit,
@@ -44,6 +47,7 @@ impl Strategy {
     pub fn name(self) -> &'static str {
         match self {
             Strategy::Full => "full",
+            Strategy::TwoLevel => "two-level",
             Strategy::Exhaustive => "exhaustive",
             Strategy::Distance => "distance",
             Strategy::DistanceLimit => "distance-limit",

@@ -59,7 +59,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     for (class, concrete) in abstract_exceptions(&program, &target) {
         ready.may_throw(&class, concrete);
     }
-    let case = Arc::new(Case::new(program, logs));
+    let case = Arc::new(Case::new(program, logs, symptom(&request)?));
     tell_log(&case, what)?;
     let mut engine = live::Narrated::new(Reproduce::new(case.clone(), settings(&request, what)?), &case);
     let interrupt = Interrupt::watch();
@@ -199,6 +199,13 @@ fn abstract_exceptions(program: &Program, target: &Target) -> Vec<(String, Vec<S
     all.retain(|&it| world.get(it).access & access::ABSTRACT != 0);
     let concrete = |class: String| Some((class.clone(), concrete_subtypes(&target.with_jdk, &class).ok()?));
     all.into_iter().filter_map(|it| concrete(world.show_type(it))).collect()
+}
+
+/// Knows the lines that the oracle looks for.
+fn symptom(request: &Request) -> Result<impl Fn(&str) -> bool, Failure> {
+    let lines = request.oracle.as_ref().map(hypocenter_lab::oracle::lines).transpose();
+    let lines = lines.map_err(|error| Failure::usage(error.to_string()))?.unwrap_or_default();
+    Ok(move |line: &str| lines.iter().any(|it| it.fits(line.as_bytes())))
 }
 
 /// How much of the failure log the program can have written.

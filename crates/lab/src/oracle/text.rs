@@ -11,7 +11,7 @@ const SHOWN_CHARS_MAX: usize = 200;
 /// What a line is to have, ready to be looked for. A line that is not UTF-8 is also looked at with a replacement
 /// character for each broken part, because `.` stands for a character and never for a broken one.
 #[derive(Debug, Clone)]
-pub(crate) struct LineText(Vec<Regex>);
+pub struct LineText(Vec<Regex>);
 
 impl LineText {
     pub(crate) fn new(what: &'static str, text: &LogText) -> Result<LineText, OracleError> {
@@ -57,7 +57,8 @@ impl LineText {
         Ok(LineText(expressions))
     }
 
-    pub(crate) fn fits(&self, line: &[u8]) -> bool {
+    /// Whether a line has it.
+    pub fn fits(&self, line: &[u8]) -> bool {
         if self.0.iter().any(|it| it.is_match(line)) {
             return true;
         }
