@@ -13,7 +13,8 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{Catalogue, NamedFrame, Wanted};
-use crate::executions::ByThread;
+use crate::executions::{ByThread, Threads};
+use crate::space::Thread;
 use crate::statements;
 
 /// How much of a message is kept for people.
@@ -30,6 +31,10 @@ pub struct Case {
     keys: Vec<FailureKey>,
     /// For each log, for each entry, its key and its place among all entries in the order of time.
     places: Vec<Vec<(u32, u32)>>,
+    /// For each entry, in the order of time, who wrote it.
+    threads: Vec<Thread>,
+    /// The threads by their names.
+    names: Threads,
     /// Where the lines stand that say that the failure happened, among all entries in the order of time.
     symptoms: Vec<u32>,
     /// Which sites of the map are which, found out at the first trial: all have the same map.
@@ -101,6 +106,13 @@ impl Case {
         };
         let failure: Vec<FailureLog> = failure.into_iter().map(tie).collect();
         let (keys, places) = keys_of(&program, &failure);
+        let mut names = Threads::default();
+        let mut threads = vec![Thread::default(); places.iter().map(Vec::len).sum()];
+        for (log, places) in failure.iter().zip(&places) {
+            for (entry, &(_, place)) in log.tied.entries().iter().zip(places) {
+                threads[place as usize] = names.number(&log.tied.threads()[entry.thread as usize].name);
+            }
+        }
         let mut symptoms = Vec::new();
         for (log, places) in failure.iter().zip(&places) {
             let says = |it: &Entry<'_>| it.message.lines().chain(it.rest.lines()).any(&is_symptom);
@@ -108,7 +120,8 @@ impl Case {
             symptoms.extend(entries.map(|(_, &(_, place))| place));
         }
         symptoms.sort_unstable();
-        Case { program, catalogue, statements, failure, keys, places, symptoms, roles: OnceLock::new() }
+        let roles = OnceLock::new();
+        Case { program, catalogue, statements, failure, keys, places, threads, names, symptoms, roles }
     }
 
     /// The program.
@@ -124,6 +137,16 @@ impl Case {
     /// What the failure log says, each once.
     pub fn keys(&self) -> &[FailureKey] {
         &self.keys
+    }
+
+    /// For each entry of the failure log, in the order of time, who wrote it.
+    pub fn threads(&self) -> &[Thread] {
+        &self.threads
+    }
+
+    /// The threads of the failure log by their names, to number those of a run in the same way.
+    pub(crate) fn names(&self) -> Threads {
+        self.names.clone()
     }
 
     /// Where the lines stand that say that the failure happened.

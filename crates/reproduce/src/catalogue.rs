@@ -20,6 +20,10 @@ const SUBTYPE_DISTANCE: u32 = 1;
 /// what was logged may have passed through.
 const OTHER_LINE_DISTANCE: u32 = 2;
 
+/// What it costs that the log has an exception with an observable and the fault is none of its kind: it may have been turned
+/// into another on the way.
+const OTHER_EXCEPTION_DISTANCE: u32 = 3;
+
 /// What is known of something that is missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wanted {
@@ -93,6 +97,21 @@ pub struct Choices {
     pub faults: Vec<Fault>,
     /// How many sites of the program the causal graph of the observables has.
     pub sites_inferred: usize,
+}
+
+impl Wanted {
+    /// The exceptions that were logged with it.
+    fn exceptions(&self, program: &Program) -> Vec<TypeId> {
+        let world = &program.world;
+        let mut all: Vec<TypeId> = self
+            .frames
+            .iter()
+            .filter_map(|it| world.find_type(it.exception.replace('.', "/").as_bytes()))
+            .collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
 }
 
 impl Catalogue {
@@ -169,6 +188,7 @@ impl Catalogue {
                 _ => None,
             })
             .collect();
+        let logged: Vec<Vec<TypeId>> = observables.iter().map(|it| it.exceptions(program)).collect();
         let mut nearest: FxHashMap<(CallId, TypeId), FxHashMap<u32, u32>> = FxHashMap::default();
         for (start, &observable) in owners.iter().enumerate() {
             let distances = graph.distances(start);
@@ -178,7 +198,12 @@ impl Catalogue {
                     continue;
                 }
                 let is_declared = faults.at(call).iter().any(|it| it.kind.exceptions().contains(&class));
-                let distance = if is_declared { distance } else { distance + SUBTYPE_DISTANCE };
+                let logged = &logged[observable as usize];
+                let is_logged = logged.is_empty()
+                    || logged.iter().any(|&it| world.is_subtype(it, class) || world.is_subtype(class, it));
+                let distance = distance
+                    + if is_declared { 0 } else { SUBTYPE_DISTANCE }
+                    + if is_logged { 0 } else { OTHER_EXCEPTION_DISTANCE };
                 let nearest = nearest.entry((call, class)).or_default().entry(observable).or_insert(distance);
                 *nearest = distance.min(*nearest);
             }

@@ -389,7 +389,8 @@ impl Reproduce {
             self.normal.iter().map(|it| it.recorded.as_deref().unwrap_or_default()).collect();
         let stable = stable_threads(recorded.iter().copied());
         let first = recorded.first().copied().unwrap_or_default();
-        let executions = Executions::of(self.case.catalogue().sites().len(), first, &stable);
+        let executions =
+            Executions::of(self.case.catalogue().sites().len(), first, &stable, &mut self.case.names());
         let missing = self.normal.first().map_or(&[][..], |it| &it.missing);
         let level = Level::new(&self.case, &self.settings, Vec::new(), (matched, missing), executions);
         if level.observables.is_empty() {
@@ -555,7 +556,8 @@ impl Level {
                 .map(|&key| {
                     let mut entries = keys[key as usize].entries.clone();
                     entries.retain(|it| missing.binary_search(it).is_ok());
-                    Observable::new(entries, case.symptoms())
+                    let entries = entries.into_iter().map(|it| (it, case.threads()[it as usize]));
+                    Observable::new(entries.collect(), case.symptoms())
                 })
                 .collect(),
             choices: found.choices,
@@ -617,7 +619,12 @@ impl Engine for Reproduce {
                 let recorded = digest.recorded.unwrap_or_default();
                 let normal = self.normal.iter().filter_map(|it| it.recorded.as_deref());
                 let stable = stable_threads(normal);
-                let executions = Executions::of(self.case.catalogue().sites().len(), &recorded, &stable);
+                let executions = Executions::of(
+                    self.case.catalogue().sites().len(),
+                    &recorded,
+                    &stable,
+                    &mut self.case.names(),
+                );
                 let base = (digest.matched, &digest.missing[..]);
                 let level = Level::new(&self.case, &self.settings, kept, base, executions);
                 self.levels.push(level);

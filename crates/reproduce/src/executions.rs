@@ -7,7 +7,7 @@ use hypocenter_plan::Guard;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-use crate::space::Instance;
+use crate::space::{Instance, Thread};
 
 /// The executions of one site by one thread of a node, in their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +40,12 @@ pub struct Executions {
 impl Executions {
     /// From what one run recorded. `stable` says which threads have the same name in every run; of others all with the same
     /// role are counted together.
-    pub fn of(sites: usize, recorded: &[ByThread], stable: &FxHashSet<(String, String)>) -> Executions {
+    pub fn of(
+        sites: usize,
+        recorded: &[ByThread],
+        stable: &FxHashSet<(String, String)>,
+        threads: &mut Threads,
+    ) -> Executions {
         let mut found = Executions {
             instances: vec![Vec::new(); sites],
             names: vec![Vec::new(); sites],
@@ -55,6 +60,7 @@ impl Executions {
                 // What numbers the thread may be anything.
                 role(&it.thread).replace('#', "*")
             };
+            let thread = threads.number(&it.thread);
             let guards = &mut found.groups;
             let group = *groups.entry((it.node.clone(), pattern)).or_insert_with_key(|(node, thread)| {
                 let (node, thread) = (Some(node.clone()), Some(thread.clone()));
@@ -63,7 +69,7 @@ impl Executions {
             });
             for (at, (&order, &position)) in it.orders.iter().zip(&it.positions).enumerate() {
                 let stack = it.stacks.get(at).copied().unwrap_or(0);
-                all.push((it.site, group, Instance { position, order, stack }));
+                all.push((it.site, group, Instance { position, order, thread, stack }));
             }
         }
         all.sort_unstable_by_key(|(site, _, instance)| (*site, instance.order));
@@ -81,6 +87,22 @@ impl Executions {
     pub fn guard(&self, site: u32, instance: u32) -> Guard {
         let (group, number) = self.names[site as usize][instance as usize];
         Guard { occurrence: Some(number.into()), ..self.groups[group as usize].clone() }
+    }
+}
+
+/// Numbers threads.
+#[derive(Debug, Clone, Default)]
+pub struct Threads(FxHashMap<String, u32>);
+
+impl Threads {
+    /// What stands for a thread of this name.
+    pub fn number(&mut self, name: &str) -> Thread {
+        let role = role(name);
+        let mut of = |text: &str| {
+            let next = self.0.len() as u32;
+            *self.0.entry(text.to_owned()).or_insert(next)
+        };
+        Thread { name: of(name), role: of(&role) }
     }
 }
 
@@ -122,7 +144,7 @@ mod tests {
         let second = [recorded(0, "main", &[0, 3]), recorded(0, "pool-9", &[1])];
         let stable = stable_threads([&first[..], &second[..]]);
         assert_eq!(stable.len(), 1);
-        let found = Executions::of(2, &first, &stable);
+        let found = Executions::of(2, &first, &stable, &mut Threads::default());
         assert_eq!(found.instances[0].len(), 5);
         let asked = |instance| {
             let guard = found.guard(0, instance);

@@ -15,9 +15,11 @@ use std::sync::Arc;
 use hypocenter_trace::hash;
 use rustc_hash::FxHashSet;
 
-use crate::space::{Instance, Observable, Space, bits};
+use crate::space::{Instance, Observable, Space};
 use crate::strategy::Strategy;
 
+/// How many instances before and behind an entry are looked at to see how near a site is executed.
+const BESIDE: usize = 64;
 /// How many instances of a site the strategies with a limit try.
 const INSTANCES_LIMIT: usize = 3;
 
@@ -66,7 +68,7 @@ pub struct Search {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Ranked {
     priority: u64,
-    nearness: u32,
+    nearness: (u32, u32),
     order: u32,
     pick: Pick,
 }
@@ -198,9 +200,13 @@ impl Search {
         let (priority, observable) = self.priority(choice, true)?;
         let failed = self.failed[self.space.choices[choice as usize].site as usize];
         let observable = &self.space.observables[observable as usize];
+        let is_full = self.options.strategy == Strategy::Full;
         let instances = self.space.instances_of(choice).iter().enumerate();
         let (nearness, order, pick) = instances
-            .map(|(at, it)| (observable.distance(it), it.order, Pick { choice, instance: at as u32 }))
+            .map(|(at, it)| {
+                let apart = if is_full { observable.apart(it) } else { 0 };
+                ((apart, observable.distance(it)), it.order, Pick { choice, instance: at as u32 })
+            })
             .filter(|(_, _, pick)| is_open(pick))
             .min()?;
         let priority = u64::from(priority) + u64::from(failed) * u64::from(self.options.step);
@@ -219,7 +225,7 @@ impl Search {
         let instances = self.space.instances_of(choice).iter().enumerate().take(limit);
         let picks = instances.map(|(at, it)| (it.order, Pick { choice, instance: at as u32 }));
         let (order, pick) = picks.into_iter().find(|(_, pick)| is_open(pick))?;
-        Some(Ranked { priority: priority.into(), nearness: 0, order, pick })
+        Some(Ranked { priority: priority.into(), nearness: (0, 0), order, pick })
     }
 
     /// Every choice at every instance.
@@ -238,7 +244,7 @@ impl Search {
             .filter(|(_, pick)| is_open(pick))
             .map(|(it, pick)| Ranked {
                 priority: priority(pick.choice, it),
-                nearness: 0,
+                nearness: (0, 0),
                 order: it.order,
                 pick,
             })
@@ -260,12 +266,13 @@ fn nearest_of_sites(space: &Space) -> Vec<Vec<u32>> {
         let mut sorted: Vec<Instance> = instances.clone();
         sorted.sort_unstable_by_key(|it| it.position);
         let nearest = |observable: &Observable| {
-            // Beside each entry only the last instance before it and the first behind can be the nearest.
+            // Beside each entry the last instances before it and the first behind are the nearest; a few more, since they
+            // may be of other threads.
             let beside = observable.entries.iter().flat_map(|&entry| {
                 let behind = sorted.partition_point(|it| it.position <= entry);
-                sorted[behind.saturating_sub(1)..].iter().take(2)
+                sorted[behind.saturating_sub(BESIDE)..].iter().take(2 * BESIDE)
             });
-            bits(beside.map(|it| observable.distance(it)).min().unwrap_or(u32::MAX) / 2)
+            beside.map(|it| observable.apart(it)).min().unwrap_or(u32::BITS)
         };
         space.observables.iter().map(nearest).collect()
     };
@@ -275,17 +282,20 @@ fn nearest_of_sites(space: &Space) -> Vec<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::space::Choice;
+    use crate::space::{Choice, Thread};
 
     fn instance(order: u32, position: u32) -> Instance {
-        Instance { position, order, stack: u64::from(position) }
+        Instance { position, order, stack: u64::from(position), ..Instance::default() }
     }
 
     /// Two observables, at entries 10 and 50. Choice 0 is near the first, choice 1 near the second, choice 2 leads to both from
     /// afar, choice 3 to none.
     fn space() -> Arc<Space> {
         Arc::new(Space {
-            observables: vec![Observable::new(vec![10], &[]), Observable::new(vec![50], &[])],
+            observables: vec![
+                Observable::new(vec![(10, Thread::default())], &[]),
+                Observable::new(vec![(50, Thread::default())], &[]),
+            ],
             choices: vec![
                 Choice { site: 0, distances: vec![(0, 1)] },
                 Choice { site: 1, distances: vec![(1, 2)] },

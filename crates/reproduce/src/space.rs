@@ -12,6 +12,8 @@ const REMOTE_ENTRIES: u32 = 4;
 pub struct Observable {
     /// Where it stands in the failure log: numbers of entries, ascending.
     pub entries: Vec<u32>,
+    /// Who wrote each of these entries.
+    pub threads: Vec<Thread>,
     /// How much less it counts from the start, in steps of the causal graph: what stands far from the failure's own lines is
     /// less likely to have to do with it.
     pub remote: u32,
@@ -27,14 +29,38 @@ pub struct Choice {
 }
 
 /// One execution of a site in the run that the search starts from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Instance {
     /// How many entries of the failure log come before it.
     pub position: u32,
     /// Its place among all executions of the run.
     pub order: u32,
+    /// Who executed it.
+    pub thread: Thread,
     /// Stands for its stack, where stacks were recorded.
     pub stack: u64,
+}
+
+/// Stands for a thread.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Thread {
+    /// For its name.
+    pub name: u32,
+    /// For its name without what numbers it.
+    pub role: u32,
+}
+
+impl Thread {
+    /// What it costs, in steps of the causal graph, that a fault happened in this thread if something was logged by that one.
+    fn apart(self, other: Thread) -> u32 {
+        if self.name == other.name {
+            0
+        } else if self.role == other.role {
+            1
+        } else {
+            3
+        }
+    }
 }
 
 /// See the module.
@@ -57,10 +83,23 @@ impl Space {
 
 impl Observable {
     /// One that is missing at some entries of a failure log whose own lines, those of the oracle, are at others.
-    pub fn new(entries: Vec<u32>, symptoms: &[u32]) -> Observable {
+    pub fn new(entries: Vec<(u32, Thread)>, symptoms: &[u32]) -> Observable {
+        let (entries, threads): (Vec<u32>, Vec<Thread>) = entries.into_iter().unzip();
         let gap = |&entry: &u32| between(symptoms, entry);
         let nearest = if symptoms.is_empty() { 0 } else { entries.iter().map(gap).min().unwrap_or(0) };
-        Observable { remote: 2 * bits(nearest / REMOTE_ENTRIES), entries }
+        Observable { remote: 2 * bits(nearest / REMOTE_ENTRIES), entries, threads }
+    }
+
+    /// How far an instance is in all: the entries between, by their logarithm, and whether the same thread logged it. In steps
+    /// of the causal graph.
+    pub fn apart(&self, instance: &Instance) -> u32 {
+        let next = self.entries.partition_point(|&entry| entry < instance.position);
+        let beside = (next.saturating_sub(1)..=next).filter(|&at| at < self.entries.len());
+        let apart = |at: usize| {
+            let entries = between(&self.entries[at..=at], instance.position);
+            bits(entries / 2) + self.threads[at].apart(instance.thread)
+        };
+        beside.map(apart).min().unwrap_or(u32::BITS)
     }
 
     /// The temporal distance: how many entries of the failure log lie between a instance and the observable.
@@ -89,25 +128,39 @@ mod tests {
 
     #[test]
     fn a_moment_is_as_far_as_the_entries_between() {
-        let observable = Observable::new(vec![10, 20], &[]);
-        let at = |position| observable.distance(&Instance { position, order: 0, stack: 0 });
+        let observable = Observable::new(vec![(10, Thread::default()), (20, Thread::default())], &[]);
+        let at = |position| observable.distance(&Instance { position, ..Instance::default() });
         assert_eq!([at(10), at(8), at(0)], [0, 2, 10]);
         // Just behind one, and far before the next.
         assert_eq!([at(11), at(13), at(14)], [3, 7, 6]);
         assert_eq!([at(21), at(30)], [3, 30]);
         assert_eq!(
-            Observable::new(vec![], &[]).distance(&Instance { position: 3, order: 0, stack: 0 }),
+            Observable::new(vec![], &[]).distance(&Instance { position: 3, ..Instance::default() }),
             u32::MAX
         );
     }
 
     #[test]
     fn what_is_far_from_the_failure_counts_less() {
-        let remote = |entry| Observable::new(vec![entry], &[100]).remote;
+        let remote = |entry| Observable::new(vec![(entry, Thread::default())], &[100]).remote;
         assert_eq!([remote(100), remote(97), remote(96), remote(80), remote(0)], [0, 0, 2, 6, 10]);
         // Behind it, causes are not looked for.
         assert_eq!(remote(110), 6);
         // Where the failure shows no line of its own, nothing is far.
-        assert_eq!(Observable::new(vec![7], &[]).remote, 0);
+        assert_eq!(Observable::new(vec![(7, Thread::default())], &[]).remote, 0);
+    }
+
+    #[test]
+    fn the_same_thread_is_nearer() {
+        let thread = |name, role| Thread { name, role };
+        let observable = Observable::new(vec![(10, thread(1, 1)), (12, thread(2, 1))], &[]);
+        let apart =
+            |position, thread| observable.apart(&Instance { position, thread, ..Instance::default() });
+        assert_eq!(apart(10, thread(1, 1)), 0);
+        // The next entry is of a thread of that name, two entries on.
+        assert_eq!(apart(10, thread(2, 1)), 1);
+        assert_eq!(apart(10, thread(3, 1)), 1);
+        assert_eq!(apart(10, thread(4, 2)), 3);
+        assert_eq!(apart(2, thread(1, 1)), 3);
     }
 }
