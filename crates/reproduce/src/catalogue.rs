@@ -2,9 +2,9 @@
 
 use hypocenter_plan::{Fault, Pause, Site};
 use hypocenter_program::{
-    CallId, CausalGraph, FaultKind, GraphOptions, MethodId, Node, Program, TypeId, name_calls,
+    CallId, CausalGraph, FaultKind, GraphOptions, MethodId, Node, Program, Source, TypeId, World, name_calls,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::space::Choice;
 use crate::statements::copies;
@@ -23,6 +23,9 @@ const OTHER_LINE_DISTANCE: u32 = 2;
 /// What it costs that the log has an exception with an observable and the fault is none of its kind: it may have been turned
 /// into another on the way.
 const OTHER_EXCEPTION_DISTANCE: u32 = 3;
+
+/// How many calls further in than a stack shows are followed.
+const WITHIN_MAX: u32 = 8;
 
 /// What is known of something that is missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -199,8 +202,7 @@ impl Catalogue {
                 }
                 let is_declared = faults.at(call).iter().any(|it| it.kind.exceptions().contains(&class));
                 let logged = &logged[observable as usize];
-                let is_logged = logged.is_empty()
-                    || logged.iter().any(|&it| world.is_subtype(it, class) || world.is_subtype(class, it));
+                let is_logged = logged.is_empty() || logged.iter().any(|&it| are_kin(world, it, class));
                 let distance = distance
                     + if is_declared { 0 } else { SUBTYPE_DISTANCE }
                     + if is_logged { 0 } else { OTHER_EXCEPTION_DISTANCE };
@@ -229,21 +231,60 @@ impl Catalogue {
         }
     }
 
-    /// The faults in the method of a frame that can have thrown its exception: call, class and distance.
+    /// The faults in the method of a frame that can have thrown its exception, and those further in from which it can have
+    /// come to the frame: a stack need not be whole. Call, class and distance.
     fn named(&self, program: &Program, frame: &NamedFrame) -> Vec<(CallId, TypeId, u32)> {
-        let world = &program.world;
-        let Some(logged) = world.find_type(frame.exception.replace('.', "/").as_bytes()) else {
-            return Vec::new();
-        };
-        let at = |it: &Site| (it.class.as_str(), it.method.as_str()) == (&frame.class, &frame.method);
-        let here = self.sites.iter().zip(&self.calls).filter(|(site, _)| at(site));
-        let faults = here.flat_map(|(site, &call)| {
-            let of_line = frame.line.is_none() || site.line == frame.line;
+        let (world, facts) = (&program.world, &program.facts);
+        let class = world.find_type(frame.class.replace('.', "/").as_bytes());
+        let logged = world.find_type(frame.exception.replace('.', "/").as_bytes());
+        let (Some(class), Some(logged)) = (class, logged) else { return Vec::new() };
+        let methods = world.methods_of(class);
+        let named = methods.filter(|&it| world.method_name(it) == frame.method.as_bytes());
+        let mut found = Vec::new();
+        let mut within: Vec<MethodId> = Vec::new();
+        for id in named.flat_map(|it| facts.calls_in(it)) {
+            let call = facts.call(id);
+            let of_line = frame.line.is_none_or(|it| it == u32::from(call.line));
             let distance = 1 + frame.depth + if of_line { 0 } else { OTHER_LINE_DISTANCE };
-            let declared = program.faults.at(call).iter().flat_map(|it| it.kind.exceptions());
-            let fits = |it: &TypeId| world.is_subtype(*it, logged) || world.is_subtype(logged, *it);
-            declared.copied().filter(fits).map(move |class| (call, class, distance))
-        });
-        faults.collect()
+            self.thrown(program, id, logged, distance, &mut found);
+            // Further in than the innermost frame is only what the stack does not show.
+            if of_line && frame.line.is_some() && frame.depth == 0 {
+                within.extend(program.calls.targets(call));
+            }
+        }
+        let mut seen: FxHashSet<MethodId> = FxHashSet::default();
+        for depth in 0..WITHIN_MAX {
+            let mut next = Vec::new();
+            within.retain(|&it| seen.insert(it));
+            for way in within.iter().flat_map(|&it| program.exceptions.ways(world, facts, &program.calls, it))
+            {
+                let Source::Call(id) = way.source else { continue };
+                if way.to.is_some() || !are_kin(world, way.thrown.class(), logged) {
+                    continue;
+                }
+                self.thrown(program, id, logged, 2 + depth, &mut found);
+                next.extend(program.calls.targets(facts.call(id)));
+            }
+            within = next;
+        }
+        found
     }
+
+    fn thrown(
+        &self,
+        program: &Program,
+        call: CallId,
+        logged: TypeId,
+        distance: u32,
+        found: &mut Vec<(CallId, TypeId, u32)>,
+    ) {
+        let declared = program.faults.at(call).iter().flat_map(|it| it.kind.exceptions());
+        let fits = |it: &&TypeId| are_kin(&program.world, **it, logged);
+        found.extend(declared.filter(fits).map(|&class| (call, class, distance)));
+    }
+}
+
+/// Whether one of two classes is below the other: what is declared as the one can be the other.
+fn are_kin(world: &World, one: TypeId, other: TypeId) -> bool {
+    world.is_subtype(one, other) || world.is_subtype(other, one)
 }
