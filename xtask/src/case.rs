@@ -9,21 +9,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use hypocenter_lab::TrialFiles;
 use serde::Deserialize;
 
-use crate::eval::campaign::{self, Campaign};
 use crate::failure::{Failure, Result};
 use crate::jdk::{self, Jdk};
 use crate::process::{Job, fresh_directory, step};
+use crate::show::Stage;
 use crate::tool::ToolArgs;
 use crate::truth::{self, Truth};
 use crate::{Verdict, eval, javac, maven, root};
 
 /// For the program that writes the data of a case.
 const SEED_LIMIT: Duration = Duration::from_secs(120);
-/// For a trial: workloads have limits of their own, which are shorter.
-const TRIAL_LIMIT: Duration = Duration::from_secs(300);
 /// Where the output of a workload that is one command goes.
 const LOG: &str = "main.stdout.log";
 
@@ -117,21 +114,9 @@ impl Case {
         let bug = truth.bug.first().ok_or_else(|| {
             Failure::new(format!("{}: no [[bug]]", self.source.join("truth.toml").display()))
         })?;
-        let directory = eval::out("case").join(&self.name);
-        let ran = step(&format!("{} with its root cause, {}", self.name, bug.name), || {
-            let config = &place.join("hypocenter.toml");
-            let (verb, args, directory) = ("inject", bug.args(), &directory);
-            Campaign { jdk, verb, args, config, repeat: 1, directory, limit: TRIAL_LIMIT }.run(&tool)
-        })?;
-        let outcome = &ran.outcomes[0];
-        let (injected, failed) = (campaign::injections(outcome), campaign::has_failed(outcome));
-        let trial = ran.directory.join("trials/000");
-        if injected != 1 || !failed {
-            let what = if injected == 1 { "did not bring the failure about" } else { "was not injected" };
-            return Err(Failure::new(format!("the root cause {what}; see {}", trial.display()))
-                .hint("again: the machine may have been too busy for the workload's limits"));
-        }
-        copy(&TrialFiles::of(&trial).logs.join(LOG), file)
+        let directory = &eval::out("case").join(&self.name);
+        let stage = Stage { tool: &tool, jdk, config: &place.join("hypocenter.toml"), directory };
+        copy(&stage.logs(bug)?.join(LOG), file)
     }
 }
 

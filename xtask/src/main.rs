@@ -3,9 +3,9 @@
 //!
 //! An evaluation runs Hypocenter on a real system and judges what came out of it: one file each below `eval/`. What
 //! they share is a module each: the JDKs ([`jdk`]), jars ([`maven`]), the compiler ([`javac`]), a network of its own
-//! ([`network`]), processes ([`process`]) and the tool itself ([`tool`]). What is fetched, compiled and written goes
-//! to `eval/work/`, but for the bundled targets, which go to `target/` or, where they have a configuration, to a `build/`
-//! of their own.
+//! ([`network`]), processes ([`process`]), what is known to be wrong with a system ([`truth`]) and how to show it
+//! ([`show`]), and the tool itself ([`tool`]). What is fetched, compiled and written goes to `eval/work/`, but for the bundled
+//! targets, which go to `target/` or, where they have a configuration, to a `build/` of their own.
 
 mod case;
 mod demo;
@@ -17,6 +17,7 @@ mod jdk;
 mod maven;
 mod network;
 mod process;
+mod show;
 mod table;
 mod targets;
 mod tool;

@@ -10,7 +10,10 @@ use std::time::Duration;
 
 use crate::failure::{Failure, Result};
 use crate::process::{Job, fresh_directory, step};
-use crate::{Verdict, javac, jdk, root};
+use crate::show::Stage;
+use crate::tool::{Tool, ToolArgs};
+use crate::truth::{self, Truth};
+use crate::{Verdict, eval, javac, jdk, root};
 
 const LIMIT: Duration = Duration::from_secs(300);
 /// What the targets are compiled for: they use records and switches with arrows.
@@ -22,11 +25,23 @@ pub struct TargetsArgs {
     /// Which, by the names of their folders; by default all
     #[arg(value_name = "TARGET")]
     names: Vec<String>,
+    /// Let each bug of their truth.toml show, and write the logs of that run to a directory in this one
+    #[arg(long, value_name = "DIR")]
+    make_logs: Option<PathBuf>,
+    #[command(flatten)]
+    tool: ToolArgs,
 }
 
 pub fn run(args: &TargetsArgs) -> Result<Verdict> {
-    for target in chosen(&args.names)? {
+    let all = chosen(&args.names)?;
+    for target in &all {
         target.compile()?;
+    }
+    if let Some(into) = &args.make_logs {
+        let tool = args.tool.ready()?;
+        for target in &all {
+            target.make_logs(&tool, into)?;
+        }
     }
     Ok(Verdict::Pass)
 }
@@ -79,6 +94,25 @@ impl Target {
             *place = replacement;
         }
         self.javac(&twin, "fixed")
+    }
+
+    /// The logs of a failing run for each bug: a file for each node and client, as an operator would collect them.
+    fn make_logs(&self, tool: &Tool, into: &Path) -> Result<()> {
+        let truth: Truth = truth::read(&self.directory.join("truth.toml"))?;
+        for bug in &truth.bug {
+            let (config, directory) =
+                (self.directory.join("hypocenter.toml"), eval::out("logs").join(&bug.name));
+            let stage = Stage { tool, jdk: &jdk::compiler()?, config: &config, directory: &directory };
+            let logs = stage.logs(bug)?;
+            let place = into.join(format!("{}-{}", self.name, bug.name));
+            fs::create_dir_all(&place).map_err(Failure::file(&place))?;
+            for entry in fs::read_dir(&logs).map_err(Failure::file(&logs))?.flatten() {
+                fs::copy(entry.path(), place.join(entry.file_name()))
+                    .map_err(Failure::file(&entry.path()))?;
+            }
+            println!("{}", place.display());
+        }
+        Ok(())
     }
 
     fn javac(&self, sources: &[PathBuf], into: &str) -> Result<()> {

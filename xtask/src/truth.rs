@@ -16,15 +16,16 @@ pub struct Truth {
     pub bug: Vec<Bug>,
 }
 
-/// A bug, and the fault that shows it.
+/// A bug, and the fault that shows it, or two where it needs both in one run.
 #[derive(Debug, Deserialize)]
 pub struct Bug {
     pub name: String,
     pub workload: String,
     #[serde(flatten)]
     pub cause: Cause,
+    pub second: Option<Cause>,
     /// What says that this bug showed, where that is not the oracle of the configuration.
-    pub oracle: Option<toml::Value>,
+    oracle: Option<toml::Value>,
 }
 
 /// A fault as `hypocenter inject` takes it.
@@ -47,12 +48,13 @@ enum Fault {
 }
 
 impl Bug {
-    /// The arguments of `hypocenter inject` that show it.
-    pub fn args(&self) -> Vec<OsString> {
-        self.args_of(&self.cause)
+    /// The oracle as the tool takes it.
+    pub fn oracle(&self) -> Option<String> {
+        self.oracle.as_ref().map(toml::Value::to_string)
     }
 
-    fn args_of(&self, cause: &Cause) -> Vec<OsString> {
+    /// The arguments of `hypocenter inject` for one of its faults.
+    pub fn args_of(&self, cause: &Cause) -> Vec<OsString> {
         let fault = match &cause.fault {
             Fault::Throw(class) => ["--throw", class],
             Fault::Sleep(time) => ["--sleep", time],
@@ -61,7 +63,7 @@ impl Bug {
         let mut args = words([cause.site.as_str()]);
         args.extend(words(fault));
         let at = cause.at.map(|it| it.to_string());
-        let oracle = self.oracle.as_ref().map(toml::Value::to_string);
+        let oracle = self.oracle();
         let given = [
             ("--workload", Some(&self.workload)),
             ("--at", at.as_ref()),
@@ -95,8 +97,19 @@ mod tests {
         )
         .unwrap();
         let expected = ["A.b", "--sleep", "60s", "--workload", "w", "--at", "2", "--node", "n", "--oracle"];
-        let args = bug.args();
+        let args = bug.args_of(&bug.cause);
         assert_eq!(args[..expected.len()], words(expected));
         assert!(args[expected.len()].to_string_lossy().starts_with("{ any = [{ "), "{args:?}");
+    }
+    #[test]
+    fn a_bug_may_need_two_faults_each_with_its_own_place() {
+        let bug: Bug = toml::from_str(
+            "name = 'b'\nworkload = 'w'\nsite = 'A.b'\nfault = { throw = 'E' }\nat = 2\n\
+             [second]\nsite = 'C.d'\nfault = { throw = 'F' }\nthread = 't'",
+        )
+        .unwrap();
+        assert_eq!(bug.args_of(&bug.cause), words(["A.b", "--throw", "E", "--workload", "w", "--at", "2"]));
+        let second = bug.second.as_ref().unwrap();
+        assert_eq!(bug.args_of(second), words(["C.d", "--throw", "F", "--workload", "w", "--thread", "t"]));
     }
 }

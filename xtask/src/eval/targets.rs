@@ -1,16 +1,16 @@
 //! `cargo xtask eval targets`: the bugs of the bundled targets show under the faults that `truth.toml` names and only
 //! under them, and their fixed twins survive the same faults.
 
-use std::ffi::OsString;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
 use hypocenter_plan::Outcome;
 use serde::Deserialize;
 
-use crate::eval::campaign::{self, Campaign, Ran};
+use crate::eval::campaign::{self, Ran};
 use crate::failure::Result;
 use crate::jdk::{Jdk, JdkArgs};
 use crate::process::step;
+use crate::show::{Call, Stage};
 use crate::targets::{self, Target};
 use crate::tool::{Tool, ToolArgs, words};
 use crate::truth::{self, Truth};
@@ -18,11 +18,8 @@ use crate::{Verdict, eval, table};
 
 const HEADINGS: [&str; 9] =
     ["target", "classes", "fault", "trials", "injected", "failure", "all well", "median s", ""];
-/// For each trial: the workloads have limits of their own, which are shorter.
-const TRIAL_LIMIT: Duration = Duration::from_secs(180);
-/// The configurations, and what their classes are called in the table.
-const BUGGY: (&str, &str) = ("hypocenter.toml", "buggy");
-const FIXED: (&str, &str) = ("fixed.toml", "fixed");
+const BUGGY: Side = Side { config: "hypocenter.toml", name: "buggy" };
+const FIXED: Side = Side { config: "fixed.toml", name: "fixed" };
 
 /// The bugs of the bundled targets show under their faults and only then, and their fixed twins survive the same faults
 #[derive(Debug, clap::Args)]
@@ -99,56 +96,69 @@ struct Wanted {
     well: Option<u64>,
 }
 
+/// The buggy classes or those of the fixed twin.
+#[derive(Clone, Copy)]
+struct Side {
+    config: &'static str,
+    /// What they are called in the table.
+    name: &'static str,
+}
+
 impl Session<'_> {
     fn all(&self) -> Result<Vec<Judged>> {
         let truth: Truth = truth::read(&self.target.directory.join("truth.toml"))?;
         let (repeat, free) = (self.args.repeat, self.args.fault_free);
         let mut all = Vec::new();
+        let shows = Wanted { injected: Some(repeat), failures: repeat, well: None };
+        let survives = Wanted { injected: Some(repeat), failures: 0, well: Some(repeat) };
         for bug in &truth.bug {
-            let shows = Wanted { injected: Some(repeat), failures: repeat, well: None };
-            all.push(self.judge(BUGGY, &bug.name, "inject", bug.args(), repeat, &shows)?);
-            let survives = Wanted { injected: Some(repeat), failures: 0, well: Some(repeat) };
-            all.push(self.judge(FIXED, &bug.name, "inject", bug.args(), repeat, &survives)?);
+            if let Some(second) = &bug.second {
+                for (cause, which) in [(&bug.cause, "first"), (second, "second")] {
+                    let alone = Call { verb: "inject", args: bug.args_of(cause), faults: 1 };
+                    let name = format!("{}, {which} alone", bug.name);
+                    all.push(self.judge(BUGGY, &name, alone, repeat, &survives)?);
+                }
+            }
+            for (side, wanted) in [(BUGGY, &shows), (FIXED, &survives)] {
+                let place = self.place(side, &bug.name);
+                let call = self.stage(&self.target.directory.join(side.config), &place).call(bug)?;
+                all.push(self.judge(side, &bug.name, call, repeat, wanted)?);
+            }
         }
         if free == 0 {
             return Ok(all);
         }
-        for classes in [BUGGY, FIXED] {
-            let config: Config = truth::read(&self.target.directory.join(classes.0))?;
+        for side in [BUGGY, FIXED] {
+            let config: Config = truth::read(&self.target.directory.join(side.config))?;
             for workload in config.workload {
                 let quiet = Wanted { injected: None, failures: 0, well: Some(free) };
-                all.push(self.judge(classes, "none", "run", words([&workload.name]), free, &quiet)?);
+                let call = Call { verb: "run", args: words([&workload.name]), faults: 0 };
+                all.push(self.judge(side, "none", call, free, &quiet)?);
             }
         }
         Ok(all)
     }
 
-    fn judge(
-        &self,
-        (config, classes): (&str, &str),
-        fault: &str,
-        verb: &str,
-        mut args: Vec<OsString>,
-        repeat: u64,
-        wanted: &Wanted,
-    ) -> Result<Judged> {
+    /// Where the results of a campaign go.
+    fn place(&self, side: Side, fault: &str) -> PathBuf {
+        let fault = fault.replace(", ", "-").replace(' ', "-");
+        eval::out("targets")
+            .join(format!("{}-{}-{fault}-jdk-{}", self.target.name, side.name, self.jdk.feature))
+    }
+
+    fn stage<'b>(&'b self, config: &'b Path, directory: &'b Path) -> Stage<'b> {
+        Stage { tool: self.tool, jdk: self.jdk, config, directory }
+    }
+
+    fn judge(&self, side: Side, fault: &str, call: Call, repeat: u64, wanted: &Wanted) -> Result<Judged> {
         let target = &self.target.name;
+        let mut args = call.args;
         args.extend(words(["--jobs", &self.args.jobs.to_string()]));
-        let directory =
-            eval::out("targets").join(format!("{target}-{classes}-{fault}-jdk-{}", self.jdk.feature));
-        let campaign = Campaign {
-            jdk: self.jdk,
-            verb,
-            args,
-            config: &self.target.directory.join(config),
-            repeat,
-            directory: &directory,
-            limit: TRIAL_LIMIT * repeat as u32,
-        };
-        let what = format!("{target}, {classes} classes, fault: {fault}, {repeat} trials");
-        let ran = step(&what, || campaign.run(self.tool))?;
+        let (config, place) = (self.target.directory.join(side.config), self.place(side, fault));
+        let what = format!("{target}, {} classes, fault: {fault}, {repeat} trials", side.name);
+        let ran = step(&what, || self.stage(&config, &place).run(call.verb, args, repeat, "all"))?;
         let of = |fits: &dyn Fn(&Outcome) -> bool| ran.outcomes.iter().filter(|it| fits(it)).count() as u64;
-        let injected = of(&|it| campaign::injections(it) == 1);
+        let injected = of(&|it| campaign::injections(it) == call.faults);
         let failures = of(&campaign::has_failed);
         let well = of(&|it| it.end.is_well());
         let good = wanted.injected.is_none_or(|it| it == injected)
@@ -156,7 +166,7 @@ impl Session<'_> {
             && wanted.well.is_none_or(|it| it == well);
         let row = vec![
             target.clone(),
-            classes.to_owned(),
+            side.name.to_owned(),
             fault.to_owned(),
             repeat.to_string(),
             if wanted.injected.is_some() { injected.to_string() } else { "-".to_owned() },
@@ -187,8 +197,8 @@ mod tests {
         for target in truths {
             let truth: Truth = truth::read(&target.directory.join("truth.toml")).unwrap();
             assert!(!truth.bug.is_empty(), "{}", target.name);
-            for (config, _) in [BUGGY, FIXED] {
-                let config: Config = truth::read(&target.directory.join(config)).unwrap();
+            for side in [BUGGY, FIXED] {
+                let config: Config = truth::read(&target.directory.join(side.config)).unwrap();
                 for bug in &truth.bug {
                     assert!(config.workload.iter().any(|it| it.name == bug.workload), "{}", bug.name);
                 }
