@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
 use hypocenter_plan::{Oracle, Span};
+use hypocenter_program::GraphOptions;
 use hypocenter_reproduce::Strategy;
 
 /// Finds the fault under a failure of a distributed system that runs on the JVM.
@@ -108,6 +109,9 @@ pub struct ScanArgs {
     /// How many of the nearest faults to show
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Causes")]
     pub top: usize,
+    /// How many events a fault may be away from the line that it leads to; what is further is not searched
+    #[arg(long, value_name = "N", default_value_t = GraphOptions::default().distance_max, help_heading = "Causes")]
+    pub distance: u32,
     /// Show what each kind of edge adds to the causal graph
     #[arg(long, requires = "started", help_heading = "Causes")]
     pub why_edges: bool,

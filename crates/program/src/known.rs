@@ -103,6 +103,35 @@ pub(crate) fn only_asks(name: &[u8]) -> bool {
     !changes && ASKING.iter().any(|it| name.starts_with(it))
 }
 
+/// Whether a method of a library never runs the object that it is called on, although others of its class do.
+pub(crate) fn runs_nothing(owner: &[u8], name: &[u8]) -> bool {
+    owner == b"java/lang/Thread" && !matches!(name, b"start" | b"run" | b"<init>")
+}
+
+/// Whether a method of a library gives an object of the library's own, never one that it was given.
+pub(crate) fn makes_own(owner: &[u8], name: &[u8]) -> bool {
+    let is_collection = owner.starts_with(b"java/util/") || owner == b"java/lang/Iterable";
+    is_collection
+        && matches!(
+            name,
+            b"iterator"
+                | b"listIterator"
+                | b"descendingIterator"
+                | b"spliterator"
+                | b"elements"
+                | b"keys"
+                | b"keySet"
+                | b"navigableKeySet"
+                | b"entrySet"
+                | b"values"
+                | b"subList"
+                | b"headMap"
+                | b"tailMap"
+                | b"subMap"
+                | b"stream"
+        )
+}
+
 /// Whether a method gives the exception of another thread to its caller.
 pub(crate) fn carries(owner: &[u8], name: &[u8]) -> bool {
     let is_future =

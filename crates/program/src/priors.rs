@@ -3,12 +3,12 @@
 use hypocenter_classfile::op;
 use rustc_hash::FxHashSet;
 
-use crate::causal::{Causes, EdgeKind, LAST, Node, Priors};
-use crate::dependence::ControlDependence;
-use crate::dominance::{Dominance, Edges};
+use crate::body_cache::CachedBody;
+use crate::causal::{Causes, Context, EdgeKind, LAST, Node, Priors};
 use crate::exceptions::{Exception, Source, Way};
 use crate::facts::{CallId, HandlerId, Thrown};
 use crate::flow;
+use crate::graphs::Graphs;
 use crate::known;
 use crate::need::{Need, needs};
 use crate::values::{Value, ValueId};
@@ -19,41 +19,33 @@ use crate::world::{FieldId, MethodId};
 const OPERANDS_MAX: usize = 64;
 
 /// The body of a method while the nodes in it are looked at.
-pub(crate) struct Looking<'v> {
-    causes: Causes<'v>,
+pub(crate) struct Looking<'v, 'p> {
+    graphs: &'v Graphs<'p>,
+    causes: Causes<'p>,
+    cached: &'v CachedBody<'p>,
     view: MethodView<'v>,
-    dependence: Option<ControlDependence>,
-    dominance: Option<Dominance>,
     /// The number of the first handler of this method.
     handlers: u32,
-    ways: Option<Vec<Way>>,
+    /// Of the node that is being looked at.
+    context: Context,
 }
 
-impl<'v> Looking<'v> {
-    pub fn new(causes: Causes<'v>, view: MethodView<'v>) -> Looking<'v> {
-        let flow = &view.body.flow;
+impl<'v, 'p> Looking<'v, 'p> {
+    pub fn new(graphs: &'v Graphs<'p>, cached: &'v CachedBody<'p>) -> Looking<'v, 'p> {
+        let (view, causes) = (cached.view(), graphs.causes);
         let handlers = causes.facts.handlers().partition_point(|it| it.method < view.id) as u32;
-        Looking {
-            causes,
-            view,
-            dependence: ControlDependence::of(flow, Edges::Normal).ok(),
-            dominance: Dominance::of(flow, Edges::All).ok(),
-            handlers,
-            ways: None,
-        }
+        Looking { graphs, causes, cached, view, handlers, context: Context::Any }
     }
 
-    pub fn priors(&mut self, node: Node) -> Priors {
+    pub fn priors(&mut self, node: Node, context: Context) -> Priors {
+        self.context = context;
         let mut priors = Vec::new();
         match node {
             Node::Location(_, at) => {
-                self.reached(at.into(), &mut priors);
+                self.reached(at.into(), context, &mut priors);
                 self.thrown_here(at.into(), &mut priors);
             }
-            Node::Condition(_, at, successor) => {
-                self.reached(at.into(), &mut priors);
-                self.satisfied(at.into(), successor.into(), &mut priors);
-            }
+            Node::Condition(_, at, successor) => self.decided(at.into(), successor.into(), &mut priors),
             Node::Handler(handler) => {
                 for way in self.ways_to(Some(handler)) {
                     self.comes(way, way.arrives, &mut priors);
@@ -66,6 +58,7 @@ impl<'v> Looking<'v> {
                     }
                 }
             }
+            Node::Internal(call, exception) => self.let_through(call, exception, &mut priors),
             Node::Carried(call) => self.carried(call, &mut priors),
             Node::Return(_, need) => self.returns(need, &mut priors),
             Node::Operand(_, at, number, need) => self.operand(at.into(), number, need, &mut priors),
@@ -76,10 +69,11 @@ impl<'v> Looking<'v> {
         priors
     }
 
-    fn ways_to(&mut self, to: Option<HandlerId>) -> Vec<Way> {
+    fn ways_to(&self, to: Option<HandlerId>) -> impl Iterator<Item = Way> + use<'v, 'p> {
         let Causes { world, facts, calls, exceptions, .. } = self.causes;
-        let ways = self.ways.get_or_insert_with(|| exceptions.ways(world, facts, calls, self.view.id));
-        ways.iter().filter(|it| it.to == to).copied().collect()
+        let id = self.view.id;
+        let ways = self.cached.ways(|| exceptions.ways(world, facts, calls, id));
+        ways.iter().filter(move |it| it.to == to).copied()
     }
 
     fn location(&self, instruction: u32) -> Node {
@@ -91,26 +85,53 @@ impl<'v> Looking<'v> {
         Some(HandlerId(self.handlers + at as u32))
     }
 
+    /// What a branch needs to be reached and to go one way.
+    fn decided(&self, branch: u32, successor: usize, priors: &mut Priors) {
+        let body = self.view.body;
+        let block = body.block_of(branch);
+        let needs = body.flow.out_of(block).get(successor).map_or_else(Vec::new, |edge| {
+            let is_taken = edge.way == flow::Way::Jump;
+            needs(&self.view, branch, is_taken, body.flow.first(edge.to).pc)
+        });
+        // Only who passes what is needed has called.
+        let context = match needs[..] {
+            [(value, need)] => self.given_by(value, need),
+            _ => self.context,
+        };
+        self.reached(branch, context, priors);
+        for (value, need) in needs {
+            self.follow(value, need, priors);
+        }
+    }
+
+    /// The context of what happens before a value was what is needed: if the caller gives it, then in that call.
+    fn given_by(&self, value: ValueId, need: Need) -> Context {
+        match self.context {
+            Context::Any => given_by(&self.view, value, need),
+            other => other,
+        }
+    }
+
     /// What must have happened for an instruction to be reached.
-    fn reached(&self, instruction: u32, priors: &mut Priors) {
+    fn reached(&self, instruction: u32, context: Context, priors: &mut Priors) {
         let body = self.view.body;
         let block = body.block_of(instruction);
-        let decided = self.dependence.as_ref().map_or(&[][..], |it| it.of_block(block));
+        let decided = self.cached.dependence().map_or(&[][..], |it| it.of_block(block));
         let condition = |branch: u32, successor: u32| {
             let branch = body.flow.blocks[branch as usize].end - 1;
-            (Node::Condition(self.view.id, branch as u16, successor as u16), EdgeKind::Control)
+            (Node::Condition(self.view.id, branch as u16, successor as u16), context, EdgeKind::Control)
         };
         // The head of a loop depends on its own branch, which says nothing of how it was first reached.
         let decided = || decided.iter().filter(|it| it.branch != block);
         priors.extend(decided().map(|it| condition(it.branch, it.successor)));
         // Neither does a branch that comes only later in the same loop: two ways out of a loop depend on each other.
-        let dominates = |branch: u32| self.dominance.as_ref().is_none_or(|it| it.dominates(branch, block));
+        let dominates = |branch: u32| self.cached.dominance().is_none_or(|it| it.dominates(branch, block));
         let is_decided = decided().any(|it| dominates(it.branch));
         let mut here = block;
         loop {
             if let Some(handler) = self.handler(here) {
                 if !is_decided {
-                    priors.push((Node::Handler(handler), EdgeKind::Caught));
+                    priors.push((Node::Handler(handler), context, EdgeKind::Caught));
                 }
                 return;
             }
@@ -119,13 +140,13 @@ impl<'v> Looking<'v> {
                 priors.push(condition(branch, successor));
                 return;
             }
-            match self.dominance.as_ref().and_then(|it| it.immediate(here)) {
+            match self.cached.dominance().and_then(|it| it.immediate(here)) {
                 Some(above) => here = above,
                 None => break,
             }
         }
         if !is_decided {
-            priors.push((Node::Invocation(self.view.id), EdgeKind::Entry));
+            priors.push((Node::Invocation(self.view.id), context, EdgeKind::Entry));
         }
     }
 
@@ -156,22 +177,10 @@ impl<'v> Looking<'v> {
                 Thrown::New(_, Some(handler))
                 | Thrown::Returned(_, Some(handler))
                 | Thrown::Again(handler) => {
-                    priors.push((Node::Handler(handler), EdgeKind::Caught));
+                    priors.push((Node::Handler(handler), self.context, EdgeKind::Caught));
                 }
                 _ => {}
             }
-        }
-    }
-
-    /// What makes a branch go one way.
-    fn satisfied(&self, branch: u32, successor: usize, priors: &mut Priors) {
-        let body = self.view.body;
-        let block = body.block_of(branch);
-        let Some(edge) = body.flow.out_of(block).get(successor) else { return };
-        let is_taken = edge.way == flow::Way::Jump;
-        let target = body.flow.first(edge.to).pc;
-        for (value, need) in needs(&self.view, branch, is_taken, target) {
-            self.follow(value, need, priors);
         }
     }
 
@@ -182,7 +191,7 @@ impl<'v> Looking<'v> {
         if !need.allows(self.view.given(value)) {
             return;
         }
-        priors.push((self.location(instruction), EdgeKind::Data));
+        priors.push((self.location(instruction), self.given_by(value, need), EdgeKind::Data));
         // A value that only matters is followed to where it was last given, and no further: everything matters in
         // the end, and a graph of everything says nothing.
         if need != Need::Any {
@@ -198,7 +207,8 @@ impl<'v> Looking<'v> {
             if !need.allows(self.view.given(value)) {
                 continue;
             }
-            priors.push((Node::Operand(self.view.id, number as u16, 0, need), EdgeKind::Return));
+            let node = Node::Operand(self.view.id, number as u16, 0, need);
+            priors.push((node, self.context, EdgeKind::Return));
         }
     }
 
@@ -236,11 +246,12 @@ impl<'v> Looking<'v> {
             // says nothing of who is to blame.
             Value::Parameter(_) if need == Need::Any => return,
             Value::Parameter(it) => {
-                priors.push((Node::Parameter(view.id, it, need), EdgeKind::Argument));
+                priors.push((Node::Parameter(view.id, it, need), self.context.of_call(), EdgeKind::Argument));
                 return;
             }
             Value::Caught(block) => {
-                priors.extend(self.handler(block).map(|it| (Node::Handler(it), EdgeKind::Caught)));
+                let handler = self.handler(block);
+                priors.extend(handler.map(|it| (Node::Handler(it), self.context, EdgeKind::Caught)));
                 return;
             }
             Value::Phi(_) | Value::Unknown => return,
@@ -253,17 +264,17 @@ impl<'v> Looking<'v> {
             op::ACONST_NULL..=op::LDC2_W | op::NEW | op::NEWARRAY..=op::ANEWARRAY | op::MULTIANEWARRAY => {
                 // A constant is a cause where it was chosen among others: then the choice must have been made.
                 if is_choice {
-                    priors.push((self.location(number), EdgeKind::Write));
+                    priors.push((self.location(number), self.context, EdgeKind::Write));
                 }
             }
             op::GETFIELD | op::GETSTATIC => {
                 if let Some(field) = view.field_at(number) {
-                    priors.push((Node::Field(field, need), EdgeKind::Data));
+                    priors.push((Node::Field(field, need), Context::Any, EdgeKind::Data));
                 }
             }
             op::INVOKEVIRTUAL..=op::INVOKEINTERFACE => self.called(number, need, priors, pending),
             op::IINC => {
-                priors.push((self.location(number), EdgeKind::Write));
+                priors.push((self.location(number), self.context, EdgeKind::Write));
                 any(pending);
             }
             _ => any(pending),
@@ -272,15 +283,16 @@ impl<'v> Looking<'v> {
 
     /// What makes a call return what is needed.
     fn called(&self, number: u32, need: Need, priors: &mut Priors, pending: &mut Vec<(ValueId, Need)>) {
-        let Causes { world, facts, calls, .. } = self.causes;
+        let Causes { world, facts, .. } = self.causes;
         let view = &self.view;
         let Some(call) = facts.call_at(view.id, number) else { return };
-        let targets = calls.targets(facts.call(call));
+        let targets = self.graphs.targets(view, call, self.context);
         if !targets.is_empty() {
             if need == Need::Any {
                 return;
             }
-            priors.extend(targets.iter().map(|&it| (Node::Return(it, need), EdgeKind::Return)));
+            let returned = |it: MethodId| (Node::Return(it, need), self.into(call, it), EdgeKind::Return);
+            priors.extend(targets.into_iter().map(returned));
             return;
         }
         let operands = view.body.operands(number);
@@ -309,44 +321,67 @@ impl<'v> Looking<'v> {
                 } else {
                     Node::Location(it.method, it.instruction)
                 };
-                priors.push((node, EdgeKind::Write));
+                priors.push((node, Context::Any, EdgeKind::Write));
             }
         }
         pending.extend(operands.iter().map(|&it| (it, Need::Any)));
     }
 
+    /// The context in which a method is looked at that a call runs.
+    fn into(&self, call: CallId, target: MethodId) -> Context {
+        let world = self.causes.world;
+        let callee = self.causes.facts.call(call).callee.map(|it| world.method_ref(it));
+        // The parameters of a lambda are not those of the call.
+        let is_same = callee.is_some_and(|it| it.signature == world.method(target).signature);
+        if is_same { Context::Call(call) } else { Context::Any }
+    }
+
     /// Where an exception comes from.
     fn comes(&self, way: Way, exception: Exception, priors: &mut Priors) {
-        let Causes { world, facts, calls, exceptions, .. } = self.causes;
+        let Causes { world, facts, exceptions, .. } = self.causes;
         let call = match way.source {
             Source::Throw(at) => {
                 if let Some(it) = facts.throwers(self.view.id).get(at as usize) {
-                    priors.push((Node::Location(self.view.id, it.instruction), EdgeKind::Throw));
+                    let node = Node::Location(self.view.id, it.instruction);
+                    priors.push((node, self.context, EdgeKind::Throw));
                 }
                 return;
             }
             Source::Call(call) => call,
         };
-        let it = facts.call(call);
-        let targets = || calls.targets(it).iter().chain(exceptions.run_by(call));
-        let passes =
-            |target: &MethodId| exceptions.escapes(*target).iter().any(|&all| all.may_be(exception, world));
-        if targets().any(passes) {
-            priors.push((Node::Internal(call, exception), EdgeKind::Internal));
+        let own = self.graphs.targets(&self.view, call, self.context);
+        let targets = || own.iter().chain(exceptions.run_by(call));
+        if targets().any(|&it| self.passes(it, exception)) {
+            priors.push((Node::Internal(call, exception), self.context, EdgeKind::Internal));
             if targets().any(|&target| exceptions.creates(target, exception)) {
-                priors.push((Node::New(call, exception), EdgeKind::New));
+                priors.push((Node::New(call, exception), Context::Any, EdgeKind::New));
             }
         }
         let is_library = |it| world.method_ref(it).method.is_some_and(|it| !world.is_system_method(it));
-        if let Some(callee) = it.callee.filter(|&it| is_library(it)) {
+        if let Some(callee) = facts.call(call).callee.filter(|&it| is_library(it)) {
             if exceptions.is_declared(callee, way.thrown) {
-                priors.push((Node::External(call, exception), EdgeKind::External));
+                priors.push((Node::External(call, exception), Context::Any, EdgeKind::External));
             }
             let reference = world.method_ref(callee);
             if known::carries(world.type_name(reference.owner), world.signature(reference.signature).0) {
-                priors.push((Node::Carried(call), EdgeKind::Carried));
+                priors.push((Node::Carried(call), Context::Any, EdgeKind::Carried));
             }
         }
+    }
+
+    fn passes(&self, target: MethodId, exception: Exception) -> bool {
+        let Causes { world, exceptions, .. } = self.causes;
+        exceptions.escapes(target).iter().any(|&all| all.may_be(exception, world))
+    }
+
+    /// The methods of the system out of which a call lets an exception.
+    fn let_through(&self, call: CallId, exception: Exception, priors: &mut Priors) {
+        let own = self.graphs.targets(&self.view, call, self.context);
+        let own = own.into_iter().map(|it| (it, self.into(call, it)));
+        let run = self.causes.exceptions.run_by(call).iter().map(|&it| (it, Context::Any));
+        let through = own.chain(run).filter(|it| self.passes(it.0, exception));
+        priors
+            .extend(through.map(|(it, context)| (Node::Escape(it, exception), context, EdgeKind::Internal)));
     }
 
     /// The tasks whose exceptions a future gives to whoever asks it.
@@ -393,13 +428,13 @@ impl<'v> Looking<'v> {
         run.dedup();
         for method in run {
             for &exception in exceptions.escapes(method) {
-                priors.push((Node::Escape(method, exception), EdgeKind::Carried));
+                priors.push((Node::Escape(method, exception), Context::Any, EdgeKind::Carried));
             }
         }
         for &maker in &makers {
             let callee = facts.call(maker).callee.map(|it| world.method_ref(it));
             if callee.is_some_and(|it| world.signature(it.signature).0 == b"completeExceptionally") {
-                priors.push((self.causes.location(maker), EdgeKind::Carried));
+                priors.push((self.causes.location(maker), Context::Any, EdgeKind::Carried));
             }
         }
     }
@@ -415,6 +450,22 @@ impl<'v> Looking<'v> {
             return false;
         };
         known::makes_future(world.signature(callee.signature).1)
+    }
+}
+
+/// The context of what happens before a value was what is needed: if it can only be what the caller gives as one
+/// parameter, then in a call that gives it.
+pub(crate) fn given_by(view: &MethodView<'_>, value: ValueId, need: Need) -> Context {
+    if need == Need::Any {
+        return Context::Any;
+    }
+    let origins = view.body.origins_through_casts(value).into_iter();
+    let mut allowed = origins.filter(|&it| need.allows(view.given(it)));
+    match (allowed.next().map(|it| view.body.value(it)), allowed.next()) {
+        (Some(Value::Parameter(number)), None) if number > 0 || view.is_static() => {
+            Context::Given(number, need)
+        }
+        _ => Context::Any,
     }
 }
 

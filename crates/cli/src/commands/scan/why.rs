@@ -1,14 +1,14 @@
 //! From log lines back to the faults that can lead to them.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anstyle::Style;
 use hypocenter_logs::How;
 use hypocenter_plan::Site;
 use hypocenter_program::{
-    CallId, CausalGraph, EdgeKind, Exception, FaultSite, GraphOptions, MethodId, Node, Program, Statement,
-    TypeId,
+    CallId, CausalGraph, EdgeKind, Exception, FaultDistances, FaultSite, GraphOptions, MethodId, Node,
+    Program, Statement, TypeId, Ways,
 };
 use serde::Serialize;
 
@@ -111,11 +111,10 @@ struct Edges {
     sites_lost: usize,
 }
 
-/// A call in the graph: its distance, from which start, by which nodes.
+/// A call in the graph: its distance, and from which start.
 struct Reached {
     distance: u32,
     start: usize,
-    nodes: Vec<u32>,
     statements: usize,
 }
 
@@ -135,17 +134,15 @@ impl Why {
         });
         let (owners, starts): (Vec<usize>, Vec<(MethodId, u16)>) = places.unzip();
         let faults = Faults::of(program);
-        let build = |without: Option<EdgeKind>| {
-            let options = GraphOptions { without, ..GraphOptions::default() };
-            CausalGraph::of(program.causes(), &starts, options, |call, it| faults.take(call, it))
-        };
-        let graph = build(None);
+        let options = GraphOptions { distance_max: args.distance };
+        let graph = CausalGraph::of(program.causes(), &starts, options, |call, it| faults.take(call, it));
+        let distances = graph.distances_to_faults();
         let mut reached: BTreeMap<CallId, Reached> = BTreeMap::new();
         let mut started_at = Vec::new();
         for (at, (statement, (entries, how))) in statements.iter().zip(tied.statements.values()).enumerate() {
             let mut here: BTreeMap<CallId, Reached> = BTreeMap::new();
             for start in (0..owners.len()).filter(|&it| owners[it] == at) {
-                reach(&graph, start, &mut here);
+                reach(&distances, start, &mut here);
             }
             started_at.push(StartedAt::of(program, statement, *entries, *how, &here));
             for (call, it) in here {
@@ -178,7 +175,7 @@ impl Why {
                 .map(|(line, it)| NotTied { line: *line, message: it.clone() })
                 .collect(),
             nearest: nearest(program, &graph, &reached, args.top),
-            edges: args.why_edges.then(|| edges(&graph, &size, build)),
+            edges: args.why_edges.then(|| edges(&graph, &size, args.distance)),
             graph: size,
             is_log: matches!(started, Started::File(..)),
         };
@@ -356,21 +353,13 @@ impl Reached {
     }
 }
 
-/// Adds the calls that a start leads to: the distance, and the faults at that distance.
-fn reach(graph: &CausalGraph, start: usize, found: &mut BTreeMap<CallId, Reached>) {
-    let distances = graph.distances(start);
-    for (number, (&node, &distance)) in graph.nodes().iter().zip(&distances).enumerate() {
-        let (Node::New(call, _) | Node::External(call, _)) = node else { continue };
-        if distance == u32::MAX {
-            continue;
-        }
-        let new = || Reached { distance, start, nodes: Vec::new(), statements: 1 };
-        let it = found.entry(call).or_insert_with(new);
+/// Adds the calls that a start leads to, each with its distance.
+fn reach(distances: &FaultDistances, start: usize, found: &mut BTreeMap<CallId, Reached>) {
+    for (at, &call) in distances.calls().iter().enumerate() {
+        let Some(distance) = distances.get(at, start) else { continue };
+        let it = found.entry(call).or_insert(Reached { distance, start, statements: 1 });
         if distance < it.distance {
-            *it = new();
-        }
-        if (distance, start) == (it.distance, it.start) {
-            it.nodes.push(number as u32);
+            *it = Reached { distance, start, statements: 1 };
         }
     }
 }
@@ -388,15 +377,20 @@ fn nearest(
     let calls: Vec<CallId> = sorted.iter().map(|it| *it.0).collect();
     let named = naming::name(program, &calls);
     let words = Words(program);
-    let near = |((_, it), named): (&(&CallId, &Reached), naming::NamedCall)| {
+    // The ways from one start serve all faults that are nearest to it.
+    let mut ways: BTreeMap<usize, Ways> = BTreeMap::new();
+    let near = |((call, it), named): (&(&CallId, &Reached), naming::NamedCall)| {
+        let ways = ways.entry(it.start).or_insert_with(|| graph.ways(it.start));
+        let is_nearest = |at: &u32| ways.distance(*at) == Some(it.distance);
+        let faults = faults_at(graph, **call).filter(is_nearest).collect::<Vec<u32>>();
         let of = |number: &u32| match graph.nodes()[*number as usize] {
             Node::New(_, it) | Node::External(_, it) => Some(program.world.show_type(it.class())),
             _ => None,
         };
-        let mut exceptions: Vec<String> = it.nodes.iter().filter_map(of).collect();
+        let mut exceptions: Vec<String> = faults.iter().filter_map(of).collect();
         exceptions.sort();
         exceptions.dedup();
-        let first = it.nodes.first().copied().unwrap_or(0);
+        let first = faults.first().copied().unwrap_or(0);
         let is_new = matches!(graph.nodes()[first as usize], Node::New(..));
         Near {
             distance: it.distance,
@@ -404,39 +398,38 @@ fn nearest(
             exceptions,
             name: named.name,
             statements: it.statements,
-            steps: words.steps(graph, &graph.path(it.start, first)),
+            steps: words.steps(graph, &ways.path(first)),
             site: named.site,
         }
     };
     sorted.iter().zip(named).map(near).collect()
 }
 
+/// The faults of a call, as nodes of the graph.
+fn faults_at(graph: &CausalGraph, call: CallId) -> impl Iterator<Item = u32> + '_ {
+    let is_here = move |it: &Node| matches!(it, Node::New(at, _) | Node::External(at, _) if *at == call);
+    (0..).zip(graph.nodes()).filter(move |it| is_here(it.1)).map(|it| it.0)
+}
+
 /// What each kind of edge adds.
-fn edges(graph: &CausalGraph, size: &Size, build: impl Fn(Option<EdgeKind>) -> CausalGraph) -> Vec<Edges> {
+fn edges(graph: &CausalGraph, size: &Size, distance_max: u32) -> Vec<Edges> {
     let mut counts: BTreeMap<EdgeKind, usize> = BTreeMap::new();
     for node in 0..graph.nodes().len() as u32 {
         graph.priors(node).for_each(|(_, kind)| *counts.entry(kind).or_default() += 1);
     }
-    let sites = |graph: &CausalGraph| {
-        let mut calls: Vec<CallId> = graph
-            .nodes()
-            .iter()
-            .filter_map(|it| match it {
-                Node::New(call, _) | Node::External(call, _) => Some(*call),
-                _ => None,
-            })
-            .collect();
-        calls.sort_unstable();
-        calls.dedup();
-        calls.len()
-    };
     let lost = |kind: EdgeKind| {
-        let without = build(Some(kind));
+        let (mut nodes, mut calls) = (0, BTreeSet::new());
+        for node in graph.without(kind, distance_max) {
+            nodes += 1;
+            if let Node::New(call, _) | Node::External(call, _) = node {
+                calls.insert(call);
+            }
+        }
         Edges {
             kind: edge_name(kind),
             edges: counts.get(&kind).copied().unwrap_or(0),
-            nodes_lost: size.nodes.saturating_sub(without.nodes().len()),
-            sites_lost: size.sites.saturating_sub(sites(&without)),
+            nodes_lost: size.nodes.saturating_sub(nodes),
+            sites_lost: size.sites.saturating_sub(calls.len()),
         }
     };
     EdgeKind::ALL.into_iter().map(lost).collect()
