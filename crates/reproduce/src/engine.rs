@@ -307,12 +307,14 @@ impl Reproduce {
         if self.rounds_asked >= self.settings.budget {
             return None;
         }
-        if self.levels.len() == 1 && !self.base_asked && self.wants_second() {
-            if let Some(kept) = self.best_fault() {
-                self.base_asked = true;
-                let limit = kept.len();
-                return Some(self.job(Asked::Base { kept: kept.clone() }, kept, limit));
-            }
+        if self.levels.len() == 1
+            && !self.base_asked
+            && self.wants_second()
+            && let Some(kept) = self.best_fault()
+        {
+            self.base_asked = true;
+            let limit = kept.len();
+            return Some(self.job(Asked::Base { kept: kept.clone() }, kept, limit));
         }
         self.round()
     }

@@ -72,7 +72,8 @@ pub fn finish(
     let rounds = verdict.rounds.len();
     let code = match &verdict.standing {
         Standing::Reproduced => {
-            screen::line("reproduced", &format!("in {rounds} rounds, {:.0} s", took.as_secs_f64()));
+            let round = verdict.found.first().map_or(0, |it| it.round);
+            screen::line("done", &format!("reproduced in round {round}, {:.0} s in all", took.as_secs_f64()));
             ExitCode::Done
         }
         Standing::AlreadyFails { failed, runs } => {
