@@ -136,17 +136,19 @@ fn threads<'t>(
     numbers: &mut FxHashMap<Key, u32>,
     roles: &mut BTreeMap<&'t str, Role<'t>>,
 ) {
+    // Numbers that all logs of the comparison share.
+    let mut share = |key: &Key| {
+        let next = numbers.len() as u32;
+        *numbers.entry(*key).or_insert(next)
+    };
+    let shared: Vec<u32> = log.keys.iter().map(&mut share).collect();
     let mut entries: Vec<Vec<u32>> = vec![Vec::new(); log.threads.len()];
     for (n, it) in (0_u32..).zip(&log.entries) {
         entries[it.thread as usize].push(n);
     }
     for (thread, entries) in log.threads.iter().zip(entries) {
-        let mut number = |entry: &u32| {
-            let next = numbers.len() as u32;
-            *numbers.entry(log.entries[*entry as usize].key).or_insert(next)
-        };
         let role = roles.entry(&thread.role).or_default();
-        let numbers = entries.iter().map(&mut number).collect();
+        let numbers = entries.iter().map(|it| shared[log.numbers[*it as usize] as usize]).collect();
         role.written[side].push(Written { name: &thread.name, numbers });
         role.places[side].push(Place { node: node as u32, entries });
     }

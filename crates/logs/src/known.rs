@@ -8,7 +8,7 @@ use crate::runner;
 
 /// Patterns that systems ship with or that every tutorial shows. Among those that fit equally many lines the one that says
 /// most is taken, then the one that comes first.
-const PATTERNS: [&str; 41] = [
+const PATTERNS: [&str; 45] = [
     // ZooKeeper.
     "%d{ISO8601} [myid:%X{myid}] - %-5p [%t:%C{1}@%L] - %m%n",
     "%d{ISO8601} - %-5p [%t:%C{1}@%L] - %m%n",
@@ -63,6 +63,11 @@ const PATTERNS: [&str; 41] = [
     "%d{ISO8601} %-5p %m%n",
     "[%d{ISO8601}] %-5p %m%n",
     "%d{HH:mm:ss.SSS} %-5p %m%n",
+    // Without a time, as collectors of logs leave them that write their own.
+    "%-5p [%t] %c - %m%n",
+    "%-5p [%t] %c: %m%n",
+    "%-5p %c - %m%n",
+    "%-5p %c: %m%n",
 ];
 
 static KNOWN: LazyLock<Vec<Layout>> = LazyLock::new(|| PATTERNS.map(Layout::known).into());

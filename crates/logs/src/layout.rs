@@ -11,6 +11,7 @@ use memchr::{memchr, memmem, memrchr};
 
 use crate::date::DateFormat;
 use crate::error::LogError;
+use crate::expression::Expression;
 use crate::level::Level;
 use crate::pattern;
 use crate::tied::Fields;
@@ -27,6 +28,8 @@ pub struct Layout {
     head_breaks: usize,
     /// Whether a word that is no known level may stand for one.
     any_level: bool,
+    /// In place of all that, for a layout that was given as an expression.
+    expression: Option<Expression>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +90,8 @@ impl Span {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Found {
     pub time_ms: Option<i64>,
+    /// Whether the time has no day.
+    pub is_time_of_day: bool,
     pub level: Option<Level>,
     pub logger: Option<Span>,
     pub file: Option<Span>,
@@ -94,6 +99,8 @@ pub(crate) struct Found {
     pub method: Option<Span>,
     pub thread: Option<Span>,
     pub context: Option<Span>,
+    /// Where the message ends on its first line, if other text follows.
+    pub message_end: Option<u32>,
 }
 
 /// How far into a line the message may begin. What comes later is not looked at.
@@ -104,8 +111,20 @@ const TRIES_MAX: u32 = 96;
 const LEVEL_BYTES_MAX: usize = 16;
 
 impl Layout {
-    /// Compiles a pattern such as `%d{ISO8601} [myid:%X{myid}] - %-5p [%t:%C{1}@%L] - %m%n`.
+    /// Compiles a pattern such as `%d{ISO8601} [myid:%X{myid}] - %-5p [%t:%C{1}@%L] - %m%n`; or, where no pattern describes
+    /// the log, a regular expression for the first line of an entry, with the groups `time`, `level`, `thread`, `logger` or
+    /// `class`, `file`, `line`, `method`, `context` and `message`: `(?<level>\\w+) (?<time>\\S+ \\S+) (?<message>.*)`.
     pub fn compile(pattern: &str) -> Result<Layout, LogError> {
+        if Expression::is_one(pattern) {
+            return Ok(Layout {
+                pattern: pattern.to_owned(),
+                head: Vec::new(),
+                tail: Vec::new(),
+                head_breaks: 0,
+                any_level: false,
+                expression: Some(Expression::compile(pattern)?),
+            });
+        }
         let compiled = pattern::compile(pattern)?;
         let head_breaks = compiled.head.iter().filter(|it| **it == Token::Break).count();
         Ok(Layout {
@@ -114,6 +133,7 @@ impl Layout {
             tail: compiled.tail,
             head_breaks,
             any_level: true,
+            expression: None,
         })
     }
 
@@ -129,12 +149,13 @@ impl Layout {
 
     /// Whether entries say the day, not only the time of day.
     pub fn has_day(&self) -> bool {
-        self.date().is_some_and(|it| it.has_day)
+        // Of an expression each entry says for itself.
+        self.expression.is_some() || self.date().is_some_and(|it| it.has_day)
     }
 
     /// Whether entries say when they were written.
     pub fn has_time(&self) -> bool {
-        self.date().is_some()
+        self.date().is_some() || self.expression.as_ref().is_some_and(|it| it.has("time"))
     }
 
     fn date(&self) -> Option<&DateFormat> {
@@ -146,6 +167,9 @@ impl Layout {
 
     /// What its entries say beside their message.
     pub(crate) fn says(&self) -> Fields {
+        if let Some(expression) = &self.expression {
+            return expression.says();
+        }
         let has = |wanted: &[Field]| {
             let all = self.head.iter().chain(&self.tail);
             all.into_iter().any(|it| matches!(it, Token::Field(field) if wanted.contains(field)))
@@ -184,6 +208,9 @@ impl Layout {
 
     /// Matches what stands before a message, from `at`. The answer is where the message begins.
     pub(crate) fn head(&self, text: &str, at: usize, found: &mut Found) -> Option<usize> {
+        if let Some(expression) = &self.expression {
+            return expression.head(text, at, line_end(text.as_bytes(), at), found);
+        }
         *found = Found::default();
         let bytes = text.as_bytes();
         // Not even the end of the line is looked for further on: a line may be tried at many places.
@@ -317,6 +344,7 @@ impl Walk<'_> {
             Field::Date(format) => {
                 let (time_ms, end) = format.read(self.bytes, at)?;
                 self.found.time_ms = Some(time_ms);
+                self.found.is_time_of_day = !format.has_day;
                 Some(end)
             }
             Field::Level => {

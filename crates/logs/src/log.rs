@@ -220,7 +220,6 @@ impl<'t> Reader<'t> {
     /// Finds where entries begin, and ends all but the last.
     pub fn scan(&mut self) {
         let bytes = self.text.as_bytes();
-        let has_day = self.layout.has_day();
         let mut at = 0;
         while at < bytes.len() {
             let mut found = Found::default();
@@ -231,7 +230,7 @@ impl<'t> Reader<'t> {
             };
             self.close(start, self.line);
             self.last = (start, self.clock);
-            if let (Some(time_ms), false) = (&mut found.time_ms, has_day) {
+            if let (Some(time_ms), true) = (&mut found.time_ms, found.is_time_of_day) {
                 *time_ms = self.clock.since_start(*time_ms);
             }
             if self.entries.is_empty() {
@@ -304,6 +303,9 @@ impl<'t> Reader<'t> {
                 from = line_ends + 1;
                 line_ends = line_end(self.text.as_bytes(), from).min(end);
             }
+        }
+        if let Some(at) = last.found.message_end.map(|it| it as usize).filter(|it| *it < message_end) {
+            (message_end, has_tail) = (at, true);
         }
         if !has_tail && goes_on < end {
             let length = trace::begin(&self.text[goes_on..end], runner::is_report);

@@ -77,9 +77,14 @@ pub struct Tied {
     node: String,
     fields: Fields,
     pub(crate) entries: Vec<TiedEntry>,
+    /// For each entry the number of its key.
+    pub(crate) numbers: Vec<u32>,
+    /// The keys, each once, with their statements.
+    pub(crate) keys: Vec<Key>,
+    statements: Vec<Box<[StatementId]>>,
+    by_key: FxHashMap<Key, u32>,
     pub(crate) threads: Vec<Thread>,
     by_name: FxHashMap<String, u32>,
-    statements: FxHashMap<Key, Box<[StatementId]>>,
     evidence: FxHashMap<Key, Vec<Evidence>>,
     ties: Ties,
 }
@@ -159,9 +164,12 @@ impl Tied {
             node: node.to_owned(),
             fields,
             entries: Vec::new(),
+            numbers: Vec::new(),
+            keys: Vec::new(),
+            statements: Vec::new(),
+            by_key: FxHashMap::default(),
             threads: Vec::new(),
             by_name: FxHashMap::default(),
-            statements: FxHashMap::default(),
             evidence: FxHashMap::default(),
             ties: Ties::default(),
         }
@@ -179,9 +187,12 @@ impl Tied {
             None => self.ties.none += 1,
         }
         let key = Key::of(&said, tie.ids());
-        if !tie.ids().is_empty() && !self.statements.contains_key(&key) {
-            self.statements.insert(key, tie.ids().into());
-        }
+        let number = *self.by_key.entry(key).or_insert_with(|| {
+            self.keys.push(key);
+            self.statements.push(tie.ids().into());
+            self.keys.len() as u32 - 1
+        });
+        self.numbers.push(number);
         if !entry.rest.is_empty() {
             self.keep_evidence(key, entry);
         }
@@ -243,7 +254,7 @@ impl Tied {
 
     /// The statements that can have written entries of this key; none if no statement is known.
     pub fn statements(&self, key: Key) -> &[StatementId] {
-        self.statements.get(&key).map_or(&[], |it| it)
+        self.by_key.get(&key).map_or(&[], |it| &self.statements[*it as usize])
     }
 
     /// The exceptions that were logged with entries of this key, each once, at most eight.

@@ -5,6 +5,7 @@
 
 use crate::comparison::{Comparison, Position};
 use crate::diff::growing;
+use crate::marks::{Marks, Steps};
 use crate::tied::Tied;
 
 /// A place among the entries of the failure's log: how many of them come before it.
@@ -27,12 +28,12 @@ pub enum Moment {
 /// The failure's log as a line on which every moment of a normal run has a place.
 #[derive(Clone, Debug)]
 pub struct Timeline {
-    /// For each entry of the normal run, all nodes together in order of time, its place; and the place of the end.
-    places: Vec<Place>,
-    /// For each node of the normal run and each of its entries, which one it is of all.
-    order: Vec<Vec<u32>>,
-    /// The times of the normal run's entries, which grow. Empty if it has none.
-    times_ms: Vec<f64>,
+    /// For each node of the normal run the place behind so many of its entries.
+    behind: Vec<Vec<Place>>,
+    /// What to count from at which time: one more than the normal run has entries. Empty if it has no clock.
+    parts: Vec<Part>,
+    /// To find a part by its time.
+    steps: Steps,
     /// For each node of the failure and each of its entries, which one it is of all.
     failure_order: Vec<Vec<u32>>,
     /// How many entries the failure has.
@@ -44,7 +45,7 @@ pub struct Timeline {
 /// An instance that seems to come after what it should have caused may still have come before: moments are spread evenly,
 /// and runs differ. So it is taken for a candidate, but counts as this much further away. The paper does not say how
 /// much; three is what its authors used.
-const AFTER_FACTOR: f64 = 3.0;
+pub(crate) const AFTER_FACTOR: f64 = 3.0;
 
 impl Timeline {
     /// Lays a normal run along the failure. The comparison is that of the failure with this run.
@@ -62,7 +63,10 @@ impl Timeline {
         pairs.sort_unstable();
         let pairs = growing(&pairs);
         let places = places(&pairs, entries, length);
-        Timeline { places, order, times_ms, failure_order, length, ties: pairs.len() }
+        let behind = order.iter().map(|it| behind(it, &places)).collect();
+        let parts = parts(&times_ms, &places);
+        let steps = Steps::of(times_ms.iter().copied());
+        Timeline { behind, parts, steps, failure_order, length, ties: pairs.len() }
     }
 
     /// How many entries tie the two runs together. With few, places say little.
@@ -80,34 +84,19 @@ impl Timeline {
         f64::from(self.failure_order[position.node as usize][position.entry as usize])
     }
 
-    /// The places of entries of the failure's log, such as those of an observable, in order.
-    pub fn marks(&self, entries: &[Position]) -> Vec<Place> {
-        let mut marks: Vec<Place> = entries.iter().map(|it| self.place(*it)).collect();
-        marks.sort_unstable_by(f64::total_cmp);
-        marks
+    /// The places of entries of the failure's log, such as those of an observable.
+    pub fn marks(&self, entries: &[Position]) -> Marks {
+        Marks::of(entries.iter().map(|it| self.place(*it)).collect())
     }
 
     /// Whether times of the normal run have a place: its log has a clock.
     pub fn has_times(&self) -> bool {
-        !self.times_ms.is_empty()
+        !self.parts.is_empty()
     }
 
-    /// Finds places. For times that mostly grow it is fast.
+    /// Finds places. It is fastest for times that mostly grow.
     pub fn finder(&self) -> Finder<'_> {
         Finder { timeline: self, near: 0 }
-    }
-
-    /// The place of a moment between entry `n - 1` and entry `n` of all, by how far it is from the first of the two.
-    fn between(&self, n: usize, share: f64) -> Place {
-        // Before the first entry there is nothing to count from.
-        let Some(before) = n.checked_sub(1) else { return self.places[0] };
-        let (from, to) = (self.after(before), self.places[n]);
-        from + (to - from).max(0.0) * share
-    }
-
-    /// Right behind an entry.
-    fn after(&self, n: usize) -> Place {
-        (self.places[n] + 1.0).min(self.places[n + 1])
     }
 }
 
@@ -122,68 +111,60 @@ pub struct Finder<'t> {
 impl Finder<'_> {
     /// The place of a moment. Before the first entry that ties the runs together, and behind the last, entries count one for
     /// one, as far as the failure's log goes. None for a time if the log has no clock, and for a node it does not have.
+    #[inline]
     pub fn place(&mut self, moment: Moment) -> Option<Place> {
         match moment {
-            Moment::After { node, entries } => self.after(node, entries),
+            Moment::After { node, entries } => {
+                let behind = self.timeline.behind.get(node as usize)?;
+                behind.get(entries as usize).or(behind.last()).copied()
+            }
             Moment::AtMs(ms) => self.at(ms),
         }
     }
 
-    fn after(&self, node: u32, entries: u32) -> Option<Place> {
-        let order = self.timeline.order.get(node as usize)?;
-        let Some(last) = (entries as usize).min(order.len()).checked_sub(1) else {
-            return Some(self.timeline.places[order.first().map_or(0, |it| *it as usize)]);
-        };
-        // Halfway to the node's next entry, whatever the other nodes do meanwhile.
-        let from = self.timeline.after(order[last] as usize);
-        let to = order.get(last + 1).map_or(from, |it| self.timeline.places[*it as usize]);
-        Some(from + (to - from).max(0.0) / 2.0)
-    }
-
+    #[inline]
     fn at(&mut self, ms: f64) -> Option<Place> {
-        let times = &self.timeline.times_ms;
-        if times.is_empty() || ms.is_nan() {
+        let Timeline { parts, steps, .. } = self.timeline;
+        let is_here = |n: usize| parts[n].from_ms < ms && parts.get(n + 1).is_none_or(|it| ms <= it.from_ms);
+        if parts.is_empty() || ms.is_nan() {
             return None;
         }
-        let n = self.first_from(ms);
-        self.near = n;
-        let share = match (n.checked_sub(1), times.get(n)) {
-            (Some(before), Some(to)) => (ms - times[before]) / (to - times[before]),
-            _ => 0.0,
-        };
-        Some(self.timeline.between(n, share))
-    }
-
-    /// The first entry that is not before a time, looked for from where the last was found, in growing steps.
-    fn first_from(&self, ms: f64) -> usize {
-        let times = &self.timeline.times_ms;
-        let is_before = |n: usize| times[n] < ms;
-        let (mut low, mut high) = (self.near, self.near);
-        let mut step = 1;
-        while high < times.len() && is_before(high) {
-            low = high + 1;
-            high = (high + step).min(times.len());
-            step *= 2;
+        let ms = ms.clamp(-MS_MAX, MS_MAX);
+        if !is_here(self.near) {
+            // Part `n` begins with entry `n - 1`.
+            let (low, high) = steps.around(ms);
+            self.near = low + parts[low + 1..=high].partition_point(|it| it.from_ms < ms);
         }
-        step = 1;
-        while low > 0 && !is_before(low - 1) {
-            high = low - 1;
-            low = low.saturating_sub(step);
-            step *= 2;
-        }
-        low + times[low..high].partition_point(|it| *it < ms)
+        let part = &parts[self.near];
+        Some(part.place + (ms - part.from_ms) * part.per_ms)
     }
 }
 
-/// How many entries of the failure's log lie between an instance of a fault and the nearest of the `marks`, which are in
-/// order: the temporal distance of ANDURIL 5.2.3. An instance that comes after a mark counts three times as far from it. With
-/// no mark it is infinite.
-pub fn distance(place: Place, marks: &[Place]) -> f64 {
-    let next = marks.partition_point(|it| *it < place);
-    let forward = marks.get(next).map_or(f64::INFINITY, |it| it - place);
-    // The mark itself is not between.
-    let back = next.checked_sub(1).map_or(f64::INFINITY, |it| (place - marks[it] - 1.0).max(0.0));
-    forward.min(AFTER_FACTOR * back)
+/// The time from one entry to the next.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    from_ms: f64,
+    place: Place,
+    per_ms: f64,
+}
+
+/// No clock goes further.
+const MS_MAX: f64 = 1e18;
+
+/// What to count from before the first entry and behind each, if entries have times.
+fn parts(times_ms: &[f64], places: &[Place]) -> Vec<Part> {
+    if times_ms.is_empty() {
+        return Vec::new();
+    }
+    let mut parts = Vec::with_capacity(times_ms.len() + 1);
+    // Before the first entry there is nothing to count from.
+    parts.push(Part { from_ms: -2.0 * MS_MAX, place: places[0], per_ms: 0.0 });
+    for (n, it) in times_ms.iter().enumerate() {
+        let place = after(places, n);
+        let per_ms = times_ms.get(n + 1).map_or(0.0, |next| (places[n + 1] - place).max(0.0) / (next - it));
+        parts.push(Part { from_ms: *it, place, per_ms });
+    }
+    parts
 }
 
 /// All entries of a run in one order, for each node and entry its number in it; and the times in that order, if the logs
@@ -225,6 +206,24 @@ fn order(run: &[Tied]) -> (Vec<Vec<u32>>, Vec<f64>) {
         }
     }
     (order, times)
+}
+
+/// Right behind an entry.
+#[inline]
+fn after(places: &[Place], n: usize) -> Place {
+    (places[n] + 1.0).min(places[n + 1])
+}
+
+/// The places behind none, one and more of a node's entries: halfway to its next entry, whatever other nodes do meanwhile.
+fn behind(order: &[u32], places: &[Place]) -> Vec<Place> {
+    let mut behind = Vec::with_capacity(order.len() + 1);
+    behind.push(places[order.first().map_or(0, |it| *it as usize)]);
+    for (n, it) in order.iter().enumerate() {
+        let from = after(places, *it as usize);
+        let to = order.get(n + 1).map_or(from, |it| places[*it as usize]);
+        behind.push(from + (to - from).max(0.0) / 2.0);
+    }
+    behind
 }
 
 /// The place of each of `entries` entries and of the end, given those that are tied.
