@@ -12,8 +12,8 @@ import java.util.logging.Logger;
  */
 public final class Client {
     private static final Logger LOG = Logger.getLogger(Client.class.getName());
-    private static final int PUTS_ALONE = 100;
-    private static final int PUTS_WITH_STANDBY = 350;
+    private static final int PUTS_ALONE = 25;
+    private static final int PUTS_WITH_STANDBY = 475;
     private static final int PUTS_PER_STEP = 50;
     private static final int THINK_MS = 8;
     private static final int JOIN_ATTEMPTS = 5;

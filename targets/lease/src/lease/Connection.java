@@ -13,7 +13,7 @@ import java.net.Socket;
 /** A connection to another process, which says first who speaks. */
 final class Connection implements Closeable {
     private static final int CONNECT_MS = 1000;
-    private static final int ANSWER_MS = 3000;
+    private static final int ANSWER_MS = 10_000;
 
     private final Socket socket = new Socket();
     private final DataInputStream in;

@@ -10,7 +10,7 @@ import java.util.logging.Logger;
 /** The shards as a client sees them. It remembers whose a shard is until that worker does not serve it. */
 final class Table implements Closeable {
     private static final Logger LOG = Logger.getLogger(Table.class.getName());
-    private static final long PATIENCE_MS = 6000;
+    private static final long PATIENCE_MS = 15_000;
     private static final long AGAIN_MS = 60;
 
     private final int coordinatorPort;

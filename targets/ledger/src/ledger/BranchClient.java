@@ -16,7 +16,7 @@ import java.util.logging.Logger;
 final class BranchClient implements Closeable {
     private static final Logger LOG = Logger.getLogger(BranchClient.class.getName());
     private static final int CONNECT_MS = 1000;
-    private static final int ANSWER_MS = 2000;
+    private static final int ANSWER_MS = 5000;
 
     private final int port;
     private final String name;

@@ -20,9 +20,9 @@ import java.util.logging.Logger;
 public final class Client {
     private static final Logger LOG = Logger.getLogger(Client.class.getName());
     private static final int TELLERS = 3;
-    private static final int ROUNDS = 8;
+    private static final int ROUNDS = 5;
     private static final int TRANSFERS_PER_ROUND = 25;
-    private static final long SETTLE_MS = 5000;
+    private static final long SETTLE_MS = 10_000;
     private static final long POLL_MS = 50;
     private static final int ATTEMPTS = 4;
 

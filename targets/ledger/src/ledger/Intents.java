@@ -28,9 +28,11 @@ final class Intents implements Closeable {
 
     synchronized void begin(Transfer transfer) throws IOException {
         write("BEGIN", transfer);
+        channel.force(false);
         open.put(transfer.id(), new Open(transfer, System.nanoTime()));
     }
 
+    /** Not forced to disk: one whose end was lost is undone once more, which changes nothing, or undone for good. */
     synchronized void end(Transfer transfer, String how) throws IOException {
         write(how, transfer);
         open.remove(transfer.id());
@@ -43,7 +45,6 @@ final class Intents implements Closeable {
         out.writeLong(transfer.id());
         transfer.write(out);
         channel.write(ByteBuffer.wrap(bytes.toByteArray()));
-        channel.force(false);
     }
 
     synchronized int count() {

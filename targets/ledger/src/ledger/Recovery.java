@@ -8,7 +8,7 @@ import java.util.logging.Logger;
 final class Recovery implements Runnable {
     private static final Logger LOG = Logger.getLogger(Recovery.class.getName());
     private static final long PERIOD_MS = 150;
-    private static final long AGE_MS = 500;
+    private static final long AGE_MS = 1500;
 
     private final Intents intents;
     private final int[] ports;

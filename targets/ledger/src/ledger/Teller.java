@@ -15,8 +15,8 @@ import java.util.logging.Logger;
 final class Teller implements Closeable {
     private static final Logger LOG = Logger.getLogger(Teller.class.getName());
     private static final int CLOSED_EVERY = 20;
-    private static final int ATTEMPTS = 4;
-    private static final int ANSWER_MS = 6000;
+    private static final int ATTEMPTS = 3;
+    private static final int ANSWER_MS = 12_000;
 
     private final String name;
     private final int brokerPort;
