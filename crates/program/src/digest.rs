@@ -179,11 +179,11 @@ fn of_classes(root: &Path) -> io::Result<Digest> {
         return Err(io::Error::other(format!("{}: {}", first.place, first.what)));
     }
     names.sort_unstable();
-    let digest = |name: &Box<str>| {
+    let digest = |name: &str| {
         let bytes = directory::read(root, name).map_err(|what| io::Error::other(format!("{name} {what}")))?;
         Ok(piece(&bytes))
     };
-    let contents: io::Result<Vec<Digest>> = names.par_iter().map(digest).collect();
+    let contents: io::Result<Vec<Digest>> = names.par_iter().map(|it| digest(it)).collect();
     let contents: Vec<[u8; 16]> = contents?.iter().map(|it| it.0.to_le_bytes()).collect();
     let all = names.iter().zip(&contents).flat_map(|(name, content)| [name.as_bytes(), content]);
     Ok(Digest::of_all(all))
