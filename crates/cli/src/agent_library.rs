@@ -22,14 +22,15 @@ pub fn unpacked() -> Result<PathBuf, Failure> {
         .hint("set XDG_CACHE_HOME to a directory that can be written and allows programs to run"))
 }
 
-fn directories() -> Vec<PathBuf> {
+/// The directory of this user for what can be made again.
+pub fn user_cache() -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
     let cache = variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(".cache")));
-    cache
-        .map(|it| it.join("hypocenter"))
-        .into_iter()
-        .chain([std::env::temp_dir().join("hypocenter")])
-        .collect()
+    cache.map(|it| it.join("hypocenter"))
+}
+
+fn directories() -> Vec<PathBuf> {
+    user_cache().into_iter().chain([std::env::temp_dir().join("hypocenter")]).collect()
 }
 
 /// Writes the file beside its place and renames it, so that whoever loads it gets all of it.

@@ -139,6 +139,9 @@ pub struct ScanArgs {
     /// The configuration
     #[arg(long, value_name = "FILE", default_value = "hypocenter.toml", help_heading = "Target")]
     pub config: PathBuf,
+    /// Read the target even if it was scanned before and is unchanged, and keep nothing of this scan
+    #[arg(long, help_heading = "Output")]
+    pub no_cache: bool,
     /// Print one JSON document on stdout, everything else on stderr
     #[arg(long, help_heading = "Output")]
     pub json: bool,

@@ -1,5 +1,7 @@
 //! From an entry to the log statements that can have written it.
 
+use std::cmp::Reverse;
+
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use rustc_hash::FxHashMap;
 
@@ -107,6 +109,8 @@ struct Group {
 struct Rank {
     literal_chars: usize,
     named: Option<Named>,
+    /// How far from the top of the logged stack its method is: whoever catches an exception is on the stack of it.
+    on_stack: Option<Reverse<usize>>,
     has_level: bool,
     /// Whether an exception stands in the entry just if the statement logs one.
     exception_agrees: bool,
@@ -186,7 +190,8 @@ impl Statements {
     /// Class and source line decide where the entry has them and the message does not speak against it: the log may
     /// come from another build. Otherwise the message must fit the template and the level the statement's; statements of
     /// the class that the entry names count before others; and of those the templates that say most, then the class
-    /// itself before the class around it, then a statement whose level is known. What is left over is a tie.
+    /// itself before the class around it, then a method on the stack of the logged exception, then a statement whose level is
+    /// known. What is left over is a tie.
     pub fn tie(&self, entry: &Entry<'_>) -> Tie {
         let at_line = self.at_line(entry);
         let fitting: Vec<u32> =
@@ -288,12 +293,21 @@ impl Statements {
         if let [only] = fitting {
             return vec![self.statements[*only as usize].id];
         }
-        let has_trace = !entry.rest.is_empty() && !entry.trace().exceptions.is_empty();
+        let trace = entry.trace();
+        let has_trace = !trace.exceptions.is_empty();
+        let mut stack: FxHashMap<(&str, &str), usize> = FxHashMap::default();
+        for (depth, frame) in trace.roots().flat_map(|it| &it.frames).enumerate() {
+            stack.entry((frame.class, frame.method)).or_insert(depth);
+        }
+        // White space at the end may be missing, so a template may have more than there is to say.
+        let said = entry.message.trim_end().chars().count();
         let rank = |n: &u32| {
             let statement = &self.statements[*n as usize];
+            let depth = stack.get(&(statement.class.as_str(), statement.method.as_str()));
             Rank {
-                literal_chars: statement.template.literal_chars(),
+                literal_chars: statement.template.literal_chars().min(said),
                 named: self.named(*n, entry),
+                on_stack: depth.filter(|_| statement.has_exception).map(|it| Reverse(*it)),
                 has_level: statement.level.is_some() && statement.level == entry.level,
                 exception_agrees: statement.has_exception == has_trace,
             }

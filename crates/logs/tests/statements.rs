@@ -124,6 +124,44 @@ fn an_exception_in_the_entry_tells_statements_apart() {
 }
 
 #[test]
+fn the_stack_of_an_exception_tells_who_has_caught_it() {
+    let program = program();
+    let tie = |message: &str, rest: &str| program.tie(&Entry { message, rest, ..Entry::default() });
+    let stack = |frames: &[&str]| {
+        let frames = frames.iter().map(|it| format!("\tat org.z.quorum.{it}.run({it}.java:9)\n"));
+        format!("java.io.IOException: x\n{}", frames.collect::<String>())
+    };
+    let unexpected = "Unexpected exception";
+    assert_eq!(tie(unexpected, &stack(&["Socket", "Follower"])), exact(2, How::Text));
+    assert_eq!(tie(unexpected, &stack(&["Socket", "Leader", "Main"])), exact(1, How::Text));
+    assert_eq!(
+        tie(unexpected, &stack(&["Follower", "Leader"])),
+        exact(2, How::Text),
+        "the nearest to the top"
+    );
+    assert_eq!(tie(unexpected, &stack(&["Socket"])), several(&[1, 2], How::Text));
+    // What a statement says counts more than where it is.
+    assert_eq!(tie("Exception while accepting x", &stack(&["Leader"])), exact(4, How::Text));
+    // White space that the message has lost says nothing.
+    let statement = |id: u32, class: &str, template: &str, has_exception: bool| Statement {
+        id: StatementId(id),
+        class: class.into(),
+        method: "run".into(),
+        line: None,
+        level: None,
+        template: Template::parse(template),
+        has_exception,
+    };
+    let program = Statements::new(vec![
+        statement(0, "org.z.Server", "shutdown called {}", false),
+        statement(1, "org.z.quorum.Follower", "shutdown called", true),
+    ]);
+    let rest = stack(&["Follower"]);
+    let entry = Entry { message: "shutdown called", rest: &rest, ..Entry::default() };
+    assert_eq!(program.tie(&entry), exact(1, How::Text));
+}
+
+#[test]
 fn a_program_without_statements_ties_nothing() {
     let program = Statements::new(Vec::new());
     assert!(program.is_empty());

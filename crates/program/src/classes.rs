@@ -7,13 +7,13 @@ use std::sync::Mutex;
 use hypocenter_classfile::{ClassFile, display_name};
 use hypocenter_plan::Problem;
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::classpath::{ClassPath, ENTRIES_MAX};
 use crate::directory;
 use crate::jar::{ENTRY_BYTES_MAX, Jar, JarEntry};
-use crate::manifest::Manifest;
 use crate::modules::{Modules, Resource};
+use crate::walk::{Jdk, Stop, Walk};
 
 /// The most bytes of jars inside jars that are kept.
 const NESTED_BYTES_MAX: u64 = 1 << 30;
@@ -201,8 +201,7 @@ struct Opening {
     sources: Vec<Source>,
     index: Vec<Located>,
     problems: Vec<Problem>,
-    /// Files already opened: a manifest may name its own jar, or two each other.
-    seen: FxHashSet<PathBuf>,
+    walk: Walk,
     nested_bytes: u64,
 }
 
@@ -211,38 +210,25 @@ impl Opening {
         self.problems.push(Problem { place: place.to_string(), what: what.into() });
     }
 
-    /// Opens an entry and what its manifest names, in the order in which java would look: a jar, then its own
-    /// `Class-Path`, then the rest.
+    /// Opens an entry and what its manifest names.
     fn entry(&mut self, path: &Path, is_explicit: bool) {
-        let mut pending = vec![(path.to_owned(), is_explicit)];
-        while let Some((path, is_explicit)) = pending.pop() {
-            let Ok(canonical) = path.canonicalize() else {
-                // java passes over what does not exist, and manifests are full of it; but what the user has
-                // written should be there.
-                if is_explicit {
+        let mut walk = std::mem::take(&mut self.walk);
+        walk.entry(path, is_explicit, |stop| {
+            match stop {
+                Stop::Missing { path, is_explicit: true } => {
                     self.problem(path.display(), "this entry of the class path does not exist");
                 }
-                continue;
-            };
-            if !self.seen.insert(canonical) {
-                continue;
-            }
-            if self.seen.len() > ENTRIES_MAX {
-                self.problem(
+                Stop::Missing { .. } => {}
+                Stop::Beyond(path) => self.problem(
                     path.display(),
                     format!("is beyond entry {ENTRIES_MAX} of the class path: left out"),
-                );
-                return;
+                ),
+                Stop::Directory(path) => self.directory(path),
+                Stop::Jar(path) => return self.jar_file(path),
             }
-            if path.is_dir() {
-                self.directory(&path);
-            } else {
-                let addresses = self.jar_file(&path);
-                let beside = path.parent().unwrap_or(Path::new(""));
-                let named = addresses.iter().rev().filter_map(|address| Manifest::resolve(address, beside));
-                pending.extend(named.map(|path| (path, false)));
-            }
-        }
+            Vec::new()
+        });
+        self.walk = walk;
     }
 
     fn source(&mut self, place: String, content: Content) -> u32 {
@@ -323,19 +309,10 @@ impl Opening {
     }
 
     fn jdk(&mut self, home: &Path) {
-        let modules = home.join("lib/modules");
-        if modules.is_file() {
-            self.modules(&modules);
-            return;
-        }
-        let libraries = [home.join("jre/lib"), home.join("lib")];
-        match libraries.iter().find(|directory| directory.join("rt.jar").is_file()) {
-            Some(directory) => {
-                for name in ["rt.jar", "jsse.jar", "jce.jar", "charsets.jar"] {
-                    self.entry(&directory.join(name), false);
-                }
-            }
-            None => self.problem(
+        match Jdk::of(home) {
+            Jdk::Image(path) => self.modules(&path),
+            Jdk::Jars(paths) => paths.iter().for_each(|path| self.entry(path, false)),
+            Jdk::None => self.problem(
                 home.display(),
                 "is not a JDK: it has neither lib/modules nor jre/lib/rt.jar; classes of the JDK are not known",
             ),

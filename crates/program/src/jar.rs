@@ -15,7 +15,7 @@ use crate::manifest::Manifest;
 /// a jar may be of this size.
 pub const ENTRY_BYTES_MAX: u64 = 64 << 20;
 /// The largest jar that is read.
-const JAR_BYTES_MAX: u64 = 2 << 30;
+pub const JAR_BYTES_MAX: u64 = 2 << 30;
 /// The most entries of a jar that are looked at.
 const ENTRIES_MAX: usize = 1 << 20;
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use hypocenter_engine::{Digester, Evidence, Job, LogBytes, Work};
 use hypocenter_logs::{
-    Comparison, Entry, Fields, Key, Log, LogError, Moment, Position, Statements, Tied, Timeline,
+    Comparison, Entry, Fields, Key, Level, Log, LogError, Moment, Position, Statements, Tied, Timeline,
 };
 use hypocenter_plan::SiteKind;
 use hypocenter_program::Program;
@@ -55,6 +55,8 @@ pub struct FailureKey {
     pub entries: Vec<u32>,
     /// What is known of how they came about.
     pub wanted: Wanted,
+    /// How much less they count from the start, since they are not serious.
+    pub mild: u32,
     /// The line of the first in its log.
     pub line: u32,
     /// What the first says.
@@ -313,12 +315,19 @@ fn keys_of(program: &Program, failure: &[FailureLog]) -> (Vec<FailureKey>, Vec<V
         let log = &failure[number];
         let entry = &log.tied.entries()[at as usize];
         let key = *numbers.entry(entry.key).or_insert_with(|| {
-            let message = log.log.entry(at as usize).map_or("", |it| it.first_line());
+            let entry_text = log.log.entry(at as usize);
+            let message = entry_text.as_ref().map_or("", |it| it.first_line());
+            let level = entry_text.as_ref().and_then(|it| it.level);
             keys.push(FailureKey {
                 entries: Vec::new(),
                 wanted: Wanted {
                     statements: log.tied.statements(entry.key).iter().map(|it| it.0).collect(),
                     frames: frames(program, log.tied.evidence(entry.key)),
+                },
+                mild: match level {
+                    Some(level) if level >= Level::Error => 0,
+                    Some(Level::Warn) => 2,
+                    _ => 3,
                 },
                 line: entry.line,
                 message: message.chars().take(MESSAGE_CHARS_MAX).collect(),
@@ -353,6 +362,20 @@ fn frames(program: &Program, evidence: &[hypocenter_logs::Evidence]) -> Vec<Name
     found
 }
 
+/// An execution of a fault site.
+#[derive(Debug, Clone, Copy, Default)]
+struct Hit {
+    ticks: u64,
+    /// When its thread did the next thing.
+    end: u64,
+    site: u32,
+    /// The thread.
+    group: u32,
+    stack: u64,
+    /// How many entries of the failure log come before it, and before its end.
+    place: (u32, u32),
+}
+
 /// The executions of fault sites, with their places in the failure log.
 fn recorded(
     case: &Case,
@@ -362,22 +385,28 @@ fn recorded(
     trace: &Trace<'_>,
 ) -> Vec<ByThread> {
     let roles = case.roles(map);
-    let mut hits: Vec<(u64, u32, u32, u64)> = Vec::new();
+    let mut hits: Vec<Hit> = Vec::new();
     let mut groups: Vec<(String, String)> = Vec::new();
-    let mut placed: Vec<u32> = Vec::new();
     for jvm in trace.jvms() {
         let dictionary = trace.dictionary(&jvm);
         let mut of_thread: FxHashMap<u32, u32> = FxHashMap::default();
         let mut said: FxHashMap<(u32, u32), Vec<u64>> = FxHashMap::default();
-        let mut own: Vec<(u64, u32, u32, u64)> = Vec::new();
+        let mut own: Vec<Hit> = Vec::new();
+        let mut last: FxHashMap<u32, usize> = FxHashMap::default();
         for event in trace.events(&jvm) {
+            // What a thread did before is over when it does something else.
+            if let Some(before) = last.remove(&event.thread) {
+                own[before].end = event.ticks;
+            }
             match roles.get(event.site.0 as usize) {
                 Some(SiteRole::Fault(site)) => {
                     let group = *of_thread.entry(event.thread).or_insert_with(|| {
                         groups.push((jvm.node.clone(), dictionary.thread_name(event.thread).to_owned()));
                         groups.len() as u32 - 1
                     });
-                    own.push((event.ticks, *site, group, u64::from(event.stack)));
+                    last.insert(event.thread, own.len());
+                    let (ticks, stack) = (event.ticks, u64::from(event.stack));
+                    own.push(Hit { ticks, end: u64::MAX, site: *site, group, stack, ..Hit::default() });
                 }
                 Some(SiteRole::Log(statement)) => {
                     said.entry((event.thread, *statement)).or_default().push(event.ticks);
@@ -396,20 +425,21 @@ fn recorded(
             let entries = before.checked_sub(1).map_or(0, |it| stamps[it].1 + 1);
             finder.place(Moment::After { node: node as u32, entries }).unwrap_or(0.0) as u32
         };
-        placed.extend(own.iter().map(|it| place(it.0)));
+        own.iter_mut().for_each(|it| it.place = (place(it.ticks), place(it.end)));
         hits.extend(own);
     }
     let mut order: Vec<u32> = (0..hits.len() as u32).collect();
-    order.sort_unstable_by_key(|&it| hits[it as usize].0);
+    order.sort_unstable_by_key(|&it| hits[it as usize].ticks);
     let mut found: FxHashMap<(u32, u32), ByThread> = FxHashMap::default();
     for (place, &hit) in order.iter().enumerate() {
-        let (_, site, group, stack) = hits[hit as usize];
+        let Hit { site, group, stack, place: (from, to), .. } = hits[hit as usize];
         let it = found.entry((site, group)).or_insert_with(|| {
             let (node, thread) = groups[group as usize].clone();
             ByThread { site, node, thread, ..ByThread::default() }
         });
         it.orders.push(place as u32);
-        it.positions.push(placed[hit as usize]);
+        it.positions.push(from);
+        it.ends.push(to);
         if stack != 0 {
             it.stacks.push(stack);
         }

@@ -11,7 +11,7 @@ use crate::statements::copies;
 
 /// How far a delay is taken to be from anything: time is seen by everybody, and an exception that leads to an observable
 /// explains more than a delay that may.
-const DELAY_DISTANCE: u32 = 10;
+const DELAY_DISTANCE: u32 = 12;
 
 /// What it costs to throw another class than a call declares: a handler on the way names it, and the declared one does as
 /// well where that makes no difference.
@@ -271,7 +271,7 @@ impl Catalogue {
         let calls: Vec<CallId> = named.flat_map(|it| facts.calls_in(it)).collect();
         let of_line = |id: &CallId| frame.line.is_none_or(|it| it == u32::from(facts.call(*id).line));
         // The lines may be of another build.
-        let extra = if calls.iter().any(of_line) { 0 } else { OTHER_LINE_DISTANCE };
+        let extra = u32::from(!calls.iter().any(of_line));
         let mut found = Vec::new();
         let mut within: Vec<MethodId> = Vec::new();
         for &id in &calls {

@@ -559,7 +559,7 @@ impl Level {
                     let mut entries = keys[key as usize].entries.clone();
                     entries.retain(|it| missing.binary_search(it).is_ok());
                     let entries = entries.into_iter().map(|it| (it, case.threads()[it as usize]));
-                    Observable::new(entries.collect(), case.symptoms())
+                    Observable::new(entries.collect(), case.symptoms(), keys[key as usize].mild)
                 })
                 .collect(),
             choices: found.choices,

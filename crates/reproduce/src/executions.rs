@@ -22,6 +22,8 @@ pub struct ByThread {
     pub orders: Vec<u32>,
     /// For each how many entries of the failure log come before it.
     pub positions: Vec<u32>,
+    /// For each how many come before it is over.
+    pub ends: Vec<u32>,
     /// For each what stands for its stack; empty where stacks were not recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stacks: Vec<u64>,
@@ -69,7 +71,8 @@ impl Executions {
             });
             for (at, (&order, &position)) in it.orders.iter().zip(&it.positions).enumerate() {
                 let stack = it.stacks.get(at).copied().unwrap_or(0);
-                all.push((it.site, group, Instance { position, order, thread, stack }));
+                let end = it.ends.get(at).copied().unwrap_or(position);
+                all.push((it.site, group, Instance { position, end, order, thread, stack }));
             }
         }
         all.sort_unstable_by_key(|(site, _, instance)| (*site, instance.order));
@@ -133,6 +136,7 @@ mod tests {
             thread: thread.to_owned(),
             orders: orders.to_vec(),
             positions: orders.to_vec(),
+            ends: orders.to_vec(),
             stacks: Vec::new(),
         }
     }

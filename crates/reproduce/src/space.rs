@@ -33,6 +33,8 @@ pub struct Choice {
 pub struct Instance {
     /// How many entries of the failure log come before it.
     pub position: u32,
+    /// How many come before it is over: a call that waits can fail at any moment of it.
+    pub end: u32,
     /// Its place among all executions of the run.
     pub order: u32,
     /// Who executed it.
@@ -82,21 +84,23 @@ impl Space {
 }
 
 impl Observable {
-    /// One that is missing at some entries of a failure log whose own lines, those of the oracle, are at others.
-    pub fn new(entries: Vec<(u32, Thread)>, symptoms: &[u32]) -> Observable {
+    /// One that is missing at some entries of a failure log whose own lines, those of the oracle, are at others. `mild` is how
+    /// much less it counts anyhow.
+    pub fn new(entries: Vec<(u32, Thread)>, symptoms: &[u32], mild: u32) -> Observable {
         let (entries, threads): (Vec<u32>, Vec<Thread>) = entries.into_iter().unzip();
-        let gap = |&entry: &u32| between(symptoms, entry);
+        let gap = |&entry: &u32| between(symptoms, entry, entry);
         let nearest = if symptoms.is_empty() { 0 } else { entries.iter().map(gap).min().unwrap_or(0) };
-        Observable { remote: 2 * bits(nearest / REMOTE_ENTRIES), entries, threads }
+        Observable { remote: mild + 2 * bits(nearest / REMOTE_ENTRIES), entries, threads }
     }
 
     /// How far an instance is in all: the entries between, by their logarithm, and whether the same thread logged it. In steps
     /// of the causal graph.
     pub fn apart(&self, instance: &Instance) -> u32 {
-        let next = self.entries.partition_point(|&entry| entry < instance.position);
-        let beside = (next.saturating_sub(1)..=next).filter(|&at| at < self.entries.len());
+        let first = self.entries.partition_point(|&entry| entry < instance.position);
+        let last = self.entries.partition_point(|&entry| entry <= instance.end).max(first);
+        let beside = (first.saturating_sub(1)..=last).filter(|&at| at < self.entries.len());
         let apart = |at: usize| {
-            let entries = between(&self.entries[at..=at], instance.position);
+            let entries = between(&self.entries[at..=at], instance.position, instance.end);
             bits(entries / 2) + self.threads[at].apart(instance.thread)
         };
         beside.map(apart).min().unwrap_or(u32::BITS)
@@ -104,16 +108,17 @@ impl Observable {
 
     /// The temporal distance: how many entries of the failure log lie between a instance and the observable.
     pub fn distance(&self, instance: &Instance) -> u32 {
-        between(&self.entries, instance.position)
+        between(&self.entries, instance.position, instance.end)
     }
 }
 
-/// How many entries lie between a place and the nearest of some marks: those behind it count, and those before it as
-/// well, though more.
-fn between(marks: &[u32], place: u32) -> u32 {
-    let next = marks.partition_point(|&mark| mark < place);
-    let ahead = marks.get(next).map(|mark| mark - place);
-    let behind = next.checked_sub(1).map(|at| (place - marks[at]).saturating_mul(LATE));
+/// How many entries lie between a span and the nearest of some marks: those behind it count, and those before it as well,
+/// though more.
+fn between(marks: &[u32], from: u32, to: u32) -> u32 {
+    let to = to.max(from);
+    let next = marks.partition_point(|&mark| mark < from);
+    let ahead = marks.get(next).map(|mark| mark.saturating_sub(to));
+    let behind = next.checked_sub(1).map(|at| (from - marks[at]).saturating_mul(LATE));
     ahead.into_iter().chain(behind).min().unwrap_or(u32::MAX)
 }
 
@@ -128,32 +133,35 @@ mod tests {
 
     #[test]
     fn a_moment_is_as_far_as_the_entries_between() {
-        let observable = Observable::new(vec![(10, Thread::default()), (20, Thread::default())], &[]);
+        let observable = Observable::new(vec![(10, Thread::default()), (20, Thread::default())], &[], 0);
         let at = |position| observable.distance(&Instance { position, ..Instance::default() });
         assert_eq!([at(10), at(8), at(0)], [0, 2, 10]);
         // Just behind one, and far before the next.
         assert_eq!([at(11), at(13), at(14)], [3, 7, 6]);
         assert_eq!([at(21), at(30)], [3, 30]);
+        // One that lasts is as near as its nearest moment.
+        let lasting = |position, end| observable.distance(&Instance { position, end, ..Instance::default() });
+        assert_eq!([lasting(2, 8), lasting(2, 15), lasting(12, 18)], [2, 0, 2]);
         assert_eq!(
-            Observable::new(vec![], &[]).distance(&Instance { position: 3, ..Instance::default() }),
+            Observable::new(vec![], &[], 0).distance(&Instance { position: 3, ..Instance::default() }),
             u32::MAX
         );
     }
 
     #[test]
     fn what_is_far_from_the_failure_counts_less() {
-        let remote = |entry| Observable::new(vec![(entry, Thread::default())], &[100]).remote;
+        let remote = |entry| Observable::new(vec![(entry, Thread::default())], &[100], 0).remote;
         assert_eq!([remote(100), remote(97), remote(96), remote(80), remote(0)], [0, 0, 2, 6, 10]);
         // Behind it, causes are not looked for.
         assert_eq!(remote(110), 6);
         // Where the failure shows no line of its own, nothing is far.
-        assert_eq!(Observable::new(vec![(7, Thread::default())], &[]).remote, 0);
+        assert_eq!(Observable::new(vec![(7, Thread::default())], &[], 0).remote, 0);
     }
 
     #[test]
     fn the_same_thread_is_nearer() {
         let thread = |name, role| Thread { name, role };
-        let observable = Observable::new(vec![(10, thread(1, 1)), (12, thread(2, 1))], &[]);
+        let observable = Observable::new(vec![(10, thread(1, 1)), (12, thread(2, 1))], &[], 0);
         let apart =
             |position, thread| observable.apart(&Instance { position, thread, ..Instance::default() });
         assert_eq!(apart(10, thread(1, 1)), 0);

@@ -8,6 +8,7 @@ mod exact;
 mod force;
 mod jacoco;
 mod lab;
+mod scan;
 mod surefire;
 mod targets;
 mod unit_tests;
@@ -30,6 +31,7 @@ pub enum Eval {
     Corpus(corpus::CorpusArgs),
     Exact(exact::ExactArgs),
     Lab(lab::LabArgs),
+    Scan(scan::ScanArgs),
     Targets(targets::TargetsArgs),
     Cost(cost::CostArgs),
 }
@@ -45,6 +47,7 @@ impl Eval {
             Eval::Corpus(args) => corpus::run(args),
             Eval::Exact(args) => exact::run(args),
             Eval::Lab(args) => lab::run(args),
+            Eval::Scan(args) => scan::run(args),
             Eval::Targets(args) => targets::run(args),
             Eval::Cost(args) => cost::run(args),
         }

@@ -74,11 +74,6 @@ impl Measured {
         self.phases.iter().map(|it| it.1).sum()
     }
 
-    /// Seconds of all phases but the opening of the jars.
-    pub fn after_opening(&self) -> f64 {
-        self.phases.iter().filter(|it| it.0 != work::OPEN).map(|it| it.1).sum()
-    }
-
     /// Seconds of all its threads on a CPU, from its start on.
     pub fn cpu(&self) -> f64 {
         self.count("cpu-ns") as f64 / 1e9
@@ -100,8 +95,8 @@ pub fn run(measurement: &str, name: &str) {
             Vec::new()
         }
         Some(Measurement::Inflate) => work::inflate(&system),
-        Some(Measurement::Scan) => opened(&system, work::scan),
-        Some(Measurement::Aside) => opened(&system, work::aside),
+        Some(Measurement::Scan) => opened(&system, System::open_with_jdk, work::scan),
+        Some(Measurement::Aside) => opened(&system, System::open, work::aside),
         None => panic!("there is no measurement {measurement}"),
     };
     counts.extend([("peak-kb", peak_kb()), ("cpu-ns", cpu_ns())]);
@@ -112,9 +107,10 @@ pub fn run(measurement: &str, name: &str) {
 /// Some work on the opened class path, with the opening as its first phase.
 fn opened(
     system: &System,
+    open: fn(&System) -> hypocenter_program::Classes,
     work: fn(&hypocenter_program::Classes, &[String]) -> Vec<work::Phase>,
 ) -> Vec<work::Phase> {
-    let (seconds, classes) = work::timed(|| system.open());
+    let (seconds, classes) = work::timed(|| open(system));
     let mut phases = vec![(work::OPEN, seconds)];
     phases.extend(work(&classes, &system.packages));
     phases

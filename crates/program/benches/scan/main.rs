@@ -10,10 +10,12 @@
 //! - `RAYON_NUM_THREADS` how many threads, by default one a core.
 //!
 //! `inflate` opens the jars and reads every byte of every class on the class path: no scan that reads all of them is
-//! faster. `scan` opens them too and then does [`work::scan`]. `aside` are figures of parts of the library that do not
-//! count for `scan`.
+//! faster. `scan` opens them too, with the classes of a JDK behind them (that of JAVA_HOME or on the PATH), and then does
+//! [`work::scan`]: what `hypocenter scan --no-cache` does. `aside` are figures of parts of the library that do not count
+//! for `scan`. Last come the [`goals`], each met or open.
 
 mod child;
+mod goals;
 mod sample;
 mod system;
 mod table;
@@ -26,9 +28,6 @@ use sample::Sample;
 use system::System;
 use table::{Table, thousands};
 
-/// The two whose costs of an instruction are compared: the larger may not cost more because it is larger.
-const LARGE: &str = "hbase-";
-const SMALL: &str = "zookeeper-";
 /// What each round does for each system, every second round backwards.
 const TURNS: [Measurement; 3] = [Measurement::Inflate, Measurement::Scan, Measurement::Aside];
 
@@ -63,7 +62,7 @@ fn main() {
     println!("{}", times(&results, "CPU", Measured::cpu));
     println!("{}", memory(&results));
     println!("{}", phases(&results));
-    compare(&results);
+    println!("{}", goals::table(&results));
     let threads = rayon::current_num_threads();
     println!(
         "{rounds} rounds, {threads} threads, {:.0} s; median [least .. most]",
@@ -98,10 +97,13 @@ impl Results {
         }
     }
 
+    fn instructions(&self) -> f64 {
+        self.sizes.count("instructions").max(1) as f64
+    }
+
     /// Nanoseconds for each instruction of the system, by seconds of a scan.
     fn per_instruction(&self, seconds: impl Fn(&Measured) -> f64) -> Sample {
-        let instructions = self.sizes.count("instructions").max(1) as f64;
-        Sample::of(self.scan.iter().map(|it| seconds(it) * 1e9 / instructions))
+        Sample::of(self.scan.iter().map(|it| seconds(it) * 1e9 / self.instructions()))
     }
 }
 
@@ -203,20 +205,4 @@ fn phases(results: &[Results]) -> Table {
         }
     }
     table
-}
-
-fn compare(results: &[Results]) {
-    let find = |start: &str| results.iter().find(|it| it.name.starts_with(start));
-    let (Some(large), Some(small)) = (find(LARGE), find(SMALL)) else { return };
-    let ratio = |seconds: fn(&Measured) -> f64| {
-        large.per_instruction(seconds).median / small.per_instruction(seconds).median
-    };
-    println!(
-        "an instruction of {} costs {:.2} times one of {}; {:.2} times without opening the jars; {:.2} times in CPU time\n",
-        large.name,
-        ratio(Measured::total),
-        small.name,
-        ratio(Measured::after_opening),
-        ratio(Measured::cpu),
-    );
 }

@@ -30,6 +30,15 @@ fn place() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../eval")
 }
 
+/// The JDK of JAVA_HOME, or that on the PATH.
+fn jdk() -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let java = std::env::split_paths(&path).find_map(|it| it.join("java").canonicalize().ok());
+    let home = std::env::var_os("JAVA_HOME").filter(|it| !it.is_empty()).map(PathBuf::from);
+    let home = home.or_else(|| Some(java?.parent()?.parent()?.to_owned()));
+    home.expect("a JDK is needed: set JAVA_HOME, or have java on the PATH")
+}
+
 impl System {
     /// Reads the configuration of a folder.
     pub fn read(name: &str) -> System {
@@ -56,6 +65,11 @@ impl System {
     /// Opens its class path, without a JDK.
     pub fn open(&self) -> Classes {
         self.class_path.open(RELEASE)
+    }
+
+    /// Opens its class path with the classes of the JDK behind it, as a scan does.
+    pub fn open_with_jdk(&self) -> Classes {
+        self.class_path.clone().with_jdk(&jdk()).open(RELEASE)
     }
 }
 

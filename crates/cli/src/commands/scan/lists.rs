@@ -6,8 +6,10 @@ use hypocenter_program::{
     Api, Bound, CallId, Detector, Effect, FaultKind, Framework, Level, Limit, LoopFact, LoopId, MethodId,
     Program, Reason, StateKind, Statement, TypeId, WaitKind,
 };
+use rayon::prelude::*;
 use serde::Serialize;
 
+use super::coding::{Word, bytes_of, coded, of_bytes};
 use super::naming::{self, NamedCall};
 use super::page::Page;
 use crate::args::ScanArgs;
@@ -15,6 +17,19 @@ use crate::screen::{BOLD, DIM, WARN, thousands};
 
 /// Things that feed a detector that are shown; the document has all.
 const FEEDS_SHOWN: usize = 4;
+
+/// A list that can be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListKind {
+    Sites,
+    Dropped,
+    Logs,
+    States,
+    Loops,
+    Waits,
+    Detectors,
+    Tests,
+}
 
 /// The lists that were asked for.
 #[derive(Debug, Default, Serialize)]
@@ -49,7 +64,7 @@ pub struct Place {
 
 #[derive(Debug, Serialize)]
 struct SiteItem {
-    kind: &'static str,
+    kind: Word,
     /// As `inject` takes it.
     name: String,
     #[serde(flatten)]
@@ -75,7 +90,7 @@ struct DroppedItem {
 
 #[derive(Debug, Serialize)]
 struct LogItem {
-    level: &'static str,
+    level: Word,
     #[serde(flatten)]
     place: Place,
     /// What it says, with `{}` for what is not known; several where the code chooses.
@@ -92,7 +107,7 @@ struct LogItem {
 #[derive(Debug, Serialize)]
 struct StateItem {
     index: u16,
-    begins: &'static str,
+    begins: Word,
     /// The task class; the method may be a helper of it.
     task: String,
     #[serde(flatten)]
@@ -101,7 +116,7 @@ struct StateItem {
 
 #[derive(Debug, Serialize)]
 struct LoopItem {
-    bound: &'static str,
+    bound: Word,
     name: String,
     #[serde(flatten)]
     place: Place,
@@ -115,14 +130,14 @@ struct LoopItem {
 
 #[derive(Debug, Serialize)]
 struct Does {
-    what: &'static str,
+    what: Word,
     /// Through how many calls.
     depth: u8,
 }
 
 #[derive(Debug, Serialize)]
 struct WaitItem {
-    kind: &'static str,
+    kind: Word,
     /// Milliseconds, `computed`, or `none`.
     limit: String,
     name: String,
@@ -137,7 +152,7 @@ struct DetectorItem {
     place: Place,
     is_used: bool,
     /// Why it is hardly a detector.
-    left_out: Option<&'static str>,
+    left_out: Option<Word>,
     fields: Vec<String>,
     calls: Vec<String>,
     parameters: Vec<u16>,
@@ -148,7 +163,7 @@ struct DetectorItem {
 
 #[derive(Debug, Serialize)]
 struct TestItem {
-    framework: &'static str,
+    framework: Word,
     /// The class that it is run with.
     test_class: String,
     #[serde(flatten)]
@@ -158,28 +173,151 @@ struct TestItem {
     is_disabled: bool,
 }
 
+coded! {
+    Place { class, method, descriptor, line }
+    SiteItem { kind, name, place, callee, exceptions, creators, site }
+    DroppedItem { name, place, exceptions, chain }
+    LogItem { level, place, templates, has_exception, api, via, written }
+    StateItem { index, begins, task, place }
+    LoopItem { bound, name, place, does, is_timed, size, reaches, parent, called_from }
+    Does { what, depth }
+    WaitItem { kind, limit, name, place }
+    DetectorItem { name, place, is_used, left_out, fields, calls, parameters, clock, caught, constants }
+    TestItem { framework, test_class, place, has_runner, runner, is_disabled }
+}
+
 /// Makes items of a program.
 struct Making<'p> {
     program: &'p Program,
-    pattern: Option<&'p str>,
 }
 
 type Row = (Vec<String>, Vec<String>);
 
-impl Lists {
-    /// Makes the lists that were asked for.
-    pub fn of(program: &Program, args: &ScanArgs) -> Lists {
-        let making = Making { program, pattern: args.class.as_deref() };
-        Lists {
-            sites: args.sites.then(|| making.sites()),
-            dropped: (args.sites && args.dropped).then(|| making.dropped()),
-            logs: args.logs.then(|| making.logs()),
-            states: args.states.then(|| making.states()),
-            loops: args.loops.then(|| making.loops()),
-            waits: args.waits.then(|| making.waits()),
-            detectors: args.detectors.then(|| making.detectors(args.dropped)),
-            tests: args.tests.then(|| making.tests()),
+impl ListKind {
+    /// All of them.
+    pub const ALL: [ListKind; 8] = [
+        ListKind::Sites,
+        ListKind::Dropped,
+        ListKind::Logs,
+        ListKind::States,
+        ListKind::Loops,
+        ListKind::Waits,
+        ListKind::Detectors,
+        ListKind::Tests,
+    ];
+
+    /// Those that were asked for.
+    pub fn asked(args: &ScanArgs) -> Vec<ListKind> {
+        let is_asked = |it: &ListKind| match it {
+            ListKind::Sites => args.sites,
+            ListKind::Dropped => args.sites && args.dropped,
+            ListKind::Logs => args.logs,
+            ListKind::States => args.states,
+            ListKind::Loops => args.loops,
+            ListKind::Waits => args.waits,
+            ListKind::Detectors => args.detectors,
+            ListKind::Tests => args.tests,
+        };
+        ListKind::ALL.into_iter().filter(is_asked).collect()
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            ListKind::Sites => "sites",
+            ListKind::Dropped => "dropped",
+            ListKind::Logs => "logs",
+            ListKind::States => "states",
+            ListKind::Loops => "loops",
+            ListKind::Waits => "waits",
+            ListKind::Detectors => "detectors",
+            ListKind::Tests => "tests",
         }
+    }
+}
+
+impl Lists {
+    /// Makes lists, with all that there is.
+    pub fn of(program: &Program, kinds: &[ListKind]) -> Lists {
+        let making = Making { program };
+        let mut lists = Lists::default();
+        for kind in kinds {
+            match kind {
+                ListKind::Sites => lists.sites = Some(making.sites()),
+                ListKind::Dropped => lists.dropped = Some(making.dropped()),
+                ListKind::Logs => lists.logs = Some(making.logs()),
+                ListKind::States => lists.states = Some(making.states()),
+                ListKind::Loops => lists.loops = Some(making.loops()),
+                ListKind::Waits => lists.waits = Some(making.waits()),
+                ListKind::Detectors => lists.detectors = Some(making.detectors()),
+                ListKind::Tests => lists.tests = Some(making.tests()),
+            }
+        }
+        lists
+    }
+
+    /// The lists that were asked for, with what was asked for.
+    pub fn narrowed(self, args: &ScanArgs) -> Lists {
+        let asked = ListKind::asked(args);
+        let takes = |class: &str| {
+            let simple = class.rsplit('.').next().unwrap_or(class);
+            let pattern = args.class.as_deref();
+            pattern.is_none_or(|it| glob_matches(it, class) || glob_matches(it, simple))
+        };
+        fn only<T>(
+            list: Option<Vec<T>>,
+            is_asked: bool,
+            class: impl Fn(&T) -> &str,
+            takes: impl Fn(&str) -> bool,
+        ) -> Option<Vec<T>> {
+            let mut list = list.filter(|_| is_asked)?;
+            list.retain(|it| takes(class(it)));
+            Some(list)
+        }
+        let is = |kind: ListKind| asked.contains(&kind);
+        let mut lists = Lists {
+            sites: only(self.sites, is(ListKind::Sites), |it| &it.place.class, takes),
+            dropped: only(self.dropped, is(ListKind::Dropped), |it| &it.place.class, takes),
+            logs: only(self.logs, is(ListKind::Logs), |it| &it.place.class, takes),
+            states: only(self.states, is(ListKind::States), |it| &it.task, takes),
+            loops: only(self.loops, is(ListKind::Loops), |it| &it.place.class, takes),
+            waits: only(self.waits, is(ListKind::Waits), |it| &it.place.class, takes),
+            detectors: only(self.detectors, is(ListKind::Detectors), |it| &it.place.class, takes),
+            tests: only(self.tests, is(ListKind::Tests), |it| &it.test_class, takes),
+        };
+        if let Some(detectors) = lists.detectors.as_mut().filter(|_| !args.dropped) {
+            detectors.retain(|it| it.left_out.is_none());
+        }
+        lists
+    }
+
+    /// A list as bytes; none if it was not made.
+    pub fn bytes(&self, kind: ListKind) -> Option<Vec<u8>> {
+        match kind {
+            ListKind::Sites => self.sites.as_ref().map(bytes_of),
+            ListKind::Dropped => self.dropped.as_ref().map(bytes_of),
+            ListKind::Logs => self.logs.as_ref().map(bytes_of),
+            ListKind::States => self.states.as_ref().map(bytes_of),
+            ListKind::Loops => self.loops.as_ref().map(bytes_of),
+            ListKind::Waits => self.waits.as_ref().map(bytes_of),
+            ListKind::Detectors => self.detectors.as_ref().map(bytes_of),
+            ListKind::Tests => self.tests.as_ref().map(bytes_of),
+        }
+    }
+
+    /// Takes a list from its bytes; nothing if they are not such.
+    pub fn take(&mut self, kind: ListKind, bytes: &[u8]) -> Option<()> {
+        match kind {
+            ListKind::Sites => self.sites = Some(of_bytes(bytes)?),
+            ListKind::Dropped => self.dropped = Some(of_bytes(bytes)?),
+            ListKind::Logs => self.logs = Some(of_bytes(bytes)?),
+            ListKind::States => self.states = Some(of_bytes(bytes)?),
+            ListKind::Loops => self.loops = Some(of_bytes(bytes)?),
+            ListKind::Waits => self.waits = Some(of_bytes(bytes)?),
+            ListKind::Detectors => self.detectors = Some(of_bytes(bytes)?),
+            ListKind::Tests => self.tests = Some(of_bytes(bytes)?),
+        }
+        Some(())
     }
 
     /// How long each list is that was asked for.
@@ -236,23 +374,6 @@ fn rows<T>(items: &Option<Vec<T>>, row: impl Fn(&T) -> Row) -> Option<Vec<Row>> 
 }
 
 impl Making<'_> {
-    /// Whether a class was asked for: by its full name, or without its package.
-    fn takes(&self, class: TypeId) -> bool {
-        self.pattern.is_none_or(|pattern| {
-            let name = self.program.world.show_type(class);
-            let simple = name.rsplit('.').next().unwrap_or(&name);
-            glob_matches(pattern, &name) || glob_matches(pattern, simple)
-        })
-    }
-
-    fn takes_method(&self, method: MethodId) -> bool {
-        self.takes(self.program.world.method(method).owner)
-    }
-
-    fn takes_call(&self, call: CallId) -> bool {
-        self.takes_method(self.program.facts.call(call).method)
-    }
-
     fn place(&self, method: MethodId, line: u16) -> Place {
         let world = &self.program.world;
         Place {
@@ -273,11 +394,10 @@ impl Making<'_> {
     }
 
     fn sites(&self) -> Vec<SiteItem> {
-        let found: Vec<_> =
-            self.program.faults.sites().iter().filter(|it| self.takes_call(it.call)).collect();
+        let found = self.program.faults.sites();
         let calls: Vec<CallId> = found.iter().map(|it| it.call).collect();
         let named = naming::name(self.program, &calls);
-        let item = |(it, NamedCall { site, name }): (&&hypocenter_program::FaultSite, NamedCall)| {
+        let item = |(it, NamedCall { site, name }): (&hypocenter_program::FaultSite, NamedCall)| {
             let creators = match &it.kind {
                 FaultKind::New { creators, .. } => {
                     creators.iter().map(|&it| self.program.world.show_method(it)).collect()
@@ -285,7 +405,7 @@ impl Making<'_> {
                 _ => Vec::new(),
             };
             SiteItem {
-                kind: it.kind.name(),
+                kind: it.kind.name().into(),
                 name,
                 place: self.place_of(it.call),
                 callee: site.as_ref().and_then(|it| it.callee.clone()),
@@ -294,15 +414,15 @@ impl Making<'_> {
                 site,
             }
         };
-        found.iter().zip(named).map(item).collect()
+        found.par_iter().zip(named).map(item).collect()
     }
 
     fn dropped(&self) -> Vec<DroppedItem> {
         let Program { world, memory, faults, .. } = self.program;
-        let found: Vec<_> = faults.dropped().iter().filter(|it| self.takes_call(it.call)).collect();
+        let found = faults.dropped();
         let calls: Vec<CallId> = found.iter().map(|it| it.call).collect();
         let named = naming::name(self.program, &calls);
-        let item = |(it, named): (&&hypocenter_program::Dropped, NamedCall)| DroppedItem {
+        let item = |(it, named): (&hypocenter_program::Dropped, NamedCall)| DroppedItem {
             name: named.name,
             place: self.place_of(it.call),
             exceptions: self.types(&it.exceptions),
@@ -312,14 +432,13 @@ impl Making<'_> {
     }
 
     fn logs(&self) -> Vec<LogItem> {
-        let all = self.program.statements.statements().iter();
-        all.filter(|it| self.takes_method(it.method)).map(|it| self.log(it)).collect()
+        self.program.statements.statements().par_iter().map(|it| self.log(it)).collect()
     }
 
     fn log(&self, it: &Statement) -> LogItem {
         let is_elsewhere = (it.written.method, it.written.line) != (it.method, it.line);
         LogItem {
-            level: level_name(it.level),
+            level: level_name(it.level).into(),
             place: self.place(it.method, it.line),
             templates: it.templates.iter().map(ToString::to_string).collect(),
             has_exception: it.has_exception,
@@ -330,7 +449,6 @@ impl Making<'_> {
     }
 
     fn states(&self) -> Vec<StateItem> {
-        let all = self.program.states.states().iter().filter(|it| self.takes(it.class));
         let item = |it: &hypocenter_program::State| StateItem {
             index: it.index,
             begins: match it.kind {
@@ -338,11 +456,12 @@ impl Making<'_> {
                 StateKind::Branch => "branch",
                 StateKind::Handler => "handler",
                 StateKind::Helper => "helper",
-            },
+            }
+            .into(),
             task: self.program.world.show_type(it.class),
             place: self.place(it.method, it.line),
         };
-        all.map(item).collect()
+        self.program.states.states().iter().map(item).collect()
     }
 
     fn loop_name(&self, it: &LoopFact) -> String {
@@ -359,12 +478,12 @@ impl Making<'_> {
         let item = |it: &LoopFact| {
             let does = [Effect::Io, Effect::Sleep, Effect::Wait, Effect::Clock].into_iter();
             LoopItem {
-                bound: bound_name(it.bound),
+                bound: bound_name(it.bound).into(),
                 name: self.loop_name(it),
                 place: self.place(it.method, it.line),
                 does: does
                     .filter_map(|effect| {
-                        Some(Does { what: effect_name(effect), depth: it.effects.depth(effect)? })
+                        Some(Does { what: effect_name(effect).into(), depth: it.effects.depth(effect)? })
                     })
                     .collect(),
                 is_timed: it.is_timed,
@@ -374,15 +493,15 @@ impl Making<'_> {
                 called_from: it.called_from.map(name),
             }
         };
-        loops.all().iter().filter(|it| self.takes_method(it.method)).map(item).collect()
+        loops.all().par_iter().map(item).collect()
     }
 
     fn waits(&self) -> Vec<WaitItem> {
-        let found: Vec<_> = self.program.waits.all().iter().filter(|it| self.takes_call(it.call)).collect();
+        let found = self.program.waits.all();
         let calls: Vec<CallId> = found.iter().map(|it| it.call).collect();
         let named = naming::name(self.program, &calls);
-        let item = |(it, named): (&&hypocenter_program::Wait, NamedCall)| WaitItem {
-            kind: wait_name(it.kind),
+        let item = |(it, named): (&hypocenter_program::Wait, NamedCall)| WaitItem {
+            kind: wait_name(it.kind).into(),
             limit: match it.limit {
                 Limit::None => "none".to_owned(),
                 Limit::Millis(ms) => format!("{ms} ms"),
@@ -394,9 +513,8 @@ impl Making<'_> {
         found.iter().zip(named).map(item).collect()
     }
 
-    fn detectors(&self, all: bool) -> Vec<DetectorItem> {
-        let found = self.program.detectors.all().iter().filter(|it| all || it.reason.is_none());
-        found.filter(|it| self.takes_method(it.method)).map(|it| self.detector(it)).collect()
+    fn detectors(&self) -> Vec<DetectorItem> {
+        self.program.detectors.all().par_iter().map(|it| self.detector(it)).collect()
     }
 
     fn detector(&self, it: &Detector) -> DetectorItem {
@@ -414,7 +532,7 @@ impl Making<'_> {
             name: format!("{}{} return", world.show_method(it.method), place.descriptor),
             place,
             is_used: it.is_used,
-            left_out: it.reason.map(reason_name),
+            left_out: it.reason.map(|it| reason_name(it).into()),
             fields: it.feeds.fields.iter().map(field).collect(),
             calls,
             parameters: it.feeds.parameters.clone(),
@@ -427,14 +545,14 @@ impl Making<'_> {
     fn tests(&self) -> Vec<TestItem> {
         let tests = &self.program.tests;
         let item = |it: &hypocenter_program::Test| TestItem {
-            framework: framework_name(it.framework),
+            framework: framework_name(it.framework).into(),
             test_class: self.program.world.show_type(it.class),
             place: self.place(it.method, it.line),
             has_runner: it.has_runner,
             runner: tests.runner(it.class).map(text),
             is_disabled: it.is_disabled,
         };
-        tests.all().iter().filter(|it| self.takes(it.class)).map(item).collect()
+        tests.all().iter().map(item).collect()
     }
 }
 
@@ -455,7 +573,7 @@ fn quoted(name: &str) -> String {
 
 impl SiteItem {
     fn row(&self) -> Row {
-        let mut cells = vec![self.kind.to_owned(), quoted(&self.name), self.exceptions.join(", ")];
+        let mut cells = vec![self.kind.to_string(), quoted(&self.name), self.exceptions.join(", ")];
         if !self.creators.is_empty() {
             cells.push(format!("made in {}", self.creators.join(", ")));
         }
@@ -487,7 +605,7 @@ impl LogItem {
 impl StateItem {
     fn row(&self) -> Row {
         (
-            vec![self.task.clone(), format!("#{}", self.index), self.begins.to_owned(), self.place.show()],
+            vec![self.task.clone(), format!("#{}", self.index), self.begins.to_string(), self.place.show()],
             Vec::new(),
         )
     }
@@ -496,7 +614,7 @@ impl StateItem {
 impl LoopItem {
     fn row(&self) -> Row {
         let effect = |it: &Does| match it.depth {
-            0 => it.what.to_owned(),
+            0 => it.what.to_string(),
             depth => format!("{} in {depth}", it.what),
         };
         let mut does: Vec<String> = self.does.iter().map(effect).collect();
@@ -507,14 +625,14 @@ impl LoopItem {
             vec![format!("{} instructions, reaches {}", self.size, thousands(self.reaches.into()))];
         notes.extend(self.parent.iter().map(|it| format!("in {it}")));
         notes.extend(self.called_from.iter().map(|it| format!("called from {it}")));
-        (vec![self.bound.to_owned(), quoted(&self.name), does.join(", "), notes.join(", ")], Vec::new())
+        (vec![self.bound.to_string(), quoted(&self.name), does.join(", "), notes.join(", ")], Vec::new())
     }
 }
 
 impl WaitItem {
     fn row(&self) -> Row {
         let limit = if self.limit == "none" { "no limit" } else { &self.limit };
-        (vec![self.kind.to_owned(), limit.to_owned(), quoted(&self.name)], Vec::new())
+        (vec![self.kind.to_string(), limit.to_owned(), quoted(&self.name)], Vec::new())
     }
 }
 
@@ -533,7 +651,7 @@ impl DetectorItem {
         if more > 0 {
             feeds.push(format!("{more} more"));
         }
-        let used = match (self.left_out, self.is_used) {
+        let used = match (&self.left_out, self.is_used) {
             (Some(why), _) => format!("left out: {why}"),
             (None, true) => "used".to_owned(),
             (None, false) => "not used".to_owned(),
@@ -554,7 +672,7 @@ impl TestItem {
         }
         let line = self.place.line.map(|it| format!(":{it}")).unwrap_or_default();
         let name = format!("{}.{}{line}", self.test_class, self.place.method);
-        (vec![self.framework.to_owned(), name, notes.join(", ")], Vec::new())
+        (vec![self.framework.to_string(), name, notes.join(", ")], Vec::new())
     }
 }
 

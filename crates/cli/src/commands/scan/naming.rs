@@ -2,6 +2,7 @@
 
 use hypocenter_plan::Site;
 use hypocenter_program::{Call, CallId, Program, TypeId, name_calls};
+use rayon::prelude::*;
 
 /// A call as a site, and its name.
 #[derive(Debug, Clone)]
@@ -13,7 +14,7 @@ pub struct NamedCall {
 /// Names calls, in their order.
 pub fn name(program: &Program, calls: &[CallId]) -> Vec<NamedCall> {
     let sites = name_calls(&program.world, &program.facts, calls);
-    let named = calls.iter().zip(sites).map(|(&id, site)| {
+    let named = calls.par_iter().zip(sites).map(|(&id, site)| {
         let name = site.as_ref().map_or_else(|| without_site(program, id), |it| text(program, id, it));
         NamedCall { site, name }
     });

@@ -1,12 +1,14 @@
 //! The target, read and analysed, with the time that it took.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 use std::time::Instant;
 
 use hypocenter_plan::{Problem, glob_matches};
-use hypocenter_program::{ClassPath, Classes, Program, Scope, StateOptions};
+use hypocenter_program::{ClassPath, Classes, Digest, Program, Scope, StateOptions};
 
+use super::cache::Cache;
 use crate::args::ScanArgs;
 use crate::config::Config;
 use crate::failure::Failure;
@@ -18,27 +20,37 @@ use crate::target::{DEFAULT_FEATURE, Named, Said, TargetSpec, guess_packages, no
 /// How many packages are suggested.
 const SUGGESTED_MAX: usize = 8;
 
-/// See the module.
-pub struct Scanned {
-    pub program: Program,
+/// A target, and what is to be known of it.
+pub struct Asked {
     pub spec: TargetSpec,
     /// What the JDK says of itself.
     pub java_version: String,
-    /// What could not be read, each once.
-    pub problems: Vec<Problem>,
-    /// How long each phase took, in seconds and in their order.
-    pub phases: Vec<(&'static str, f64)>,
+    class_path: ClassPath,
+    feature: u16,
+    options: StateOptions,
+    /// What is wrong with the class path as it was given.
+    problems: Vec<Problem>,
     begin: Instant,
     working: Working,
 }
 
-impl Scanned {
-    /// Reads the target that flags, the configuration or a command name.
-    pub fn of(args: &ScanArgs) -> Result<Scanned, Failure> {
+/// See the module.
+pub struct Scanned<'a> {
+    pub program: Program,
+    pub asked: &'a Asked,
+    /// What could not be read, each once.
+    pub problems: Vec<Problem>,
+    /// How long each phase took, in seconds and in their order.
+    pub phases: Vec<(&'static str, f64)>,
+}
+
+impl Asked {
+    /// The target that flags, the configuration or a command name.
+    pub fn of(args: &ScanArgs) -> Result<Asked, Failure> {
         let begin = Instant::now();
         let working = Working::new("scan");
         let config = Config::read(&args.config)?;
-        let Named { mut spec, main_class, mut problems } = target(args, &config)?;
+        let Named { mut spec, main_class, problems } = target(args, &config)?;
         if spec.packages.is_empty() && main_class.is_some() {
             spec.packages = guess_packages(main_class.as_deref())?;
         } else if spec.packages.is_empty() {
@@ -49,9 +61,34 @@ impl Scanned {
         }
         let described = java::describe(&spec.java_home);
         let feature = described.as_ref().map_or(DEFAULT_FEATURE, |it| it.feature);
-        let class_path = ClassPath::from_paths(spec.classpath.clone());
+        let mut task_types = config.target.task_types.clone();
+        task_types.extend(args.task_types.iter().cloned());
+        Ok(Asked {
+            class_path: ClassPath::from_paths(spec.classpath.clone()),
+            java_version: described.map_or_else(|| "of unknown version".to_owned(), |it| it.version),
+            feature,
+            options: StateOptions { task_types, helpers: args.helpers },
+            spec,
+            problems,
+            begin,
+            working,
+        })
+    }
+
+    /// What the result depends on, and nothing else: two scans of one key find the same.
+    pub fn key(&self, cache: &Cache) -> io::Result<Digest> {
+        let Asked { spec, java_version, class_path, feature, options, problems, .. } = self;
+        let program = cache.large(&std::env::current_exe()?)?;
+        let content = class_path.clone().with_jdk(&spec.java_home).digest(|image| cache.large(image))?;
+        let said = format!("{spec:?} {java_version:?} {feature} {options:?} {problems:?}");
+        Ok(Digest::of_all([program.to_string(), content.to_string(), said]))
+    }
+
+    /// Reads and analyses the target.
+    pub fn scan(&self) -> Result<Scanned<'_>, Failure> {
+        let Asked { spec, class_path, feature, options, working, .. } = self;
         let mut phases = Vec::new();
-        let mut last = begin;
+        let mut last = Instant::now();
         let mut phase = |name: &'static str, next: &str| {
             let now = Instant::now();
             phases.push((name, now.duration_since(last).as_secs_f64()));
@@ -59,34 +96,27 @@ impl Scanned {
             working.step(next);
         };
         working.step("open");
-        let classes = class_path.clone().with_jdk(&spec.java_home).open(feature);
+        let classes = class_path.clone().with_jdk(&spec.java_home).open(*feature);
         phase("open", "load");
         let scope = Scope::of(&prefixes(&spec.packages, &classes));
-        let mut task_types = config.target.task_types.clone();
-        task_types.extend(args.task_types.iter().cloned());
-        let options = StateOptions { task_types, helpers: args.helpers };
         let mut next = hypocenter_program::Phase::ALL.iter().skip(1).map(|it| it.name());
         let program =
-            Program::of(&classes, &scope, &options, |it| phase(it.name(), next.next().unwrap_or("")));
+            Program::of(&classes, &scope, options, |it| phase(it.name(), next.next().unwrap_or("")));
+        let mut problems = self.problems.clone();
         problems.extend_from_slice(classes.problems());
         problems.extend_from_slice(&program.problems);
         let mut seen = std::collections::HashSet::new();
         problems.retain(|it| seen.insert((it.place.clone(), it.what.clone())));
         if program.world.system_classes().is_empty() {
             working.finish();
-            return Err(nothing(&class_path, feature, &spec.packages, &problems));
+            return Err(nothing(class_path, *feature, &spec.packages, &problems));
         }
-        let java_version = described.map_or_else(|| "of unknown version".to_owned(), |it| it.version);
-        Ok(Scanned { program, spec, java_version, problems, phases, begin, working })
+        Ok(Scanned { program, asked: self, problems, phases })
     }
 
-    /// Does a part of the work and notes how long it took.
-    pub fn timed<R>(&mut self, name: &'static str, work: impl FnOnce(&Scanned) -> R) -> R {
+    /// Says what is being done.
+    pub fn step(&self, name: &str) {
         self.working.step(name);
-        let begin = Instant::now();
-        let result = work(self);
-        self.phases.push((name, begin.elapsed().as_secs_f64()));
-        result
     }
 
     /// Nothing more follows but output.
@@ -97,6 +127,17 @@ impl Scanned {
     /// How long it took so far.
     pub fn seconds(&self) -> f64 {
         self.begin.elapsed().as_secs_f64()
+    }
+}
+
+impl Scanned<'_> {
+    /// Does a part of the work and notes how long it took.
+    pub fn timed<R>(&mut self, name: &'static str, work: impl FnOnce(&Scanned<'_>) -> R) -> R {
+        self.asked.step(name);
+        let begin = Instant::now();
+        let result = work(self);
+        self.phases.push((name, begin.elapsed().as_secs_f64()));
+        result
     }
 }
 

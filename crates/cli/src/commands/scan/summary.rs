@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use hypocenter_plan::Problem;
-use hypocenter_program::{Effect, FaultKind, Limit, Origin, Program, TypeId};
+use hypocenter_program::{Effect, Limit, Origin, Program, TypeId};
 use serde::Serialize;
 
+use super::coding::{Word, coded};
 use super::lists::{bound_name, framework_name, level_name, reason_name};
 use super::page::Page;
-use super::scanned::{Scanned, peak_rss_mb};
+use super::report::Took;
+use super::scanned::Scanned;
 use crate::screen::{DIM, WARN, thousands};
 
 /// Exceptions and classes that are shown; the document has all exceptions and these classes.
@@ -34,25 +36,27 @@ pub struct Summary {
     pub fault_sites: usize,
     pub fault_sites_by_kind: FaultKinds,
     pub exceptions: Vec<Counted>,
+    /// The same for each kind of site that throws.
+    pub exceptions_by_kind: BTreeMap<Word, Vec<Counted>>,
     pub top_classes: Vec<Counted>,
     pub log_statements: usize,
-    pub log_statements_by_level: BTreeMap<&'static str, usize>,
+    pub log_statements_by_level: BTreeMap<Word, usize>,
     pub log_wrappers: usize,
     pub task_classes: usize,
     /// Lambdas that threads and executors run.
     pub task_lambdas: usize,
     pub abstract_states: usize,
     pub loops: usize,
-    pub loops_by_bound: BTreeMap<&'static str, usize>,
+    pub loops_by_bound: BTreeMap<Word, usize>,
     /// Loops that read or write files or connections, at most a few calls away.
     pub loops_with_io: usize,
     pub waits: usize,
     pub waits_without_limit: usize,
     pub error_detectors: usize,
     /// Methods that return a truth value and are hardly detectors, by why.
-    pub detectors_left_out: BTreeMap<&'static str, usize>,
+    pub detectors_left_out: BTreeMap<Word, usize>,
     pub tests: usize,
-    pub tests_by_framework: BTreeMap<&'static str, usize>,
+    pub tests_by_framework: BTreeMap<Word, usize>,
     pub problems: Vec<Problem>,
 }
 
@@ -87,9 +91,21 @@ pub struct Counted {
     pub count: usize,
 }
 
+coded! {
+    Summary {
+        target, classes, library_classes, missing_classes, methods, bodies, instructions, fault_sites,
+        fault_sites_by_kind, exceptions, exceptions_by_kind, top_classes, log_statements, log_statements_by_level,
+        log_wrappers, task_classes, task_lambdas, abstract_states, loops, loops_by_bound, loops_with_io, waits,
+        waits_without_limit, error_detectors, detectors_left_out, tests, tests_by_framework, problems,
+    }
+    TargetSummary { classpath, packages, java_home, java_version }
+    FaultKinds { external, new, delay, crash, in_memory }
+    Counted { name, count }
+}
+
 impl Summary {
     /// Counts.
-    pub fn of(scanned: &Scanned) -> Summary {
+    pub fn of(scanned: &Scanned<'_>) -> Summary {
         let program = &scanned.program;
         let Program { world, facts, faults, .. } = program;
         let found = faults.summary(world, facts);
@@ -104,10 +120,10 @@ impl Summary {
         let loops = program.loops.all();
         Summary {
             target: TargetSummary {
-                classpath: scanned.spec.classpath.iter().map(|it| it.display().to_string()).collect(),
-                packages: scanned.spec.packages.clone(),
-                java_home: scanned.spec.java_home.display().to_string(),
-                java_version: scanned.java_version.clone(),
+                classpath: scanned.asked.spec.classpath.iter().map(|it| it.display().to_string()).collect(),
+                packages: scanned.asked.spec.packages.clone(),
+                java_home: scanned.asked.spec.java_home.display().to_string(),
+                java_version: scanned.asked.java_version.clone(),
             },
             classes: world.system_classes().len(),
             library_classes: of(&[Origin::Library, Origin::Jdk]),
@@ -124,6 +140,7 @@ impl Summary {
                 in_memory: found.in_memory,
             },
             exceptions: named(&found.by_exception, usize::MAX),
+            exceptions_by_kind: by_kind(program),
             top_classes: named(&found.by_class, CLASSES_SHOWN),
             log_statements: program.statements.statements().len(),
             log_statements_by_level: count(
@@ -149,7 +166,7 @@ impl Summary {
     }
 
     /// For people.
-    pub fn show(&self, scanned: &Scanned, page: &mut Page) {
+    pub fn show(&self, took: &Took, page: &mut Page) {
         page.heading("hypocenter scan");
         page.labelled("target", &self.target_text());
         page.labelled("packages", &self.packages_text());
@@ -170,8 +187,8 @@ impl Summary {
         row("instructions", self.instructions as usize, String::new());
         let kinds = &self.fault_sites_by_kind;
         row("fault sites", self.fault_sites, "calls at which an exception can be thrown".to_owned());
-        row("  external", kinds.external, self.exceptions_of(&scanned.program, "external"));
-        row("  new", kinds.new, self.exceptions_of(&scanned.program, "new"));
+        row("  external", kinds.external, self.exceptions_of("external"));
+        row("  new", kinds.new, self.exceptions_of("new"));
         row("  delay", kinds.delay, "wait for a disk or a network".to_owned());
         row("  crash", kinds.crash, "change what others can see".to_owned());
         row("  in memory", kinds.in_memory, "left out: what they read or write lives in memory".to_owned());
@@ -221,12 +238,7 @@ impl Summary {
             }
         }
         page.gap();
-        let phases: Vec<String> =
-            scanned.phases.iter().map(|(name, seconds)| format!("{name} {seconds:.2}")).collect();
-        page.counted("time", &format!("{:.2} s", scanned.seconds()), &phases.join(", "));
-        if let Some(mb) = peak_rss_mb() {
-            page.counted("peak memory", &format!("{mb:.0} MB"), "");
-        }
+        took.show(page);
     }
 
     fn target_text(&self) -> String {
@@ -256,25 +268,14 @@ impl Summary {
     }
 
     /// The exceptions that come most often at sites of a kind.
-    fn exceptions_of(&self, program: &Program, kind: &str) -> String {
-        let mut counts: BTreeMap<TypeId, usize> = BTreeMap::new();
-        for site in program.faults.sites() {
-            let is_wanted = matches!(
-                (&site.kind, kind),
-                (FaultKind::External { .. }, "external") | (FaultKind::New { .. }, "new")
-            );
-            for &it in site.kind.exceptions().iter().filter(|_| is_wanted) {
-                *counts.entry(it).or_default() += 1;
-            }
-        }
-        let mut sorted: Vec<(TypeId, usize)> = counts.into_iter().collect();
-        sorted.sort_by_key(|&(id, count)| (std::cmp::Reverse(count), id));
-        let shown: Vec<String> = sorted
-            .iter()
-            .take(EXCEPTIONS_SHOWN)
-            .map(|&(id, count)| format!("{} {}", super::naming::simple(program, id), thousands(count as u64)))
-            .collect();
-        let more = match sorted.len().saturating_sub(EXCEPTIONS_SHOWN) {
+    fn exceptions_of(&self, kind: &str) -> String {
+        let all = self.exceptions_by_kind.get(kind).map_or(&[][..], |it| it);
+        let show = |it: &Counted| {
+            let simple = it.name.rsplit('.').next().unwrap_or(&it.name);
+            format!("{simple} {}", thousands(it.count as u64))
+        };
+        let shown: Vec<String> = all.iter().take(EXCEPTIONS_SHOWN).map(show).collect();
+        let more = match all.len().saturating_sub(EXCEPTIONS_SHOWN) {
             0 => String::new(),
             more => format!(", {more} more"),
         };
@@ -282,15 +283,32 @@ impl Summary {
     }
 }
 
-fn count(names: impl Iterator<Item = &'static str>) -> BTreeMap<&'static str, usize> {
+/// Exceptions for each kind of site that throws, the most frequent first.
+fn by_kind(program: &Program) -> BTreeMap<Word, Vec<Counted>> {
+    let mut kinds: BTreeMap<&'static str, BTreeMap<TypeId, usize>> = BTreeMap::new();
+    for site in program.faults.sites() {
+        for &it in site.kind.exceptions() {
+            *kinds.entry(site.kind.name()).or_default().entry(it).or_default() += 1;
+        }
+    }
+    let sorted = |counts: BTreeMap<TypeId, usize>| {
+        let mut sorted: Vec<(TypeId, usize)> = counts.into_iter().collect();
+        sorted.sort_by_key(|&(id, count)| (std::cmp::Reverse(count), id));
+        let counted = sorted.into_iter();
+        counted.map(|(id, count)| Counted { name: program.world.show_type(id), count }).collect()
+    };
+    kinds.into_iter().map(|(kind, counts)| (kind.into(), sorted(counts))).collect()
+}
+
+fn count(names: impl Iterator<Item = &'static str>) -> BTreeMap<Word, usize> {
     let mut counts = BTreeMap::new();
-    names.for_each(|it| *counts.entry(it).or_default() += 1);
+    names.for_each(|it| *counts.entry(it.into()).or_default() += 1);
     counts
 }
 
 /// "warn 3, error 2", the most frequent first.
-fn parts(counts: &BTreeMap<&'static str, usize>) -> String {
-    let mut sorted: Vec<(&str, usize)> = counts.iter().map(|(name, count)| (*name, *count)).collect();
+fn parts(counts: &BTreeMap<Word, usize>) -> String {
+    let mut sorted: Vec<(&str, usize)> = counts.iter().map(|(name, count)| (&**name, *count)).collect();
     sorted.sort_by_key(|&(name, count)| (std::cmp::Reverse(count), name));
     sorted
         .iter()

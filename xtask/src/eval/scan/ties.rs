@@ -1,0 +1,204 @@
+//! Entries of real logs, tied to the statements that wrote them: with class and line, and with both taken away.
+//!
+//! A statement is what class and line name: callers of a method that logs are one statement here, and so are the copies that a
+//! compiler makes of a `finally`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use hypocenter_logs::{self as logs, Entry, Log, StatementId};
+use hypocenter_program::{Level, Part, Place, Program, Statement};
+
+use super::Read;
+use crate::failure::{Failure, Result};
+use crate::table::{self, thousands};
+
+/// The share of entries that is to be tied to exactly the statement that class and line name; that has, without class and
+/// line, its statement among at most three; and that is tied to exactly that one.
+const GOALS: [f64; 3] = [0.95, 0.95, 0.80];
+/// Among how many.
+const AMONG_MAX: usize = 3;
+
+/// How the entries of a log went.
+#[derive(Default)]
+struct Tied {
+    entries: usize,
+    exact_by_line: usize,
+    among: usize,
+    exact: usize,
+    /// What went wrong, and how often.
+    misses: BTreeMap<String, usize>,
+}
+
+/// Where a statement writes, as a log shows it: the class without its package, and the line.
+type Written = (String, u32);
+
+/// The statements of a program, and where each writes.
+struct Index {
+    statements: logs::Statements,
+    written: BTreeMap<StatementId, Written>,
+}
+
+/// Ties the entries of some logs and prints the shares; false if one is below its goal.
+pub fn print(read: &Read, case: &str, files: &[&Path], shows_misses: bool) -> Result<bool> {
+    let index = Index::of(&read.program);
+    let own: BTreeSet<&str> = read
+        .classes
+        .names()
+        .filter(|it| super::PACKAGES.iter().any(|package| it.starts_with(package)))
+        .map(simple)
+        .collect();
+    let mut rows = Vec::new();
+    let mut is_good = true;
+    let mut misses = BTreeMap::new();
+    for path in files {
+        let bytes = std::fs::read(path).map_err(Failure::file(path))?;
+        let log = Log::read(&bytes).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+        let mut tied = Tied::default();
+        for entry in log.entries().filter(|it| it.class().is_some_and(|it| own.contains(simple(it)))) {
+            tied.add(&index, &entry);
+        }
+        let shares =
+            [tied.exact_by_line, tied.among, tied.exact].map(|it| it as f64 / tied.entries.max(1) as f64);
+        let reached = shares.iter().zip(GOALS).all(|(share, goal)| *share >= goal);
+        is_good &= reached && tied.entries > 0;
+        let mut row = vec![
+            path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            thousands(log.len() as u64),
+            thousands(tied.entries as u64),
+        ];
+        row.extend(shares.iter().map(|it| format!("{:.1} %", it * 100.0)));
+        row.push(if reached { "met" } else { "OPEN" }.to_owned());
+        rows.push(row);
+        for (what, count) in tied.misses {
+            *misses.entry(what).or_insert(0) += count;
+        }
+    }
+    println!(
+        "{case}: entries tied to their statement; the goals are {:.0} %, {:.0} % and {:.0} %",
+        GOALS[0] * 100.0,
+        GOALS[1] * 100.0,
+        GOALS[2] * 100.0
+    );
+    let headings = [
+        "log",
+        "entries",
+        "ZooKeeper's",
+        "exact by class and line",
+        "stripped: among 3",
+        "stripped: exact",
+        "",
+    ];
+    print!("{}", table::text(&headings, &rows));
+    if shows_misses {
+        let mut sorted: Vec<(&String, &usize)> = misses.iter().collect();
+        sorted.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+        sorted.iter().for_each(|(what, count)| println!("  {count}x {what}"));
+    }
+    Ok(is_good)
+}
+
+impl Tied {
+    fn add(&mut self, index: &Index, entry: &Entry<'_>) {
+        self.entries += 1;
+        let place = (entry.class().unwrap_or_default().to_owned(), entry.source_line.unwrap_or(0));
+        let by_line = index.tie(entry);
+        let is_exact = by_line.len() == 1 && by_line.contains(&place);
+        // Where the build that wrote the log has other lines, what its class and its text say is the truth.
+        let truth =
+            if index.is_place(&place) || by_line.len() != 1 { place.clone() } else { by_line[0].clone() };
+        let stripped =
+            index.tie(&Entry { logger: None, file: None, source_line: None, method: None, ..*entry });
+        let is_there = stripped.contains(&truth);
+        let is_exact_stripped = is_there && stripped.len() == 1;
+        self.exact_by_line += usize::from(is_exact);
+        self.among += usize::from(is_there && stripped.len() <= AMONG_MAX);
+        self.exact += usize::from(is_exact_stripped);
+        let shown: String = entry.first_line().chars().take(90).collect();
+        let mut miss = |how: &str, found: &[Written]| {
+            let names: Vec<String> = found.iter().take(4).map(|it| format!("{}:{}", it.0, it.1)).collect();
+            let what =
+                format!("{how}: {} of {} ({}@{}): {shown}", found.len(), names.join(", "), place.0, place.1);
+            *self.misses.entry(what).or_default() += 1;
+        };
+        if !is_exact {
+            miss("by line", &by_line);
+        }
+        if !is_exact_stripped {
+            miss(if is_there { "stripped, its own" } else { "stripped, only others" }, &stripped);
+        }
+    }
+}
+
+fn simple(class: &str) -> &str {
+    class.rsplit('.').next().unwrap_or(class)
+}
+
+impl Index {
+    fn of(program: &Program) -> Index {
+        let world = &program.world;
+        let all = program.statements.statements();
+        let written = |it: &Statement| {
+            let class = world.show_type(world.method(it.written.method).owner);
+            (simple(&class).to_owned(), u32::from(it.written.line))
+        };
+        let written = (0..).map(StatementId).zip(all.iter().map(written)).collect();
+        Index { statements: index(program), written }
+    }
+
+    fn is_place(&self, place: &Written) -> bool {
+        self.written.values().any(|it| it == place)
+    }
+
+    /// The places of the statements that can have written an entry.
+    fn tie(&self, entry: &Entry<'_>) -> Vec<Written> {
+        let tie = self.statements.tie(entry);
+        let places: BTreeSet<&Written> = tie.ids().iter().filter_map(|it| self.written.get(it)).collect();
+        places.into_iter().cloned().collect()
+    }
+}
+
+/// The statements of a program for those who read logs. What a compiler has copied has the number of the first.
+fn index(program: &Program) -> logs::Statements {
+    let world = &program.world;
+    let all = program.statements.statements();
+    let source = |it: &Statement| (it.method, it.line, it.level, it.templates.clone());
+    let mut numbers = BTreeMap::new();
+    let mut found = Vec::new();
+    for (number, it) in (0..).zip(all) {
+        let id = StatementId(if it.line > 0 { *numbers.entry(source(it)).or_insert(number) } else { number });
+        let own = Place { method: it.method, instruction: it.instruction, line: it.line };
+        let mut places = vec![it.written, own];
+        places.dedup();
+        for (template, place) in
+            it.templates.iter().flat_map(|it| places.iter().map(move |place| (it, place)))
+        {
+            let part = |it: &Part| match it {
+                Part::Text(text) => logs::Part::Text(text.clone()),
+                Part::Hole => logs::Part::Hole,
+            };
+            found.push(logs::Statement {
+                id,
+                class: world.show_type(world.method(place.method).owner),
+                method: String::from_utf8_lossy(world.method_name(place.method)).into_owned(),
+                line: (place.line > 0).then_some(place.line.into()),
+                level: level(it.level),
+                template: logs::Template::new(template.parts().iter().map(part)),
+                has_exception: it.has_exception,
+            });
+        }
+    }
+    logs::Statements::new(found)
+}
+
+fn level(level: Level) -> Option<logs::Level> {
+    match level {
+        Level::Trace => Some(logs::Level::Trace),
+        Level::Debug => Some(logs::Level::Debug),
+        Level::Info => Some(logs::Level::Info),
+        Level::Warn => Some(logs::Level::Warn),
+        Level::Error => Some(logs::Level::Error),
+        Level::Fatal => Some(logs::Level::Fatal),
+        Level::Print | Level::Unknown => None,
+    }
+}
