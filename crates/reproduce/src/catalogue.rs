@@ -268,7 +268,11 @@ impl Catalogue {
         let (Some(class), Some(logged)) = (class, logged) else { return Vec::new() };
         let methods = world.methods_of(class);
         let named = methods.filter(|&it| world.method_name(it) == frame.method.as_bytes());
-        let calls: Vec<CallId> = named.flat_map(|it| facts.calls_in(it)).collect();
+        let throws = |id: &CallId| {
+            let thrown = program.exceptions.of_call(facts, *id);
+            thrown.iter().any(|it| are_kin(world, it.class(), logged))
+        };
+        let calls: Vec<CallId> = named.flat_map(|it| facts.calls_in(it)).filter(throws).collect();
         let of_line = |id: &CallId| frame.line.is_none_or(|it| it == u32::from(facts.call(*id).line));
         // The lines may be of another build.
         let extra = u32::from(!calls.iter().any(of_line));

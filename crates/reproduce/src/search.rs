@@ -303,8 +303,8 @@ mod tests {
     fn space() -> Arc<Space> {
         Arc::new(Space {
             observables: vec![
-                Observable::new(vec![(10, Thread::default())], &[]),
-                Observable::new(vec![(50, Thread::default())], &[]),
+                Observable::new(vec![(10, Thread::default())], &[], 0),
+                Observable::new(vec![(50, Thread::default())], &[], 0),
             ],
             choices: vec![
                 Choice { site: 0, distances: vec![(0, 1)] },
