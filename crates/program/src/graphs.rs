@@ -12,13 +12,13 @@ use crate::facts::{CallId, CallKind, Write};
 use crate::known;
 use crate::need::Need;
 use crate::priors::{Looking, given_by};
-use crate::receivers::Class;
+use crate::receivers::{Callers, Class};
 use crate::values::{Value, ValueId};
 use crate::view::MethodView;
 use crate::world::{FieldId, MethodId, RefId, TypeId, access};
 
 /// The most nodes of a graph; when they are reached the graph is given as it is, and says so.
-const NODES_MAX: usize = 4_000_000;
+const NODES_MAX: usize = 1_000_000;
 
 /// Causal graphs of one program: what one of them has found out about methods and fields, the next knows.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct Graphs<'p> {
     /// The class `Object`.
     pub(crate) object: Option<TypeId>,
     /// Of each reference that was asked for, which of its calls may run which method.
-    pub(crate) calls_of: Mutex<FxHashMap<RefId, Arc<FxHashMap<MethodId, Vec<CallId>>>>>,
+    pub(crate) calls_of: Mutex<FxHashMap<RefId, Arc<Callers>>>,
     /// Of which classes is what a field holds, and what a method returns.
     pub(crate) held: Mutex<FxHashMap<FieldId, Option<Arc<[Class]>>>>,
     pub(crate) returned: Mutex<FxHashMap<MethodId, Option<Arc<[Class]>>>>,
@@ -107,12 +107,13 @@ impl<'p> Graphs<'p> {
                 break;
             }
             // Steps that take no distance lead to others of the same distance.
-            while !growing.here.is_empty() {
+            while !growing.here.is_empty() && growing.nodes.len() <= NODES_MAX {
                 self.grow(&mut growing, &takes);
             }
             std::mem::swap(&mut growing.here, &mut growing.further);
             distance += 1;
         }
+        is_complete &= growing.nodes.len() <= NODES_MAX;
         CausalGraph::new(growing.nodes, numbers, &growing.edges, is_complete)
     }
 

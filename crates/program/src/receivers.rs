@@ -35,6 +35,9 @@ pub(crate) enum Class {
 /// The classes that an object can have; none if nothing is known.
 type Classes = Option<Vec<Class>>;
 
+/// For each method the calls that may run it.
+pub(crate) type Callers = FxHashMap<MethodId, Vec<CallId>>;
+
 /// How far a value is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
@@ -83,7 +86,7 @@ impl<'p> Graphs<'p> {
     }
 
     /// For each method that calls of a reference may run, those calls.
-    fn calls_of(&self, reference: RefId) -> Arc<FxHashMap<MethodId, Vec<CallId>>> {
+    fn calls_of(&self, reference: RefId) -> Arc<Callers> {
         if let Some(found) = self.calls_of.lock().expect("nobody panics with it").get(&reference) {
             return found.clone();
         }
@@ -106,7 +109,7 @@ impl<'p> Graphs<'p> {
                 group.iter().map(|&it| (it, self.targets(&view, it, Context::Any))).collect()
             })
             .collect();
-        let mut found: FxHashMap<MethodId, Vec<CallId>> = FxHashMap::default();
+        let mut found = Callers::default();
         for (call, targets) in runs.into_iter().flatten() {
             targets.into_iter().for_each(|it| found.entry(it).or_default().push(call));
         }
