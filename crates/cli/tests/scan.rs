@@ -204,6 +204,21 @@ fn a_line_leads_to_the_fault_of_the_truth() {
 }
 
 #[test]
+fn a_short_distance_leaves_out_what_is_far() {
+    let names = |distance: &str| -> Vec<(u64, String)> {
+        let flags = format!("--json --top 1000 {distance}");
+        let document = wal().arg("--why").arg(LINE).args(&flags).end().exits(0).outcome();
+        let nearest = document["why"]["nearest"].as_array().unwrap();
+        let of = |it: &Value| (it["distance"].as_u64().unwrap(), it["name"].as_str().unwrap().to_owned());
+        nearest.iter().map(of).collect()
+    };
+    let (all, near) = (names(""), names("--distance 8"));
+    assert!(near.iter().all(|it| it.0 <= 8), "{near:?}");
+    assert!(near.iter().all(|it| all.contains(it)), "{near:?}\n{all:?}");
+    assert!(!near.is_empty() && near.len() < all.len(), "{} of {}", near.len(), all.len());
+}
+
+#[test]
 fn a_log_is_tied_entry_by_entry() {
     let log = "2024-05-01 12:00:00,123 INFO  [main] wal.Server: started\n\
                2024-05-01 12:00:01,123 WARN  [Flusher] wal.Flusher: cannot write flush marker START_FLUSH\n\

@@ -8,6 +8,10 @@
 //! search ends; those that only pass through a method lead on into it. An exception that another thread left in a
 //! future leads on into that thread's task.
 //!
+//! Only what can happen is followed. A node stands in the context of whoever called its method: what a method returns
+//! or throws to one call leads back to that call alone, and a method that must be given a value, or an object that
+//! chooses it, to callers that pass such a one. What a call runs is narrowed by what is known of its object.
+//!
 //! The methods of a level are looked at in parallel and what they lead to is numbered in their order, so the graph does
 //! not depend on the number of threads.
 

@@ -29,7 +29,7 @@ impl Ways {
         let (mut here, mut further) = (starts.to_vec(), Vec::new());
         here.iter().for_each(|&start| it.distances[start as usize] = 0);
         let mut distance = 0;
-        while !here.is_empty() && distance <= distance_max {
+        while !here.is_empty() && distance < distance_max {
             // Steps of slicing take no distance.
             while let Some(node) = here.pop() {
                 if it.distances[node as usize] < distance {

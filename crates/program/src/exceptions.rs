@@ -21,6 +21,9 @@ use crate::world::{FieldId, MethodId, Origin, RefId, TypeId, World};
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Exception(u32);
 
+/// The bit of an exception that is only part of what was thrown.
+const PART: u32 = 1 << 31;
+
 impl Exception {
     /// Of exactly this class.
     pub fn exactly(class: TypeId) -> Exception {
@@ -34,7 +37,22 @@ impl Exception {
 
     /// The class.
     pub fn class(self) -> TypeId {
-        TypeId(self.0 >> 1)
+        TypeId((self.0 & !PART) >> 1)
+    }
+
+    /// This, where it is what a handler takes of something more general.
+    pub(crate) fn as_part(self) -> Exception {
+        Exception(self.0 | PART)
+    }
+
+    /// This, wherever it comes from.
+    pub(crate) fn whole(self) -> Exception {
+        Exception(self.0 & !PART)
+    }
+
+    /// Whether it was only part of what was thrown.
+    pub(crate) fn is_part(self) -> bool {
+        self.0 & PART != 0
     }
 
     /// Whether something known as this can be the other: it is that, or the other's class is below this one's.

@@ -12,13 +12,13 @@ use crate::facts::{CallId, CallKind, Write};
 use crate::known;
 use crate::need::Need;
 use crate::priors::{Looking, given_by};
-use crate::receivers::Class;
+use crate::receivers::{Callers, Class};
 use crate::values::{Value, ValueId};
 use crate::view::MethodView;
-use crate::world::{FieldId, MethodId, TypeId, access};
+use crate::world::{FieldId, MethodId, RefId, TypeId, access};
 
 /// The most nodes of a graph; when they are reached the graph is given as it is, and says so.
-const NODES_MAX: usize = 4_000_000;
+const NODES_MAX: usize = 1_000_000;
 
 /// Causal graphs of one program: what one of them has found out about methods and fields, the next knows.
 #[derive(Debug)]
@@ -27,8 +27,8 @@ pub struct Graphs<'p> {
     pub(crate) bodies: BodyCache<'p>,
     /// The class `Object`.
     pub(crate) object: Option<TypeId>,
-    /// The calls that may run a method.
-    pub(crate) callers: Mutex<FxHashMap<MethodId, Arc<[CallId]>>>,
+    /// Of each reference that was asked for, which of its calls may run which method.
+    pub(crate) calls_of: Mutex<FxHashMap<RefId, Arc<Callers>>>,
     /// Of which classes is what a field holds, and what a method returns.
     pub(crate) held: Mutex<FxHashMap<FieldId, Option<Arc<[Class]>>>>,
     pub(crate) returned: Mutex<FxHashMap<MethodId, Option<Arc<[Class]>>>>,
@@ -78,7 +78,7 @@ impl<'p> Graphs<'p> {
             causes,
             bodies: BodyCache::of(causes.world),
             object: causes.world.find_type(b"java/lang/Object"),
-            callers: Mutex::default(),
+            calls_of: Mutex::default(),
             held: Mutex::default(),
             returned: Mutex::default(),
             handed_only: Mutex::default(),
@@ -107,12 +107,13 @@ impl<'p> Graphs<'p> {
                 break;
             }
             // Steps that take no distance lead to others of the same distance.
-            while !growing.here.is_empty() {
+            while !growing.here.is_empty() && growing.nodes.len() <= NODES_MAX {
                 self.grow(&mut growing, &takes);
             }
             std::mem::swap(&mut growing.here, &mut growing.further);
             distance += 1;
         }
+        is_complete &= growing.nodes.len() <= NODES_MAX;
         CausalGraph::new(growing.nodes, numbers, &growing.edges, is_complete)
     }
 
@@ -220,7 +221,7 @@ impl<'p> Graphs<'p> {
         let mut done = 0;
         while let Some(&(method, context)) = seen.get(done) {
             done += 1;
-            for &call in self.callers(method).iter() {
+            for call in self.callers(method) {
                 let caller = facts.call(call).method;
                 let Some(context) = self.passing(call, method, context) else { continue };
                 if !self.is_passage(caller) {
@@ -303,7 +304,7 @@ impl<'p> Graphs<'p> {
 
     fn passed(&self, method: MethodId, number: u16, need: Need) -> Priors {
         let mut priors: Priors = Vec::new();
-        for &call in self.callers(method).iter() {
+        for call in self.callers(method) {
             let it = self.causes.facts.call(call);
             let node = Node::Operand(it.method, it.instruction, number, need);
             priors.push((node, Context::Any, EdgeKind::Argument));

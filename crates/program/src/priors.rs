@@ -48,14 +48,15 @@ impl<'v, 'p> Looking<'v, 'p> {
             Node::Condition(_, at, successor) => self.decided(at.into(), successor.into(), &mut priors),
             Node::Handler(handler) => {
                 for way in self.ways_to(Some(handler)) {
-                    self.comes(way, way.arrives, &mut priors);
+                    let is_whole = way.thrown == way.arrives;
+                    let arrives = if is_whole { way.arrives } else { way.arrives.as_part() };
+                    self.comes(way, arrives, &mut priors);
                 }
             }
             Node::Escape(_, exception) => {
-                for way in self.ways_to(None) {
-                    if way.arrives.may_be(exception, self.causes.world) {
-                        self.comes(way, exception, &mut priors);
-                    }
+                for way in self.ways_to(None).filter(|it| self.is_one(it.arrives, exception)) {
+                    let is_all = way.arrives == exception.whole();
+                    self.comes(way, if is_all { way.arrives } else { exception }, &mut priors);
                 }
             }
             Node::Internal(call, exception) => self.let_through(call, exception, &mut priors),
@@ -353,14 +354,15 @@ impl<'v, 'p> Looking<'v, 'p> {
         let targets = || own.iter().chain(exceptions.run_by(call));
         if targets().any(|&it| self.passes(it, exception)) {
             priors.push((Node::Internal(call, exception), self.context, EdgeKind::Internal));
-            if targets().any(|&target| exceptions.creates(target, exception)) {
-                priors.push((Node::New(call, exception), Context::Any, EdgeKind::New));
+            let made = exception.whole();
+            if targets().any(|&target| exceptions.creates(target, made)) {
+                priors.push((Node::New(call, made), Context::Any, EdgeKind::New));
             }
         }
         let is_library = |it| world.method_ref(it).method.is_some_and(|it| !world.is_system_method(it));
         if let Some(callee) = facts.call(call).callee.filter(|&it| is_library(it)) {
             if exceptions.is_declared(callee, way.thrown) {
-                priors.push((Node::External(call, exception), Context::Any, EdgeKind::External));
+                priors.push((Node::External(call, exception.whole()), Context::Any, EdgeKind::External));
             }
             let reference = world.method_ref(callee);
             if known::carries(world.type_name(reference.owner), world.signature(reference.signature).0) {
@@ -370,8 +372,14 @@ impl<'v, 'p> Looking<'v, 'p> {
     }
 
     fn passes(&self, target: MethodId, exception: Exception) -> bool {
-        let Causes { world, exceptions, .. } = self.causes;
-        exceptions.escapes(target).iter().any(|&all| all.may_be(exception, world))
+        self.causes.exceptions.escapes(target).iter().any(|&it| self.is_one(it, exception))
+    }
+
+    /// Whether what is thrown is the exception that is followed, or may be where that was part of something more
+    /// general.
+    fn is_one(&self, thrown: Exception, exception: Exception) -> bool {
+        let may_be = |whole: Exception| thrown.may_be(whole, self.causes.world);
+        thrown == exception || exception.is_part() && may_be(exception.whole())
     }
 
     /// The methods of the system out of which a call lets an exception.

@@ -7,6 +7,8 @@
 use std::sync::Arc;
 
 use hypocenter_classfile::{descriptor, op};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use crate::causal::{Causes, Context};
 use crate::facts::{CallId, CallKind};
@@ -14,7 +16,7 @@ use crate::graphs::Graphs;
 use crate::known;
 use crate::values::{Value, ValueId};
 use crate::view::MethodView;
-use crate::world::{FieldId, MethodId, MethodRef, TypeId, access};
+use crate::world::{FieldId, MethodId, MethodRef, RefId, TypeId, access};
 
 /// The most writes of a field that are looked at for the class of what it holds.
 const WRITES_MAX: usize = 32;
@@ -32,6 +34,9 @@ pub(crate) enum Class {
 
 /// The classes that an object can have; none if nothing is known.
 type Classes = Option<Vec<Class>>;
+
+/// For each method the calls that may run it.
+pub(crate) type Callers = FxHashMap<MethodId, Vec<CallId>>;
 
 /// How far a value is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,10 +62,9 @@ impl<'p> Graphs<'p> {
     ) -> Vec<MethodId> {
         let it = self.causes.facts.call(call);
         let all = self.causes.calls.targets(it);
-        let dispatches = matches!(it.kind, CallKind::Virtual | CallKind::Interface);
+        let is_chosen = !all.is_empty() && self.is_chosen(call);
         let receiver = view.body.operands(it.instruction.into()).first();
-        let (true, Some(callee), Some(&receiver)) = (dispatches && !all.is_empty(), it.callee, receiver)
-        else {
+        let (true, Some(callee), Some(&receiver)) = (is_chosen, it.callee, receiver) else {
             return all.to_vec();
         };
         let reference = self.causes.world.method_ref(callee);
@@ -76,18 +80,51 @@ impl<'p> Graphs<'p> {
     }
 
     /// The calls that may run a method.
-    pub(crate) fn callers(&self, method: MethodId) -> Arc<[CallId]> {
-        if let Some(found) = self.callers.lock().expect("nobody panics with it").get(&method) {
+    pub(crate) fn callers(&self, method: MethodId) -> Vec<CallId> {
+        let refs = self.causes.calls.refs_to(method).iter();
+        refs.flat_map(|&it| self.calls_of(it).get(&method).cloned().unwrap_or_default()).collect()
+    }
+
+    /// For each method that calls of a reference may run, those calls.
+    fn calls_of(&self, reference: RefId) -> Arc<Callers> {
+        if let Some(found) = self.calls_of.lock().expect("nobody panics with it").get(&reference) {
             return found.clone();
         }
-        let runs = |&call: &CallId| {
-            let it = self.causes.facts.call(call);
-            let Some(kept) = self.bodies.get(it.method) else { return true };
-            self.targets(&kept.view(), call, Context::Any).contains(&method)
-        };
-        let found: Arc<[CallId]> = self.causes.calls.callers(method).filter(runs).collect();
-        self.callers.lock().expect("nobody panics with it").insert(method, found.clone());
+        let facts = self.causes.facts;
+        let calls = self.causes.calls.calls_of_ref(reference);
+        let groups: Vec<&[CallId]> =
+            calls.chunk_by(|&a, &b| facts.call(a).method == facts.call(b).method).collect();
+        let runs: Vec<Vec<(CallId, Vec<MethodId>)>> = groups
+            .into_par_iter()
+            .map(|group| {
+                let is_plain = |&it: &CallId| !self.is_chosen(it);
+                let all = |&it: &CallId| (it, self.causes.calls.targets(facts.call(it)).to_vec());
+                if group.iter().all(is_plain) {
+                    return group.iter().map(all).collect();
+                }
+                let Some(cached) = self.bodies.get(facts.call(group[0]).method) else {
+                    return group.iter().map(all).collect();
+                };
+                let view = cached.view();
+                group.iter().map(|&it| (it, self.targets(&view, it, Context::Any))).collect()
+            })
+            .collect();
+        let mut found = Callers::default();
+        for (call, targets) in runs.into_iter().flatten() {
+            targets.into_iter().for_each(|it| found.entry(it).or_default().push(call));
+        }
+        let found = Arc::new(found);
+        self.calls_of.lock().expect("nobody panics with it").insert(reference, found.clone());
         found
+    }
+
+    /// Whether it depends on the object what a call runs: there are several methods, or those of libraries as well.
+    fn is_chosen(&self, call: CallId) -> bool {
+        let it = self.causes.facts.call(call);
+        let world = self.causes.world;
+        let named = it.callee.and_then(|it| world.method_ref(it).method);
+        matches!(it.kind, CallKind::Virtual | CallKind::Interface)
+            && (self.causes.calls.targets(it).len() > 1 || named.is_none_or(|it| !world.is_system_method(it)))
     }
 
     /// Whether a call on an object of a class may run a method.

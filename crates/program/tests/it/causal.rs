@@ -123,6 +123,46 @@ impl Graph<'_> {
     }
 }
 
+/// Everything that is to be seen of a graph.
+fn shape(graph: &CausalGraph) -> (Vec<Node>, Vec<Vec<(u32, EdgeKind)>>) {
+    let nodes = graph.nodes().to_vec();
+    let priors = (0..nodes.len() as u32).map(|it| graph.priors(it).collect()).collect();
+    (nodes, priors)
+}
+
+/// The distances of faults are those of the nearest node of their call, and there is a way of that length.
+fn distances_are_those_of_the_ways(graph: &CausalGraph) {
+    let distances = graph.distances_to_faults();
+    let mut seen = 0;
+    for start in 0..graph.starts().len() {
+        let ways = graph.ways(start);
+        for (number, &node) in graph.nodes().iter().enumerate() {
+            let (Node::New(call, _) | Node::External(call, _)) = node else { continue };
+            let at = distances.find(call).expect("every call with a fault has a row");
+            let nearest = distances.get(at, start);
+            let here = ways.distance(number as u32);
+            let is_nearer = |here: u32| nearest.is_some_and(|it| it <= here);
+            assert!(here.is_none_or(is_nearer), "{nearest:?} {here:?}");
+            assert_eq!(distances.of_call(at)[start], nearest.unwrap_or(u32::MAX));
+            let Some(fault) = distances.nearest(at, start) else { continue };
+            let path = ways.path(fault);
+            assert_eq!(path.first().map(|it| it.0), Some(graph.starts()[start]));
+            assert_eq!(path.last().map(|it| it.0), Some(fault));
+            let events = path[1..].iter().filter(|it| graph.nodes()[it.0 as usize].is_event()).count();
+            assert_eq!(nearest, Some(events as u32));
+            for pair in path.windows(2) {
+                let (to, kind) = (pair[1].0, pair[1].1.expect("only the start has none"));
+                assert!(graph.priors(pair[0].0).any(|it| it == (to, kind)));
+            }
+            seen += 1;
+        }
+    }
+    assert_eq!(seen == 0, distances.calls().is_empty());
+    let nearest = (0..).zip(graph.nodes()).filter(|it| it.1.is_fault()).map(|it| graph.distance(it.0)).min();
+    let rows = (0..distances.calls().len()).flat_map(|it| distances.of_call(it)).copied().min();
+    assert_eq!(nearest, rows);
+}
+
 #[test]
 fn the_prior_nodes_of_every_kind() {
     check_table("causal.txt", |row, compiled| {
@@ -142,7 +182,11 @@ fn the_prior_nodes_of_every_kind() {
             .filter(|it| u32::from(it.line) == log)
             .map(|it| (it.method, it.instruction))
             .collect();
-        let graph = CausalGraph::of(causes, &starts, GraphOptions::default(), |_, _| true);
+        let build = || CausalGraph::of(causes, &starts, GraphOptions::default(), |_, _| true);
+        let graph = build();
+        distances_are_those_of_the_ways(&graph);
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(build);
+        assert_eq!(shape(&graph), shape(&alone), "the number of threads does not matter");
         let graph = Graph { world: &world, facts: &facts, graph };
         let mut out = BTreeSet::new();
         for number in 0..graph.graph.nodes().len() as u32 {
