@@ -6,7 +6,7 @@
 //! observable that gave the minimum. Smaller is better throughout. The first ones, as many as the window is wide, are tried
 //! together: whichever is reached first happens. A round in which nothing happened doubles the window and teaches nothing.
 //!
-//! Past the paper: how near to the observable, in the log, a site is executed at all counts as well, by the logarithm of
+//! Past the paper: what does not come from the fault that was nearest to it counts less as well; how near to the observable, in the log, a site is executed at all counts as well, by the logarithm of
 //! the entries between, and whether the same thread logged it; what is much less likely than the best is not tried together
 //! with it; what stands far from the failure's own lines counts less from the start; what was tried without success costs a site one step, so that a site with many instances does not keep
 //! others out of the window, and when its nearest instance is used up the next nearest follows.
@@ -132,7 +132,13 @@ impl Search {
     /// A fault happened and the failure did not: these observables were shown.
     pub fn failed(&mut self, pick: Pick, shown: impl IntoIterator<Item = u32>) {
         self.used(pick);
+        let aimed = self.priority(pick.choice, true).map(|(_, observable)| observable);
         self.failed[self.space.choices[pick.choice as usize].site as usize] += 1;
+        let mut shown: Vec<u32> = shown.into_iter().collect();
+        if self.options.strategy == Strategy::Full {
+            // What does not come even from the fault that is nearest to it may have another reason than a fault.
+            shown.extend(aimed.filter(|it| !shown.contains(it)));
+        }
         for observable in shown {
             self.shown[observable as usize] += self.options.step;
         }
