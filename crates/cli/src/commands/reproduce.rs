@@ -3,6 +3,7 @@
 mod live;
 mod result;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -130,7 +131,8 @@ fn failure_log(path: &Path) -> Result<FailureLog, Failure> {
 fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
     let layout = what.layout.as_deref().map(Layout::compile).transpose();
     let layout = layout.map_err(|error| Failure::usage(format!("--layout: {error}")))?;
-    let mut logs = Vec::new();
+    // What a node wrote into several files, such as its two streams, is one log.
+    let mut texts: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
     for it in &what.logs {
         let failed = |why: String| Failure::usage(format!("failure log {}: {why}", it.path.display()));
         let bytes = std::fs::read(&it.path).map_err(|error| failed(error.to_string()))?;
@@ -138,19 +140,28 @@ fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
             return Err(failed("it is not the one that the campaign was begun with".to_owned())
                 .hint("begin a new campaign, or bring the old log back"));
         }
+        texts.entry(&it.node).or_default().extend(bytes);
+    }
+    let mut logs = Vec::new();
+    let mut unread: Vec<String> = Vec::new();
+    for (node, bytes) in texts {
         let log = match &layout {
             Some(layout) => Log::read_with(&bytes, layout),
             None => Log::read(&bytes),
         };
-        let log = log.map_err(|error| {
-            failed(error.to_string()).hint("give the pattern of its appender with --layout")
-        })?;
-        screen::line(
-            "failure",
-            &format!("{}: {} entries", it.path.display(), screen::thousands(log.len() as u64)),
-        );
-        logs.push((it.node.clone(), log));
+        match log {
+            Ok(log) => {
+                let entries = screen::thousands(log.len() as u64);
+                screen::line("failure", &format!("log of {}: {entries} entries", screen::clean(node)));
+                logs.push((node.to_owned(), log));
+            }
+            Err(error) => unread.push(format!("failure log of {node}: {error}")),
+        }
     }
+    if logs.is_empty() {
+        return Err(Failure::usage(unread.join("; ")).hint("give the pattern of its appender with --layout"));
+    }
+    unread.iter().for_each(|it| screen::note("not read", it));
     Ok(logs)
 }
 
