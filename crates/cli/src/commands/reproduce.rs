@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use hypocenter_engine::Engine;
 use hypocenter_lab::Stopped;
-use hypocenter_logs::{Layout, Log};
+use hypocenter_logs::{Layout, Log, LogError};
 use hypocenter_plan::{ExitCode, Plan, Record, SiteKind, Watch, WatchLevel};
 use hypocenter_program::{Program, Scope, StateOptions, access, concrete_subtypes};
 use hypocenter_reproduce::{Case, Kinds, Reproduce, SearchOptions, Settings, Strategy};
@@ -32,7 +32,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     screen::heading("hypocenter reproduce");
     let lab = &args.target.lab;
     let begun = Instant::now();
-    let (mut ready, target) = match &args.resume {
+    let (request, target, resumed) = match &args.resume {
         Some(name) => {
             let directory = existing(lab, name);
             let request = Request::read(&directory)?;
@@ -42,25 +42,30 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
             }
             screen::line("campaign", &directory.display().to_string());
             let target = Target::open(&request.target)?;
-            (Ready::resume(directory, lab)?, target)
+            (request, target, Some(directory))
         }
         None => {
             let request = asked(args)?;
             let target = Target::open(&request.target)?;
             screen::line("target", &target.packages.join(", "));
             let plan = plan_of(&request, &target, args);
-            (Ready::begin(Request { plan, ..request }, &target, lab)?, target)
+            (Request { plan, ..request }, target, None)
         }
     };
-    let request = ready.request.clone();
     let Some(what) = &request.reproduce else { unreachable!("both ways have it") };
+    // A log that says nothing is told before there is a campaign.
     let logs = read_logs(what)?;
     let program = scan(&request, &target);
-    for (class, concrete) in abstract_exceptions(&program, &target) {
-        ready.may_throw(&class, concrete);
-    }
+    let abstract_exceptions = abstract_exceptions(&program, &target);
     let case = Arc::new(Case::new(program, logs, symptom(&request)?));
     tell_log(&case, what)?;
+    let mut ready = match resumed {
+        Some(directory) => Ready::resume(directory, lab)?,
+        None => Ready::begin(request.clone(), &target, lab)?,
+    };
+    for (class, concrete) in abstract_exceptions {
+        ready.may_throw(&class, concrete);
+    }
     let mut engine = live::Narrated::new(Reproduce::new(case.clone(), settings(&request, what)?), &case);
     let interrupt = Interrupt::watch();
     let progress = engine.progress();
@@ -142,8 +147,9 @@ fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
             Some(layout) => Log::read_with(&bytes, layout),
             None => Log::read(&bytes),
         };
-        let log = log.map_err(|error| {
-            failed(error.to_string()).hint("give the pattern of its appender with --layout")
+        let log = log.map_err(|error| match error {
+            LogError::NoLayout { .. } => failed(error.to_string()).hint("--layout takes the pattern"),
+            _ => failed(error.to_string()),
         })?;
         screen::line(
             "failure",
