@@ -15,7 +15,7 @@ use crate::failure::{Failure, Result};
 use crate::jdk::{self, Jdk};
 use crate::process::{Job, fresh_directory, step};
 use crate::show::Stage;
-use crate::tool::ToolArgs;
+use crate::tool::{Tool, ToolArgs};
 use crate::truth::{self, Truth};
 use crate::{Verdict, eval, javac, maven, root};
 
@@ -52,7 +52,7 @@ pub fn run(args: &CaseArgs) -> Result<Verdict> {
     let jdk = jdk::compiler()?;
     let place = case.lay_out(&jdk)?;
     if let Some(file) = &args.make_log {
-        case.make_log(args, &jdk, &place, file)?;
+        case.make_log(&args.tool.ready()?, &jdk, &place, file)?;
     }
     println!("{}", place.display());
     Ok(Verdict::Pass)
@@ -108,20 +108,19 @@ impl Case {
     }
 
     /// Runs the workload with the published root cause, which must bring the failure about, and keeps its log.
-    fn make_log(&self, args: &CaseArgs, jdk: &Jdk, place: &Path, file: &Path) -> Result<()> {
-        let tool = args.tool.ready()?;
+    pub fn make_log(&self, tool: &Tool, jdk: &Jdk, place: &Path, file: &Path) -> Result<()> {
         let truth: Truth = truth::read(&self.source.join("truth.toml"))?;
         let bug = truth.bug.first().ok_or_else(|| {
             Failure::new(format!("{}: no [[bug]]", self.source.join("truth.toml").display()))
         })?;
         let directory = &eval::out("case").join(&self.name);
-        let stage = Stage { tool: &tool, jdk, config: &place.join("hypocenter.toml"), directory };
+        let stage = Stage { tool, jdk, config: &place.join("hypocenter.toml"), directory };
         copy(&stage.logs(bug)?.join(LOG), file)
     }
 }
 
 /// The cases that there are, sorted.
-fn names() -> Result<Vec<String>> {
+pub fn names() -> Result<Vec<String>> {
     let place = root().join("eval");
     let entries = fs::read_dir(&place).map_err(Failure::file(&place))?.flatten();
     let cases = entries.filter(|it| it.path().join("case.toml").is_file());

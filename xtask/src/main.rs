@@ -52,6 +52,8 @@ enum Task {
 enum Verdict {
     Pass,
     Fail,
+    /// What the tool said, whose exit code is passed on.
+    Tool(u8),
 }
 
 impl Verdict {
@@ -76,6 +78,7 @@ fn main() -> ExitCode {
     match result {
         Ok(Verdict::Pass) => ExitCode::SUCCESS,
         Ok(Verdict::Fail) => ExitCode::FAILURE,
+        Ok(Verdict::Tool(code)) => ExitCode::from(code),
         Err(failure) => {
             eprintln!("{failure}");
             ExitCode::FAILURE

@@ -88,7 +88,7 @@ pub fn has_failed(outcome: &Outcome) -> bool {
 }
 
 /// The path with a directory before all others, so that the `java` of a configuration is the one that is meant.
-fn first_on_path(directory: &Path) -> Result<OsString> {
+pub fn first_on_path(directory: &Path) -> Result<OsString> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let all = std::iter::once(directory.to_owned()).chain(std::env::split_paths(&path));
     std::env::join_paths(all).map_err(|error| Failure::new(format!("PATH: {error}")))

@@ -8,6 +8,7 @@ mod exact;
 mod force;
 mod jacoco;
 mod lab;
+mod reproduce;
 mod scan;
 mod surefire;
 mod targets;
@@ -34,6 +35,10 @@ pub enum Eval {
     Scan(scan::ScanArgs),
     Targets(targets::TargetsArgs),
     Cost(cost::CostArgs),
+    #[command(name = "zookeeper-2247")]
+    ZooKeeper2247(reproduce::ReproduceArgs),
+    #[command(name = "zookeeper-4203")]
+    ZooKeeper4203(reproduce::ReproduceArgs),
 }
 
 impl Eval {
@@ -50,6 +55,8 @@ impl Eval {
             Eval::Scan(args) => scan::run(args),
             Eval::Targets(args) => targets::run(args),
             Eval::Cost(args) => cost::run(args),
+            Eval::ZooKeeper2247(args) => reproduce::run("zookeeper-2247", args),
+            Eval::ZooKeeper4203(args) => reproduce::run("zookeeper-4203", args),
         }
     }
 }
@@ -57,4 +64,17 @@ impl Eval {
 /// Where an evaluation keeps what it wrote.
 pub fn out(name: &str) -> PathBuf {
     root().join("eval/work/out").join(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_can_be_evaluated() {
+        let eval = Eval::augment_subcommands(clap::Command::new("eval"));
+        for name in crate::case::names().unwrap() {
+            assert!(eval.find_subcommand(&name).is_some(), "no `cargo xtask eval {name}`");
+        }
+    }
 }

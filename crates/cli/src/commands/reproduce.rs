@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use hypocenter_engine::Engine;
 use hypocenter_lab::Stopped;
-use hypocenter_logs::{Layout, Log};
+use hypocenter_logs::{Layout, Log, LogError};
 use hypocenter_plan::{ExitCode, Plan, Record, SiteKind, Watch, WatchLevel};
 use hypocenter_program::{Program, Scope, StateOptions, access, concrete_subtypes};
 use hypocenter_reproduce::{Case, Kinds, Reproduce, SearchOptions, Settings, Strategy};
@@ -33,7 +33,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     screen::heading("hypocenter reproduce");
     let lab = &args.target.lab;
     let begun = Instant::now();
-    let (mut ready, target) = match &args.resume {
+    let (request, target, resumed) = match &args.resume {
         Some(name) => {
             let directory = existing(lab, name);
             let request = Request::read(&directory)?;
@@ -43,25 +43,30 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
             }
             screen::line("campaign", &directory.display().to_string());
             let target = Target::open(&request.target)?;
-            (Ready::resume(directory, lab)?, target)
+            (request, target, Some(directory))
         }
         None => {
             let request = asked(args)?;
             let target = Target::open(&request.target)?;
             screen::line("target", &target.packages.join(", "));
             let plan = plan_of(&request, &target, args);
-            (Ready::begin(Request { plan, ..request }, &target, lab)?, target)
+            (Request { plan, ..request }, target, None)
         }
     };
-    let request = ready.request.clone();
     let Some(what) = &request.reproduce else { unreachable!("both ways have it") };
+    // A log that says nothing is told before there is a campaign.
     let logs = read_logs(what)?;
     let program = scan(&request, &target);
-    for (class, concrete) in abstract_exceptions(&program, &target) {
-        ready.may_throw(&class, concrete);
-    }
+    let abstract_exceptions = abstract_exceptions(&program, &target);
     let case = Arc::new(Case::new(program, logs, symptom(&request)?));
     tell_log(&case, what)?;
+    let mut ready = match resumed {
+        Some(directory) => Ready::resume(directory, lab)?,
+        None => Ready::begin(request.clone(), &target, lab)?,
+    };
+    for (class, concrete) in abstract_exceptions {
+        ready.may_throw(&class, concrete);
+    }
     let mut engine = live::Narrated::new(Reproduce::new(case.clone(), settings(&request, what)?), &case);
     let interrupt = Interrupt::watch();
     let progress = engine.progress();
@@ -132,7 +137,7 @@ fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
     let layout = what.layout.as_deref().map(Layout::compile).transpose();
     let layout = layout.map_err(|error| Failure::usage(format!("--layout: {error}")))?;
     // What a node wrote into several files, such as its two streams, is one log.
-    let mut texts: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
+    let mut texts: BTreeMap<&str, (Vec<u8>, Vec<String>)> = BTreeMap::new();
     for it in &what.logs {
         let failed = |why: String| Failure::usage(format!("failure log {}: {why}", it.path.display()));
         let bytes = std::fs::read(&it.path).map_err(|error| failed(error.to_string()))?;
@@ -140,26 +145,34 @@ fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
             return Err(failed("it is not the one that the campaign was begun with".to_owned())
                 .hint("begin a new campaign, or bring the old log back"));
         }
-        texts.entry(&it.node).or_default().extend(bytes);
+        let of_node = texts.entry(&it.node).or_default();
+        of_node.0.extend(bytes);
+        of_node.1.push(it.path.display().to_string());
     }
     let mut logs = Vec::new();
     let mut unread: Vec<String> = Vec::new();
-    for (node, bytes) in texts {
+    let mut no_layout = false;
+    for (node, (bytes, files)) in texts {
         let log = match &layout {
             Some(layout) => Log::read_with(&bytes, layout),
             None => Log::read(&bytes),
         };
+        let files = files.join(", ");
         match log {
             Ok(log) => {
                 let entries = screen::thousands(log.len() as u64);
-                screen::line("failure", &format!("log of {}: {entries} entries", screen::clean(node)));
+                screen::line("failure", &format!("{}: {entries} entries", screen::clean(&files)));
                 logs.push((node.to_owned(), log));
             }
-            Err(error) => unread.push(format!("failure log of {node}: {error}")),
+            Err(error) => {
+                no_layout |= matches!(error, LogError::NoLayout { .. });
+                unread.push(format!("failure log {files}: {error}"));
+            }
         }
     }
     if logs.is_empty() {
-        return Err(Failure::usage(unread.join("; ")).hint("give the pattern of its appender with --layout"));
+        let failure = Failure::usage(unread.join("; "));
+        return Err(if no_layout { failure.hint("--layout takes the pattern") } else { failure });
     }
     unread.iter().for_each(|it| screen::note("not read", it));
     Ok(logs)

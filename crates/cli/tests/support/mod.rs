@@ -107,6 +107,12 @@ pub fn wal_classes() -> &'static Path {
     CLASSES.get_or_init(|| compiled("wal", &["wal/src"], COMPILER_FEATURE_MIN))
 }
 
+/// The class path of `targets/spool`, likewise: a small system with a bug to be reproduced.
+pub fn spool_classes() -> &'static Path {
+    static CLASSES: OnceLock<PathBuf> = OnceLock::new();
+    CLASSES.get_or_init(|| compiled("spool", &["spool/src"], TARGET_RELEASE))
+}
+
 /// The classes of some directories of `targets/`.
 fn compiled(name: &str, directories: &[&str], release: u32) -> PathBuf {
     let mut sources = Vec::new();

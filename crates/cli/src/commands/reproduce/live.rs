@@ -149,11 +149,8 @@ impl Engine for Narrated {
     fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: DigestOf<Self>) {
         let failed = outcome.and_then(|it| it.failure.as_ref()).is_some_and(|it| it.happened);
         self.engine.tell(id, outcome, digest);
-        self.tell_search();
-        if !self.live.load(Ordering::Relaxed) {
-            return;
-        }
         match self.engine.round_of(id) {
+            _ if !self.live.load(Ordering::Relaxed) => {}
             Some(round) => self.tell_round(round, self.engine.observables()),
             None => {
                 let what = if failed { "the failure happened" } else { "no failure" };
@@ -163,6 +160,7 @@ impl Engine for Narrated {
                 );
             }
         }
+        self.tell_search();
     }
 
     fn verdict(&self) -> Verdict {

@@ -1,0 +1,357 @@
+//! `reproduce` on a small system, `targets/spool`: from the log of a failure to the fault that made it, with real JVMs; and
+//! what is said where that cannot be.
+//!
+//! The bug needs one exception at one moment: a write that fails while three messages have been written since the last
+//! checkpoint, which is so at the fifth message alone. At every other moment the system gets over it.
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use support::{default_jdk, each, is_running, line_of, spool_classes};
+use tempfile::TempDir;
+
+/// Far longer than anything takes; a test that needs it has failed.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// The trial at which the tool is killed: a round in the middle of the search.
+const CUT: u64 = 4;
+const ORACLE: &str = "oracle = { log = 'message [0-9]+ is lost' }";
+/// A trial says that it was started, and the one that is to be cut short waits for the test to open the gate.
+const SCRIPT: &str = r#"n=${HYPOCENTER_DIR%/dir}; n=${n##*/}; echo "$n $$" >> started
+if [ -e gate ] && [ "$n" = 004 ]; then while [ ! -e go ]; do sleep 0.02; done; fi
+exec "$JAVA" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto -cp "$CLASSES" spool.Main "$@"
+"#;
+/// One exception a round, and few replays: what is searched for is the same, and it takes seconds.
+const SEARCH: &str = "--faults exceptions --replays 2 --jobs 1 --sandbox off --json";
+
+/// A directory in which the tool is run again and again, with the configuration of the system.
+struct Place {
+    directory: TempDir,
+}
+
+/// What the tool said.
+#[derive(Debug)]
+struct Said {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl Said {
+    #[track_caller]
+    fn exits(self, code: i32) -> Said {
+        assert_eq!(self.code, code, "the exit code\nstdout: {}\nstderr: {}", self.stdout, self.stderr);
+        self
+    }
+
+    #[track_caller]
+    fn says(self, text: &str) -> Said {
+        assert!(self.stderr.contains(text), "`{text}` is not said\nstderr: {}", self.stderr);
+        self
+    }
+
+    #[track_caller]
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}\nstdout: {}\nstderr: {}", self.stdout, self.stderr))
+    }
+}
+
+impl Place {
+    fn new() -> Place {
+        Place::with("spool", ORACLE)
+    }
+
+    /// One whose failure is of this workload and has this oracle.
+    fn with(workload: &str, oracle: &str) -> Place {
+        let directory =
+            TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("cargo's directory can be written");
+        let place = Place { directory };
+        let config = format!(
+            "[target]\nclasspath = ['{}']\npackages = ['spool']\n\n\
+             [[workload]]\nname = 'spool'\ncommand = 'sh spool.sh {{dir}}'\ntimeout = '100s'\n\n\
+             [[workload]]\nname = 'fixed'\ncommand = 'sh spool.sh {{dir}} fixed'\ntimeout = '100s'\n\n\
+             [failure]\nworkload = '{workload}'\n{oracle}\n",
+            spool_classes().display()
+        );
+        place.file("hypocenter.toml", config);
+        place.file("spool.sh", SCRIPT);
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn file(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(name), content).expect("a temporary file can be written");
+    }
+
+    /// Starts the tool with arguments that are written with spaces between.
+    fn start(&self, args: &str) -> Child {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hypocenter"));
+        command.args(args.split_whitespace()).current_dir(self.directory.path());
+        for name in ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH", "HYPOCENTER_NODE"]
+        {
+            command.env_remove(name);
+        }
+        command.env("JAVA_HOME", &default_jdk().home).env("JAVA", default_jdk().java());
+        command.env("CLASSES", spool_classes());
+        command.env("XDG_CACHE_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("the tool can be run")
+    }
+
+    /// Runs the tool.
+    fn tool(&self, args: &str) -> Said {
+        let output = self.start(args).wait_with_output().expect("the tool can be waited for");
+        Said {
+            code: output.status.code().expect("the tool is not ended by a signal"),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Runs the tool for the failure log.
+    fn reproduce(&self, args: &str) -> Said {
+        self.file("failure.log", failure_log());
+        self.tool(&format!("reproduce --log failure.log {SEARCH} {args}"))
+    }
+
+    /// The trials that were started, each with the processes that were its script.
+    fn started(&self) -> BTreeMap<u64, Vec<String>> {
+        let text = fs::read_to_string(self.path("started")).unwrap_or_default();
+        let mut all: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+        for line in text.split_inclusive('\n').filter_map(|it| it.strip_suffix('\n')) {
+            let (number, pid) = line.split_once(' ').unwrap_or_else(|| panic!("`{line}` was started"));
+            all.entry(number.parse().expect("a number")).or_default().push(pid.to_owned());
+        }
+        all
+    }
+
+    /// The campaigns that there are.
+    fn campaigns(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.path("hypocenter-out")).into_iter().flatten().flatten();
+        entries.map(|it| it.file_name().into_string().expect("a name")).collect()
+    }
+}
+
+/// The log of a run with the fault that is to be found.
+fn failure_log() -> &'static str {
+    static LOG: OnceLock<String> = OnceLock::new();
+    LOG.get_or_init(|| {
+        let place = Place::new();
+        let fault = "--throw java.io.IOException --at 5 --workload spool --json";
+        let said = place.tool(&format!("inject Outbox.append->FileChannel.write {fault}")).exits(0);
+        assert_eq!(said.json()["failure"]["happened"], true, "{:#}", said.json());
+        let path = place.path("hypocenter-out/latest/trials/000/logs/main.stdout.log");
+        fs::read_to_string(path).expect("the program's log")
+    })
+}
+
+/// The fault that made the failure log.
+#[track_caller]
+fn assert_true_fault(fault: &Value) {
+    let line = line_of("spool/src/spool/Outbox.java", "append");
+    let expected = json!({
+        "class": "spool.Outbox",
+        "method": "append",
+        "line": line,
+        "exception": "java.io.IOException",
+        "callee": "java.nio.channels.FileChannel.write(Ljava/nio/ByteBuffer;)I",
+        "occurrence": 5,
+        "node": "main",
+        "thread": "Sender",
+    });
+    assert_eq!(*fault, expected);
+}
+
+#[test]
+fn the_fault_is_found_and_its_replay_shows_the_failure() {
+    let place = Place::new();
+    let said =
+        place.reproduce("--seed 3").exits(0).says("rate      2 of 2 replays").says("reproduced in round ");
+    let document = said.json();
+    assert_eq!(document["reproduced"], true);
+    assert_true_fault(&document["fault"]);
+    assert_eq!(document["rate"], json!({ "hits": 2, "runs": 2 }));
+    let count = |name: &str| document[name].as_u64().unwrap_or_else(|| panic!("{name}: {document:#}"));
+    // At most every moment of every site, one after the other.
+    assert!((1..=count("instances")).contains(&count("rounds")), "{document:#}");
+    assert!(count("sites") >= 1 && count("sites") <= count("sites_total"), "{document:#}");
+    // A write that fails, too many messages, a message that waits, one that is lost.
+    assert_eq!(count("observables"), 4, "{document:#}");
+    assert!(document["seconds"].as_f64().is_some_and(|it| it > 0.0), "{document:#}");
+
+    let replay = document["replay"].as_str().expect("a command");
+    assert!(said.stderr.contains(replay), "{}", said.stderr);
+    let words = replay.strip_prefix("hypocenter ").expect("it begins with the tool's name");
+    let outcome = place.tool(&format!("{words} --json")).exits(0).json();
+    assert_eq!(outcome["failure"]["happened"], true, "{outcome:#}");
+    assert_eq!(outcome["candidates"][0]["result"]["occurrence"], 5, "{outcome:#}");
+}
+
+#[test]
+fn what_is_fixed_is_not_reproduced_and_the_closest_trials_are_named() {
+    let place = Place::with("fixed", ORACLE);
+    let said = place.reproduce("--budget 6");
+    let said = said.exits(3).says("the budget of 6 rounds is used up").says("closest   reproduce-0001/");
+    let said = said.says("never     line ");
+    let document = said.json();
+    assert_eq!((&document["reproduced"], &document["rounds"]), (&json!(false), &json!(6)), "{document:#}");
+    for name in ["fault", "replay", "rate"] {
+        assert_eq!(document[name], Value::Null, "{name}");
+    }
+    assert_eq!(document["normal_failures"], 0);
+}
+
+#[test]
+fn an_oracle_that_holds_without_a_fault_is_no_oracle() {
+    let place = Place::with("spool", "oracle = { log = 'all messages are done' }");
+    let said = place
+        .reproduce("")
+        .exits(4)
+        .says("without a fault, in 2 of 2 runs")
+        .says("mend the workload or the oracle");
+    assert_eq!(said.json()["reproduced"], false);
+    assert_eq!(place.started().len(), 2, "no round was run");
+}
+
+/// What is wrong with a log, the log if there is one, and what is said.
+type Row = (&'static str, Option<Vec<u8>>, &'static [&'static str]);
+
+#[test]
+fn a_log_that_cannot_be_meant_is_said_before_anything_is_run() {
+    let text = failure_log();
+    let messages: String = text
+        .lines()
+        .filter_map(|it| Some(it.split_once("]")?.1.split_once(": ")?.1))
+        .fold(String::new(), |all, it| all + it + "\n");
+    let other = "2026-01-01 00:00:00,123 INFO  [main] shop.Shop: opening at nine\n\
+                 2026-01-01 00:00:01,123 ERROR [till-1] shop.Till: the drawer is stuck\n";
+    let noise: Vec<u8> = (0..4000u32).map(|it| (it.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let rows: [Row; 6] = [
+        ("absent", None, &["a.log: No such file", "--log"]),
+        ("empty", Some(Vec::new()), &["a.log: the log is empty", "give the log of the run that failed"]),
+        ("blank", Some(b"\n \n\t\n".to_vec()), &["the log is empty"]),
+        (
+            "of another system",
+            Some(other.into()),
+            &["no log statement of the target fits any of its 2 entries", "check that the class path"],
+        ),
+        ("noise", Some(noise), &["no layout fits the log", "--layout"]),
+        (
+            "nothing but messages",
+            Some(messages.into()),
+            &["no layout fits the log", "storing 6 messages", "--layout"],
+        ),
+    ];
+    let check = |(_, content, says): &Row| {
+        let place = Place::new();
+        if let Some(content) = content {
+            place.file("a.log", content);
+        }
+        let said = place.tool("reproduce --log a.log --json").exits(1).says("error: ");
+        let said = says.iter().fold(said, |said, text| said.says(text));
+        assert_eq!(said.stdout, "");
+        assert_eq!(place.campaigns(), Vec::<String>::new(), "a campaign was begun");
+    };
+    each(&rows, |it| it.0.to_owned(), check);
+}
+
+#[test]
+fn without_a_log_or_an_oracle_it_says_what_to_give() {
+    let place = Place::new();
+    place.tool("reproduce").exits(1).says("there is no failure log").says("--log FILE");
+    let place = Place::with("spool", "");
+    place.reproduce("").exits(1).says("nothing says when the failure has happened").says("--oracle");
+    let place = Place::new();
+    place.reproduce("--strategy best").exits(1).says("best").says("exhaustive");
+    place.tool("reproduce --resume nothing").exits(1).says("nothing");
+    assert_eq!(place.campaigns(), Vec::<String>::new());
+}
+
+#[test]
+fn a_log_that_is_damaged_or_says_less_is_read_all_the_same() {
+    let text = failure_log();
+    let broken = text.replace("message 5 has", "message \u{1}5 has").into_bytes();
+    let broken: Vec<u8> = broken.into_iter().map(|it| if it == 1 { 0xff } else { it }).collect();
+    let utf16: Vec<u8> =
+        [0xff, 0xfe].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    let untimed: String = text
+        .lines()
+        .map(|it| if it.starts_with("20") { it.splitn(3, ' ').nth(2).unwrap_or(it) } else { it })
+        .fold(String::new(), |all, it| all + it + "\n");
+    let rows = [("broken bytes", broken), ("UTF-16", utf16), ("no times", untimed.into_bytes())];
+    let check = |(_, content): &(&str, Vec<u8>)| {
+        let place = Place::new();
+        place.file("a.log", content);
+        let said = place.tool(&format!("reproduce --log a.log {SEARCH} --normal-runs 1 --budget 1")).exits(3);
+        let document = said.json();
+        assert_eq!(document["observables"], 4, "{document:#}");
+        // It is the same as without the damage: the round shows something of what is missing.
+        assert!(document["tried"][0]["shown"].as_array().is_some_and(|it| !it.is_empty()), "{document:#}");
+    };
+    each(&rows, |it| it.0.to_owned(), check);
+}
+
+#[test]
+fn killed_in_a_round_and_resumed_it_ends_with_the_same_fault_and_runs_nothing_twice() {
+    let place = Place::new();
+    place.file("failure.log", failure_log());
+    place.file("gate", "");
+    let mut child = place.start(&format!("reproduce --log failure.log {SEARCH}"));
+    until("the trial to be cut is started", || place.started().contains_key(&CUT));
+    child.kill().expect("the tool can be killed");
+    child.wait().expect("the tool can be waited for");
+    let cut = place.started()[&CUT][0].clone();
+    until("its trial is gone too", || !is_running(&cut));
+    let campaign = place.path("hypocenter-out/reproduce-0001");
+    let before = told(&campaign);
+    assert_eq!(before, (0..CUT).collect::<Vec<_>>(), "what was told");
+    place.file("go", "");
+    let said = place.tool("reproduce --resume reproduce-0001 --jobs 1 --sandbox off --json");
+    let said = said.exits(0).says("4 trials are done");
+    let document = said.json();
+    assert_true_fault(&document["fault"]);
+    assert_eq!(document["rate"], json!({ "hits": 2, "runs": 2 }));
+    let told = told(&campaign);
+    let rounds = document["rounds"].as_u64().expect("a number");
+    assert_eq!(
+        told.len() as u64,
+        2 + rounds + 4,
+        "normal runs, rounds, replays and runs beside them: {told:?}"
+    );
+    assert_eq!(told.iter().collect::<BTreeSet<_>>().len(), told.len(), "told twice: {told:?}");
+    for (number, pids) in place.started() {
+        assert_eq!(pids.len(), if number == CUT { 2 } else { 1 }, "starts of trial {number}");
+    }
+    // No fault was tried in two rounds either.
+    let tried = document["tried"].as_array().expect("rounds").iter().map(|it| &it["fault"]);
+    let tried: Vec<String> =
+        tried.map(|it| format!("{} {} {}", it["site"], it["fault"], it["guard"])).collect();
+    assert_eq!(tried.iter().collect::<BTreeSet<_>>().len(), tried.len(), "{tried:#?}");
+}
+
+/// The trials whose results a journal has, in its order.
+fn told(campaign: &Path) -> Vec<u64> {
+    let bytes = fs::read(campaign.join("results.jsonl")).expect("there is a journal");
+    let lines = bytes.split_inclusive(|&it| it == b'\n').filter(|it| it.ends_with(b"\n"));
+    let entries = lines.map(|it| serde_json::from_slice::<Value>(it).expect("a whole line is JSON"));
+    entries.filter_map(|it| it["told"]["id"].as_u64()).collect()
+}
+
+#[track_caller]
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < deadline, "never: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

@@ -1,0 +1,140 @@
+//! `cargo xtask eval CASE`: a published failure of a real system, reproduced from its log. What the tool prints is passed on.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::campaign::first_on_path;
+use crate::case::Case;
+use crate::failure::{Failure, Result};
+use crate::tool::{ToolArgs, words};
+use crate::{Verdict, jdk, process};
+
+/// The exit code for an end that is none, as by a signal: a bug of ours.
+const NO_CODE: u8 = 70;
+
+/// Reproduce a published failure from its log, and print what hypocenter printed
+#[derive(Debug, clap::Args)]
+pub struct ReproduceArgs {
+    /// The log of the failure; without one the published root cause is injected to make it
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Take class and line out of the log first: `[thread:Class@line]` becomes `[thread]`
+    #[arg(long)]
+    strip: bool,
+    /// How faults are chosen, as `hypocenter reproduce` has it
+    #[arg(long, value_name = "NAME")]
+    strategy: Option<String>,
+    /// The seed
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// The most rounds
+    #[arg(long, value_name = "N")]
+    budget: Option<u64>,
+    /// Trials at once; the ports of a case are fixed, so more than one needs networks of their own
+    #[arg(long, value_name = "N")]
+    jobs: Option<u64>,
+    /// Print one JSON document on stdout
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    tool: ToolArgs,
+}
+
+pub fn run(name: &str, args: &ReproduceArgs) -> Result<Verdict> {
+    let given = args.log.as_ref().map(|it| it.canonicalize().map_err(Failure::file(it))).transpose()?;
+    let case = Case::named(name)?;
+    let jdk = jdk::compiler()?;
+    let tool = args.tool.ready()?;
+    let place = case.lay_out(&jdk)?;
+    let mut log = match given {
+        Some(log) => log,
+        None => {
+            let log = place.join("failure.log");
+            case.make_log(&tool, &jdk, &place, &log)?;
+            log
+        }
+    };
+    if args.strip {
+        let to = place.join("stripped.log");
+        strip_file(&log, &to)?;
+        log = to;
+    }
+    let mut command = Command::new(&tool.binary);
+    command.arg("reproduce").arg("--log").arg(&log).args(args.passed_on()).current_dir(&place);
+    command.env_remove("JAVA_TOOL_OPTIONS").env("JAVA_HOME", &jdk.home).stdin(Stdio::null());
+    command.env("PATH", first_on_path(&jdk.home.join("bin"))?);
+    let text = process::text(&command);
+    let status =
+        command.status().map_err(|error| Failure::new(format!("`{text}` cannot be run: {error}")))?;
+    eprintln!("{} is in {}", name, place.display());
+    Ok(Verdict::Tool(status.code().and_then(|it| u8::try_from(it).ok()).unwrap_or(NO_CODE)))
+}
+
+impl ReproduceArgs {
+    /// The arguments of the tool.
+    fn passed_on(&self) -> Vec<OsString> {
+        let number = |it: Option<u64>| it.map(|it| it.to_string());
+        let flags = [
+            ("--strategy", self.strategy.clone()),
+            ("--seed", number(self.seed)),
+            ("--budget", number(self.budget)),
+            ("--jobs", number(self.jobs)),
+        ];
+        let given = flags.iter().filter_map(|(flag, value)| Some([*flag, value.as_deref()?]));
+        let mut all = words(given.flatten());
+        all.extend(self.json.then(|| "--json".into()));
+        all
+    }
+}
+
+fn strip_file(from: &Path, to: &Path) -> Result<()> {
+    let bytes = fs::read(from).map_err(Failure::file(from))?;
+    let lines = bytes.split_inclusive(|&it| it == b'\n');
+    fs::write(to, lines.flat_map(stripped).collect::<Vec<u8>>()).map_err(Failure::file(to))
+}
+
+/// A line without its first `:Class@line` before a bracket that closes.
+fn stripped(line: &[u8]) -> Vec<u8> {
+    let place = (0..line.len()).filter(|&at| line[at] == b'@').find_map(|at| {
+        let digits = line[at + 1..].iter().take_while(|it| it.is_ascii_digit()).count();
+        let class = line[..at].iter().rev().take_while(|&&it| is_of_name(it)).count();
+        let end = at + 1 + digits;
+        let colon = at.checked_sub(class + 1)?;
+        let fits = digits > 0 && class > 0 && line.get(end) == Some(&b']') && line[colon] == b':';
+        fits.then_some((colon, end))
+    });
+    match place {
+        Some((from, to)) => [&line[..from], &line[to..]].concat(),
+        None => line.to_vec(),
+    }
+}
+
+fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn class_and_line_are_taken_out_and_nothing_else() {
+        let rows = [
+            ("INFO  [main:QuorumPeerConfig@460] - a@1] b\n", "INFO  [main] - a@1] b\n"),
+            (
+                "[QuorumPeer[myid=3](plain=0.0.0.0:2183):Leader$Acceptor@84] - x",
+                "[QuorumPeer[myid=3](plain=0.0.0.0:2183)] - x",
+            ),
+            ("[/0:0:0:0:0:0:0:0:11222:Leader@8] - x [y:Z@9]", "[/0:0:0:0:0:0:0:0:11222] - x [y:Z@9]"),
+            ("\tat a.B.c(B.java:12)\n", "\tat a.B.c(B.java:12)\n"),
+            ("mail a@1.example [b@2] [:@3] [c:D@] @", "mail a@1.example [b@2] [:@3] [c:D@] @"),
+            ("", ""),
+        ];
+        for (line, expected) in rows {
+            assert_eq!(String::from_utf8(stripped(line.as_bytes())).unwrap(), expected);
+        }
+        assert_eq!(stripped(b"\xff[a:B@1] \xfe@"), b"\xff[a] \xfe@");
+    }
+}
