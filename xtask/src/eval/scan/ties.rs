@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use hypocenter_logs::{self as logs, Entry, Log, StatementId};
-use hypocenter_program::{Level, Part, Place, Program, Statement};
+use hypocenter_program::{Program, Statement};
+use hypocenter_reproduce::index;
 
 use super::Read;
 use crate::failure::{Failure, Result};
@@ -155,50 +156,5 @@ impl Index {
         let tie = self.statements.tie(entry);
         let places: BTreeSet<&Written> = tie.ids().iter().filter_map(|it| self.written.get(it)).collect();
         places.into_iter().cloned().collect()
-    }
-}
-
-/// The statements of a program for those who read logs. What a compiler has copied has the number of the first.
-fn index(program: &Program) -> logs::Statements {
-    let world = &program.world;
-    let all = program.statements.statements();
-    let source = |it: &Statement| (it.method, it.line, it.level, it.templates.clone());
-    let mut numbers = BTreeMap::new();
-    let mut found = Vec::new();
-    for (number, it) in (0..).zip(all) {
-        let id = StatementId(if it.line > 0 { *numbers.entry(source(it)).or_insert(number) } else { number });
-        let own = Place { method: it.method, instruction: it.instruction, line: it.line };
-        let mut places = vec![it.written, own];
-        places.dedup();
-        for (template, place) in
-            it.templates.iter().flat_map(|it| places.iter().map(move |place| (it, place)))
-        {
-            let part = |it: &Part| match it {
-                Part::Text(text) => logs::Part::Text(text.clone()),
-                Part::Hole => logs::Part::Hole,
-            };
-            found.push(logs::Statement {
-                id,
-                class: world.show_type(world.method(place.method).owner),
-                method: String::from_utf8_lossy(world.method_name(place.method)).into_owned(),
-                line: (place.line > 0).then_some(place.line.into()),
-                level: level(it.level),
-                template: logs::Template::new(template.parts().iter().map(part)),
-                has_exception: it.has_exception,
-            });
-        }
-    }
-    logs::Statements::new(found)
-}
-
-fn level(level: Level) -> Option<logs::Level> {
-    match level {
-        Level::Trace => Some(logs::Level::Trace),
-        Level::Debug => Some(logs::Level::Debug),
-        Level::Info => Some(logs::Level::Info),
-        Level::Warn => Some(logs::Level::Warn),
-        Level::Error => Some(logs::Level::Error),
-        Level::Fatal => Some(logs::Level::Fatal),
-        Level::Print | Level::Unknown => None,
     }
 }

@@ -7,12 +7,13 @@ use anstyle::Style;
 use hypocenter_logs::How;
 use hypocenter_plan::Site;
 use hypocenter_program::{
-    CallId, CausalGraph, EdgeKind, Exception, FaultDistances, FaultSite, GraphOptions, MethodId, Node,
-    Program, Statement, TypeId, Ways,
+    CallId, CausalGraph, EdgeKind, FaultDistances, FaultSite, GraphOptions, MethodId, Node, Program,
+    Statement, Ways,
 };
+use hypocenter_reproduce::copies as copies_of;
 use serde::Serialize;
 
-use super::entries::{Started, copies as copies_of};
+use super::entries::Started;
 use super::explanation::{Words, edge_name};
 use super::lists::level_name;
 use super::naming;
@@ -133,9 +134,10 @@ impl Why {
             std::iter::once(own).chain(written)
         });
         let (owners, starts): (Vec<usize>, Vec<(MethodId, u16)>) = places.unzip();
-        let faults = Faults::of(program);
+        let (world, faults) = (&program.world, &program.faults);
+        let takes = |call, exception| faults.thrown(world, call, exception).is_some();
         let options = GraphOptions { distance_max: args.distance };
-        let graph = CausalGraph::of(program.causes(), &starts, options, |call, it| faults.take(call, it));
+        let graph = CausalGraph::of(program.causes(), &starts, options, takes);
         let distances = graph.distances_to_faults();
         let mut reached: BTreeMap<CallId, Reached> = BTreeMap::new();
         let mut started_at = Vec::new();
@@ -158,7 +160,7 @@ impl Why {
             nodes: graph.nodes().len(),
             edges: graph.edge_count(),
             sites: reached.len(),
-            sites_total: faults.count(),
+            sites_total: throwing_calls(program),
             is_complete: graph.is_complete(),
         };
         let why = Why {
@@ -307,41 +309,6 @@ impl StartedAt {
     }
 }
 
-/// The fault sites that throw, by their calls.
-struct Faults<'p> {
-    program: &'p Program,
-    sites: Vec<&'p FaultSite>,
-}
-
-impl<'p> Faults<'p> {
-    fn of(program: &'p Program) -> Faults<'p> {
-        let sites = program.faults.sites().iter().filter(|it| !it.kind.exceptions().is_empty());
-        Faults { program, sites: sites.collect() }
-    }
-
-    fn at(&self, call: CallId) -> &[&'p FaultSite] {
-        let from = self.sites.partition_point(|it| it.call < call);
-        let count = self.sites[from..].partition_point(|it| it.call == call);
-        &self.sites[from..from + count]
-    }
-
-    /// Whether an exception at a call is one that can be injected: what a handler takes of what is declared is part of
-    /// it, and what is declared may be part of what was followed.
-    fn take(&self, call: CallId, exception: Exception) -> bool {
-        let world = &self.program.world;
-        let fits = |&it: &TypeId| {
-            world.is_subtype(exception.class(), it)
-                || (!exception.is_exact() && world.is_subtype(it, exception.class()))
-        };
-        self.at(call).iter().any(|it| it.kind.exceptions().iter().any(fits))
-    }
-
-    /// How many calls there are.
-    fn count(&self) -> usize {
-        self.sites.chunk_by(|a, b| a.call == b.call).count()
-    }
-}
-
 impl Reached {
     /// Takes what another statement reaches.
     fn join(&mut self, other: Reached) {
@@ -351,6 +318,12 @@ impl Reached {
         }
         self.statements = statements;
     }
+}
+
+/// How many calls can throw what can be injected.
+fn throwing_calls(program: &Program) -> usize {
+    let throws = |it: &&[FaultSite]| it.iter().any(|it| !it.kind.exceptions().is_empty());
+    program.faults.sites().chunk_by(|a, b| a.call == b.call).filter(throws).count()
 }
 
 /// Adds the calls that a start leads to, each with its distance.
