@@ -16,10 +16,11 @@ use crate::calls::CallGraph;
 use crate::dominance::{Dominance, Edges};
 use crate::facts::{CallId, Facts, Task};
 use crate::flow::Way;
+use crate::known;
 use crate::logger::is_log_call;
 use crate::values::{Value, ValueId};
 use crate::view::MethodView;
-use crate::world::{FieldId, MethodId, TypeId, World, access};
+use crate::world::{FieldId, MethodId, Origin, TypeId, World, access};
 
 /// The most helper methods of a task class that are looked at.
 const HELPERS_MAX: usize = 64;
@@ -296,11 +297,15 @@ struct Looking<'v> {
     variables: &'v [FieldId],
     /// The classes of exceptions: making one is no action.
     throwable: Option<TypeId>,
+    /// What methods declare that do input or output.
+    io_exception: Option<TypeId>,
 }
 
 impl<'v> Looking<'v> {
     fn of(view: MethodView<'v>, class: TypeId, variables: &'v [FieldId]) -> Self {
-        Looking { view, class, variables, throwable: view.world.find_type(b"java/lang/Throwable") }
+        let find = |name: &[u8]| view.world.find_type(name);
+        let (throwable, io_exception) = (find(b"java/lang/Throwable"), find(b"java/io/IOException"));
+        Looking { view, class, variables, throwable, io_exception }
     }
 
     fn states(&self, is_task: bool) -> Vec<State> {
@@ -397,7 +402,12 @@ impl<'v> Looking<'v> {
         }
         let owner = callee.method.map_or(callee.owner, |it| world.method(it).owner);
         if !world.is_system(owner) {
-            return is_life_cycle(world.type_name(owner), name);
+            let declared = callee.method.map_or(&[][..], |it| world.throws(it));
+            let declares = |io| declared.iter().any(|&it| world.is_subtype(it, io));
+            let declares = self.io_exception.is_some_and(declares);
+            let is_jdk = world.get(owner).origin == Origin::Jdk;
+            let class = world.type_name(owner);
+            return is_life_cycle(class, name) || known::does_io(class, name, is_jdk, declares);
         }
         let is_exception = self.throwable.is_some_and(|it| world.is_subtype(owner, it));
         !is_exception && !only_asks(name)

@@ -9,6 +9,7 @@ mod jars;
 mod jdk;
 mod questions;
 mod random;
+mod rows;
 mod run;
 mod shapes;
 mod sites;
