@@ -8,10 +8,12 @@ use crate::runner;
 
 /// Patterns that systems ship with or that every tutorial shows. Among those that fit equally many lines the one that says
 /// most is taken, then the one that comes first.
-const PATTERNS: [&str; 45] = [
+const PATTERNS: [&str; 47] = [
     // ZooKeeper.
     "%d{ISO8601} [myid:%X{myid}] - %-5p [%t:%C{1}@%L] - %m%n",
     "%d{ISO8601} - %-5p [%t:%C{1}@%L] - %m%n",
+    "%d{ISO8601} [myid:%X{myid}] - %-5p [%t] - %m%n",
+    "%d{ISO8601} - %-5p [%t] - %m%n",
     // Hadoop, HBase and their tests.
     "%d{ISO8601} %p [%t] %c: %m%n",
     "%d{ISO8601} %-5p [%t] %C{2}(%L): %m%n",

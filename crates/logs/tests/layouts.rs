@@ -81,6 +81,19 @@ fn zookeeper() {
             "3 1439230354004 Error [ProcessThread(sid:3 cport:-1):] PrepRequestProcessor@476 | a [b:C@1] - d",
         ],
     );
+    // Without class and line, as appenders are set where those cost too much.
+    check(
+        "2021-07-28 13:31:16,997 [myid:] - INFO  [main] - clientPortAddress is 0.0.0.0:2183\n\
+         2021-07-28 13:31:17,000 [myid:3] - WARN  [QuorumPeer[myid=3](plain=/0.0.0.0:2183)(secure=disabled)] - x [y] - z\n",
+        &[
+            "1 1627479076997 Info [main] | clientPortAddress is 0.0.0.0:2183",
+            "2 1627479077000 Warn [QuorumPeer[myid=3](plain=/0.0.0.0:2183)(secure=disabled)] {3} | x [y] - z",
+        ],
+    );
+    check(
+        "2015-07-29 17:41:44,747 - INFO  [QuorumPeer[myid=1]/0:0:0:0:0:0:0:0:2181] - Notification time out: 3200\n",
+        &["1 1438191704747 Info [QuorumPeer[myid=1]/0:0:0:0:0:0:0:0:2181] | Notification time out: 3200"],
+    );
 }
 
 #[test]
