@@ -34,7 +34,7 @@ impl Shown<'_> {
     }
 }
 
-/// Compares a table with what is found in its rows. To open the JDK takes longer than all else, so that all rows are opened
+/// Compares a table with what is found in its rows. To open the JDK takes longer than all else, so all rows are opened
 /// at once, and each takes its own class alone.
 fn check(file: &str, concatenation: Concatenation, facts: fn(&mut Shown<'_>)) {
     let rows = read(file);
