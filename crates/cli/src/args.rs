@@ -255,8 +255,9 @@ pub struct ReproduceArgs {
     /// The workload; by default that of the [failure]
     #[arg(value_name = "WORKLOAD")]
     pub workload: Option<String>,
-    /// A log of the failure; several for several nodes, each file named like its node. By default `logs` of the [failure]
-    #[arg(long, value_name = "FILE")]
+    /// A log of the failure; several for several nodes, or a directory of them, each file named like its node (`zk1.log`). By
+    /// default `logs` of the [failure]
+    #[arg(long, value_name = "PATH")]
     pub log: Vec<PathBuf>,
     /// The pattern of the appender that wrote it, as log4j and logback have it; by default it is detected
     #[arg(long, value_name = "PATTERN")]

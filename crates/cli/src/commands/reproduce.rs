@@ -101,7 +101,12 @@ fn asked(args: &ReproduceArgs) -> Result<Request, Failure> {
         return Err(Failure::usage("there is no failure log")
             .hint("give it with --log FILE, or `logs` under [failure] of hypocenter.toml"));
     }
-    let logs = paths.iter().map(|it| failure_log(it)).collect::<Result<Vec<_>, _>>()?;
+    let mut logs = Vec::new();
+    for path in &paths {
+        for file in files_of(path)? {
+            logs.push(failure_log(&file)?);
+        }
+    }
     let reproduce = ReproduceRequest {
         logs,
         layout: args.layout.clone(),
@@ -119,6 +124,18 @@ fn asked(args: &ReproduceArgs) -> Result<Request, Failure> {
     let plan = Plan { seed: args.seed, ..Plan::default() };
     let request = chosen.request(VERB, &args.target, plan, args.budget.max(2));
     Ok(Request { reproduce: Some(reproduce), ..request })
+}
+
+/// The files that a path stands for: itself, or, of a directory, what is in it.
+fn files_of(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let failed = |error: std::io::Error| Failure::usage(format!("failure logs {}: {error}", path.display()));
+    let entries = std::fs::read_dir(path).map_err(failed)?;
+    let mut files: Vec<PathBuf> = entries.flatten().map(|it| it.path()).filter(|it| it.is_file()).collect();
+    files.sort();
+    Ok(files)
 }
 
 fn failure_log(path: &Path) -> Result<FailureLog, Failure> {
@@ -164,6 +181,8 @@ fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
                 screen::line("failure", &format!("{}: {entries} entries", screen::clean(&files)));
                 logs.push((node.to_owned(), log));
             }
+            // A stream that nobody wrote to.
+            Err(LogError::Empty) if what.logs.len() > 1 => {}
             Err(error) => {
                 no_layout |= matches!(error, LogError::NoLayout { .. });
                 unread.push(format!("failure log {files}: {error}"));
@@ -171,7 +190,11 @@ fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
         }
     }
     if logs.is_empty() {
-        let failure = Failure::usage(unread.join("; "));
+        let failure = Failure::usage(if unread.is_empty() {
+            "the failure logs are empty".to_owned()
+        } else {
+            unread.join("; ")
+        });
         return Err(if no_layout { failure.hint("--layout takes the pattern") } else { failure });
     }
     unread.iter().for_each(|it| screen::note("not read", it));
