@@ -74,11 +74,12 @@ impl Ready {
         if Journal::path_in(&directory).exists() {
             if Request::read(&directory)? != request {
                 let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                let verb = if request.reproduce.is_some() { &request.verb } else { "run" };
                 return Err(Failure::usage(format!(
                     "{} was begun with another command or other settings",
                     directory.display()
                 ))
-                .hint(format!("go on with `hypocenter run --resume {name}`, or give another --campaign")));
+                .hint(format!("go on with `hypocenter {verb} --resume {name}`, or give another --campaign")));
             }
             let ready = Ready::of(request, directory, made, lab, lock)?;
             ready.is_latest(lab);
