@@ -79,7 +79,9 @@ impl Ready {
                     "{} was begun with another command or other settings",
                     directory.display()
                 ))
-                .hint(format!("go on with `hypocenter {verb} --resume {name}`, or give another --campaign")));
+                .hint(format!(
+                    "go on with `hypocenter {verb} --resume {name}`, or give another --campaign"
+                )));
             }
             let ready = Ready::of(request, directory, made, lab, lock)?;
             ready.is_latest(lab);
