@@ -289,8 +289,8 @@ pub struct ReproduceArgs {
     /// Go on with a campaign that was cut short: the latest, or this one
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = ["workload", "command", "campaign", "log"])]
     pub resume: Option<String>,
-    /// How faults are chosen: full, or, to compare, exhaustive, distance, distance-limit, site-feedback, multiply,
-    /// stacktrace, fate, random
+    /// How faults are chosen: full, or, to compare, two-level, exhaustive, distance, distance-limit, site-feedback, multiply,
+    /// fate, random
     #[arg(long, value_name = "NAME", default_value = "full", help_heading = "Search")]
     pub strategy: Strategy,
     /// How many faults are tried together at first: the one that is reached first happens

@@ -4,16 +4,17 @@ use std::sync::{Arc, OnceLock};
 
 use hypocenter_engine::{Digester, Evidence, Job, LogBytes, Work};
 use hypocenter_logs::{
-    Comparison, Entry, Fields, Key, Level, Log, LogError, Moment, Position, Statements, Tied, Timeline,
+    Comparison, Entry, Fields, Key, Level, Log, LogError, Position, Statements, Tied, Timeline,
 };
 use hypocenter_plan::SiteKind;
 use hypocenter_program::Program;
-use hypocenter_trace::{Map, SiteId, Trace};
+use hypocenter_trace::{Map, SiteId};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{Catalogue, NamedFrame, Wanted};
 use crate::executions::{ByThread, Threads};
+use crate::recording::recorded;
 use crate::space::Thread;
 use crate::statements;
 
@@ -84,7 +85,7 @@ pub struct Digest {
 
 /// What a site of the map is to a campaign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SiteRole {
+pub(crate) enum SiteRole {
     Fault(u32),
     /// A log statement, by its number in the program.
     Log(u32),
@@ -162,7 +163,7 @@ impl Case {
         self.failure.iter().map(of).fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1))
     }
 
-    fn roles(&self, map: &Map<'_>) -> &[SiteRole] {
+    pub(crate) fn roles(&self, map: &Map<'_>) -> &[SiteRole] {
         self.roles.get_or_init(|| {
             let mut by_place: FxHashMap<(String, String, u32), u32> = FxHashMap::default();
             let world = &self.program.world;
@@ -360,125 +361,4 @@ fn frames(program: &Program, evidence: &[hypocenter_logs::Evidence]) -> Vec<Name
         }
     }
     found
-}
-
-/// An execution of a fault site.
-#[derive(Debug, Clone, Copy, Default)]
-struct Hit {
-    ticks: u64,
-    /// When its thread did the next thing.
-    end: u64,
-    site: u32,
-    /// The thread.
-    group: u32,
-    stack: u64,
-    /// How many entries of the failure log come before it, and before its end.
-    place: (u32, u32),
-}
-
-/// The executions of fault sites, with their places in the failure log.
-fn recorded(
-    case: &Case,
-    logs: &[Tied],
-    timeline: &Timeline,
-    map: &Map<'_>,
-    trace: &Trace<'_>,
-) -> Vec<ByThread> {
-    let roles = case.roles(map);
-    let mut hits: Vec<Hit> = Vec::new();
-    let mut groups: Vec<(String, String)> = Vec::new();
-    for jvm in trace.jvms() {
-        let dictionary = trace.dictionary(&jvm);
-        let mut of_thread: FxHashMap<u32, u32> = FxHashMap::default();
-        let mut said: FxHashMap<(u32, u32), Vec<u64>> = FxHashMap::default();
-        let mut own: Vec<Hit> = Vec::new();
-        let mut last: FxHashMap<u32, usize> = FxHashMap::default();
-        for event in trace.events(&jvm) {
-            // What a thread did before is over when it does something else.
-            if let Some(before) = last.remove(&event.thread) {
-                own[before].end = event.ticks;
-            }
-            match roles.get(event.site.0 as usize) {
-                Some(SiteRole::Fault(site)) => {
-                    let group = *of_thread.entry(event.thread).or_insert_with(|| {
-                        groups.push((jvm.node.clone(), dictionary.thread_name(event.thread).to_owned()));
-                        groups.len() as u32 - 1
-                    });
-                    last.insert(event.thread, own.len());
-                    let (ticks, stack) = (event.ticks, u64::from(event.stack));
-                    own.push(Hit { ticks, end: u64::MAX, site: *site, group, stack, ..Hit::default() });
-                }
-                Some(SiteRole::Log(statement)) => {
-                    said.entry((event.thread, *statement)).or_default().push(event.ticks);
-                }
-                _ => {}
-            }
-        }
-        let Some(node) = logs.iter().position(|it| it.node() == jvm.node).or((!logs.is_empty()).then_some(0))
-        else {
-            continue;
-        };
-        let stamps = stamps(&logs[node], said, |thread| dictionary.thread_name(thread).to_owned());
-        let mut finder = timeline.finder();
-        let mut place = |ticks: u64| {
-            let before = stamps.partition_point(|it| it.0 <= ticks);
-            let entries = before.checked_sub(1).map_or(0, |it| stamps[it].1 + 1);
-            finder.place(Moment::After { node: node as u32, entries }).unwrap_or(0.0) as u32
-        };
-        own.iter_mut().for_each(|it| it.place = (place(it.ticks), place(it.end)));
-        hits.extend(own);
-    }
-    let mut order: Vec<u32> = (0..hits.len() as u32).collect();
-    order.sort_unstable_by_key(|&it| hits[it as usize].ticks);
-    let mut found: FxHashMap<(u32, u32), ByThread> = FxHashMap::default();
-    for (place, &hit) in order.iter().enumerate() {
-        let Hit { site, group, stack, place: (from, to), .. } = hits[hit as usize];
-        let it = found.entry((site, group)).or_insert_with(|| {
-            let (node, thread) = groups[group as usize].clone();
-            ByThread { site, node, thread, ..ByThread::default() }
-        });
-        it.orders.push(place as u32);
-        it.positions.push(from);
-        it.ends.push(to);
-        if stack != 0 {
-            it.stacks.push(stack);
-        }
-    }
-    let mut found: Vec<ByThread> = found.into_values().collect();
-    found.sort_unstable_by(|a, b| (a.site, &a.node, &a.thread).cmp(&(b.site, &b.node, &b.thread)));
-    found
-}
-
-/// When entries were written, in the order of time: of each thread and statement the first entry at the first execution,
-/// and so on.
-fn stamps(
-    tied: &Tied,
-    said: FxHashMap<(u32, u32), Vec<u64>>,
-    name: impl Fn(u32) -> String,
-) -> Vec<(u64, u32)> {
-    let mut by_name: FxHashMap<(String, u32), Vec<u64>> = FxHashMap::default();
-    for ((thread, statement), ticks) in said {
-        by_name.entry((name(thread), statement)).or_default().extend(ticks);
-    }
-    by_name.values_mut().for_each(|it| it.sort_unstable());
-    let mut next: FxHashMap<(String, u32), usize> = FxHashMap::default();
-    let mut stamps = Vec::new();
-    for (at, entry) in tied.entries().iter().enumerate() {
-        let [statement] = tied.statements(entry.key) else { continue };
-        let key = (tied.threads()[entry.thread as usize].name.clone(), statement.0);
-        let Some(ticks) = by_name.get(&key) else { continue };
-        let next = next.entry(key).or_default();
-        if let Some(&ticks) = ticks.get(*next) {
-            stamps.push((ticks, at as u32));
-        }
-        *next += 1;
-    }
-    stamps.sort_unstable();
-    // Both grow together, or a moment would lie before an earlier one.
-    let mut last = 0;
-    for (_, entry) in &mut stamps {
-        last = last.max(*entry);
-        *entry = last;
-    }
-    stamps
 }

@@ -14,7 +14,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hypocenter_engine::{Engine, Job, JobId, Next, Work};
-use hypocenter_plan::{Candidate, CandidateResult, Fault, Guard, Injection, Outcome, Plan, Repeat, Site};
+use hypocenter_plan::{
+    Candidate, CandidateOutcome, CandidateResult, Fault, Guard, Injection, Outcome, Plan, Repeat, Site,
+};
 use serde::Serialize;
 
 use crate::case::{Case, Digest, Reader};
@@ -22,6 +24,9 @@ use crate::catalogue::Kinds;
 use crate::executions::{Executions, stable_threads};
 use crate::search::{Pick, Search, SearchOptions};
 use crate::space::{Observable, Space};
+
+/// How often a run with the kept fault alone is asked for before it is given up that it happens again.
+const BASE_ASKED_MAX: u32 = 3;
 
 /// What can be set.
 #[derive(Debug, Clone, PartialEq)]
@@ -169,6 +174,10 @@ pub struct Verdict {
     pub instances: usize,
     /// Runs without a fault, and those in which the failure happened all the same.
     pub normal: (u64, u64),
+    /// Trials of which the oracle could not say anything.
+    pub unjudged: u64,
+    /// Faults that could not be injected, as far as they were tried.
+    pub refused: usize,
 }
 
 /// The engine. See the module.
@@ -186,9 +195,11 @@ pub struct Reproduce {
     levels: Vec<Level>,
     rounds: Vec<Round>,
     rounds_asked: u64,
-    /// Whether the run with the best fault was asked for.
-    base_asked: bool,
+    /// How often the run with the best fault was asked for.
+    base_asked: u32,
     proof: Option<Proof>,
+    /// Trials of which the oracle could not say anything.
+    unjudged: u64,
     found: Vec<Found>,
     ended: Option<Standing>,
 }
@@ -242,7 +253,8 @@ impl Reproduce {
             levels: Vec::new(),
             rounds: Vec::new(),
             rounds_asked: 0,
-            base_asked: false,
+            base_asked: 0,
+            unjudged: 0,
             proof: None,
             found: Vec::new(),
             ended: None,
@@ -308,11 +320,12 @@ impl Reproduce {
             return None;
         }
         if self.levels.len() == 1
-            && !self.base_asked
+            && self.base_asked < BASE_ASKED_MAX
+            && !self.open.values().any(|it| matches!(it, Asked::Base { .. }))
             && self.wants_second()
             && let Some(kept) = self.best_fault()
         {
-            self.base_asked = true;
+            self.base_asked += 1;
             let limit = kept.len();
             return Some(self.job(Asked::Base { kept: kept.clone() }, kept, limit));
         }
@@ -480,6 +493,7 @@ impl Reproduce {
         let why = outcome.failure.as_ref().map(|it| it.why.clone()).unwrap_or_default();
         let found = Found { round: number, trial: id.0, faults, plan, why, hits: 0, runs: 0, replayed: None };
         self.proof = Some(Proof { found, replays_asked: 0, controls_asked: 0, open: 0 });
+        self.judge();
     }
 
     /// The proof is over when everything that it asked for was told.
@@ -605,6 +619,7 @@ impl Engine for Reproduce {
     fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: Digest) {
         let (Some(asked), Some(outcome)) = (self.open.remove(&id), outcome) else { return };
         let happened = outcome.failure.as_ref().is_some_and(|it| it.happened);
+        self.unjudged += u64::from(outcome.failure.is_none());
         match asked {
             Asked::Normal => {
                 self.normal_runs += 1;
@@ -618,6 +633,11 @@ impl Engine for Reproduce {
                 self.told_round(id, (number, level, picks), outcome, &digest);
             }
             Asked::Base { kept } => {
+                let is_injected = |it: &CandidateOutcome| matches!(it.result, CandidateResult::Injected(_));
+                if !outcome.candidates.iter().all(is_injected) {
+                    // A run without the kept fault is nothing to start from: it is asked for again, a few times.
+                    return;
+                }
                 let recorded = digest.recorded.unwrap_or_default();
                 let normal = self.normal.iter().filter_map(|it| it.recorded.as_deref());
                 let stable = stable_threads(normal);
@@ -693,6 +713,8 @@ impl Engine for Reproduce {
             sites_reached,
             instances,
             normal: (self.normal_runs, self.normal_failed),
+            unjudged: self.unjudged,
+            refused: self.levels.iter().map(|it| it.search.refused()).sum(),
         }
     }
 }

@@ -4,6 +4,7 @@ mod case;
 mod catalogue;
 mod engine;
 mod executions;
+mod recording;
 mod search;
 mod space;
 mod statements;

@@ -6,10 +6,14 @@
 //! observable that gave the minimum. Smaller is better throughout. The first ones, as many as the window is wide, are tried
 //! together: whichever is reached first happens. A round in which nothing happened doubles the window and teaches nothing.
 //!
-//! Past the paper: what does not come from the fault that was nearest to it counts less as well; how near to the observable, in the log, a site is executed at all counts as well, by the logarithm of
-//! the entries between, and whether the same thread logged it; what is much less likely than the best is not tried together
-//! with it; what stands far from the failure's own lines counts less from the start; what was tried without success costs a site one step, so that a site with many instances does not keep
-//! others out of the window, and when its nearest instance is used up the next nearest follows.
+//! Past the paper:
+//! - How near to the observable, in the log, a site is executed at all counts as well, by the logarithm of the entries
+//!   between, and whether the same thread logged it.
+//! - What stands far from the failure's own lines counts less from the start, and so does what is not serious.
+//! - What does not come even from the fault that was nearest to it counts less from then on.
+//! - What was tried without success costs a site one step, so that a site with many instances does not keep others out of
+//!   the window; when its nearest instance is used up the next nearest follows.
+//! - What is much less likely than the best is not tried together with it.
 
 use std::sync::Arc;
 
@@ -27,7 +31,7 @@ const BESIDE: usize = 64;
 /// How many instances of a site the strategies with a limit try.
 const INSTANCES_LIMIT: usize = 3;
 
-/// A fault at a instance.
+/// A fault at an instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pick {
     /// The choice, as an index into [`Space::choices`].
@@ -156,6 +160,11 @@ impl Search {
         self.window = self.window.saturating_mul(2);
     }
 
+    /// How many choices turned out to be impossible.
+    pub fn refused(&self) -> usize {
+        self.possible.iter().filter(|it| !**it).count()
+    }
+
     /// A choice cannot be done.
     pub fn impossible(&mut self, choice: u32) {
         self.possible[choice as usize] = false;
@@ -167,9 +176,7 @@ impl Search {
         let is_open = |pick: &Pick| !self.tried.contains(pick) && !busy.contains(pick);
         match self.options.strategy {
             Strategy::Full | Strategy::TwoLevel => open.filter_map(|it| self.nearest(it, &is_open)).collect(),
-            Strategy::Distance | Strategy::Stacktrace => {
-                open.filter_map(|it| self.first(it, usize::MAX, false, &is_open)).collect()
-            }
+            Strategy::Distance => open.filter_map(|it| self.first(it, usize::MAX, false, &is_open)).collect(),
             Strategy::DistanceLimit => {
                 open.filter_map(|it| self.first(it, INSTANCES_LIMIT, false, &is_open)).collect()
             }

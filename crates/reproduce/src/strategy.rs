@@ -20,8 +20,6 @@ pub enum Strategy {
     SiteFeedback,
     /// The instance by the product of both distances.
     Multiply,
-    /// What the stack traces of the failure log name.
-    Stacktrace,
     /// Every fault once for each way that leads to its site.
     Fate,
     /// By chance.
@@ -30,7 +28,7 @@ pub enum Strategy {
 
 impl Strategy {
     /// Every strategy.
-    pub const ALL: [Strategy; 10] = [
+    pub const ALL: [Strategy; 9] = [
         Strategy::Full,
         Strategy::TwoLevel,
         Strategy::Exhaustive,
@@ -38,7 +36,6 @@ impl Strategy {
         Strategy::DistanceLimit,
         Strategy::SiteFeedback,
         Strategy::Multiply,
-        Strategy::Stacktrace,
         Strategy::Fate,
         Strategy::Random,
     ];
@@ -53,7 +50,6 @@ impl Strategy {
             Strategy::DistanceLimit => "distance-limit",
             Strategy::SiteFeedback => "site-feedback",
             Strategy::Multiply => "multiply",
-            Strategy::Stacktrace => "stacktrace",
             Strategy::Fate => "fate",
             Strategy::Random => "random",
         }
@@ -61,7 +57,7 @@ impl Strategy {
 
     /// Whether it looks at the stacks with which sites are reached.
     pub fn needs_stacks(self) -> bool {
-        matches!(self, Strategy::Stacktrace | Strategy::Fate)
+        self == Strategy::Fate
     }
 }
 

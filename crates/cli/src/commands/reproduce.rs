@@ -78,7 +78,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         failure.code = ExitCode::Budget;
         return Err(failure);
     }
-    result::finish(&case, &engine.verdict(), &ready.directory, begun.elapsed(), lab.json)
+    result::finish(&engine.verdict(), &ready.directory, begun.elapsed(), lab.json)
 }
 
 /// What the flags and the configuration ask for; the plan is still empty.

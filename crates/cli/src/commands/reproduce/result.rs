@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use hypocenter_plan::{ExitCode, Fault};
-use hypocenter_reproduce::{Case, Found, Missing, Round, Standing, Verdict};
+use hypocenter_reproduce::{Found, Missing, Round, Standing, Verdict};
 use serde::Serialize;
 
 use super::live::fault;
@@ -57,13 +57,7 @@ struct FaultDocument<'v> {
 }
 
 /// Says what came of it.
-pub fn finish(
-    _case: &Case,
-    verdict: &Verdict,
-    directory: &Path,
-    took: Duration,
-    json: bool,
-) -> Result<ExitCode, Failure> {
+pub fn finish(verdict: &Verdict, directory: &Path, took: Duration, json: bool) -> Result<ExitCode, Failure> {
     let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
     screen::gap();
     for found in &verdict.found {
@@ -114,6 +108,15 @@ pub fn finish(
                 .hint("let the workload log to its standard output in the layout of the failure log"));
         }
     };
+    if verdict.unjudged > 0 {
+        let what =
+            format!("of {} trials it could not say anything; their outcomes say why", verdict.unjudged);
+        screen::note("oracle", &what);
+    }
+    if verdict.refused > 0 {
+        let what = format!("{} could not be injected; the outcomes of the rounds say why", verdict.refused);
+        screen::note("faults", &what);
+    }
     screen::line("kept in", &directory.display().to_string());
     if json {
         let found = verdict.found.first();

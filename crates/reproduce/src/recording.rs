@@ -1,0 +1,130 @@
+//! What the trace of a run says of the executions of fault sites, with their places in the failure log.
+
+use hypocenter_logs::{Moment, Tied, Timeline};
+use hypocenter_trace::{Map, Trace};
+use rustc_hash::FxHashMap;
+
+use crate::case::{Case, SiteRole};
+use crate::executions::ByThread;
+
+/// An execution of a fault site.
+#[derive(Debug, Clone, Copy, Default)]
+struct Hit {
+    ticks: u64,
+    /// When its thread did the next thing.
+    end: u64,
+    site: u32,
+    /// The thread.
+    group: u32,
+    stack: u64,
+    /// How many entries of the failure log come before it, and before its end.
+    place: (u32, u32),
+}
+
+/// The executions of fault sites, with their places in the failure log.
+pub(crate) fn recorded(
+    case: &Case,
+    logs: &[Tied],
+    timeline: &Timeline,
+    map: &Map<'_>,
+    trace: &Trace<'_>,
+) -> Vec<ByThread> {
+    let roles = case.roles(map);
+    let mut hits: Vec<Hit> = Vec::new();
+    let mut groups: Vec<(String, String)> = Vec::new();
+    for jvm in trace.jvms() {
+        let dictionary = trace.dictionary(&jvm);
+        let mut of_thread: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut said: FxHashMap<(u32, u32), Vec<u64>> = FxHashMap::default();
+        let mut own: Vec<Hit> = Vec::new();
+        let mut last: FxHashMap<u32, usize> = FxHashMap::default();
+        for event in trace.events(&jvm) {
+            // What a thread did before is over when it does something else.
+            if let Some(before) = last.remove(&event.thread) {
+                own[before].end = event.ticks;
+            }
+            match roles.get(event.site.0 as usize) {
+                Some(SiteRole::Fault(site)) => {
+                    let group = *of_thread.entry(event.thread).or_insert_with(|| {
+                        groups.push((jvm.node.clone(), dictionary.thread_name(event.thread).to_owned()));
+                        groups.len() as u32 - 1
+                    });
+                    last.insert(event.thread, own.len());
+                    let (ticks, stack) = (event.ticks, u64::from(event.stack));
+                    own.push(Hit { ticks, end: u64::MAX, site: *site, group, stack, ..Hit::default() });
+                }
+                Some(SiteRole::Log(statement)) => {
+                    said.entry((event.thread, *statement)).or_default().push(event.ticks);
+                }
+                _ => {}
+            }
+        }
+        let Some(node) = logs.iter().position(|it| it.node() == jvm.node).or((!logs.is_empty()).then_some(0))
+        else {
+            continue;
+        };
+        let stamps = stamps(&logs[node], said, |thread| dictionary.thread_name(thread).to_owned());
+        let mut finder = timeline.finder();
+        let mut place = |ticks: u64| {
+            let before = stamps.partition_point(|it| it.0 <= ticks);
+            let entries = before.checked_sub(1).map_or(0, |it| stamps[it].1 + 1);
+            finder.place(Moment::After { node: node as u32, entries }).unwrap_or(0.0) as u32
+        };
+        own.iter_mut().for_each(|it| it.place = (place(it.ticks), place(it.end)));
+        hits.extend(own);
+    }
+    let mut order: Vec<u32> = (0..hits.len() as u32).collect();
+    order.sort_unstable_by_key(|&it| hits[it as usize].ticks);
+    let mut found: FxHashMap<(u32, u32), ByThread> = FxHashMap::default();
+    for (place, &hit) in order.iter().enumerate() {
+        let Hit { site, group, stack, place: (from, to), .. } = hits[hit as usize];
+        let it = found.entry((site, group)).or_insert_with(|| {
+            let (node, thread) = groups[group as usize].clone();
+            ByThread { site, node, thread, ..ByThread::default() }
+        });
+        it.orders.push(place as u32);
+        it.positions.push(from);
+        it.ends.push(to);
+        it.stacks.push(stack);
+    }
+    let mut found: Vec<ByThread> = found.into_values().collect();
+    if hits.iter().all(|it| it.stack == 0) {
+        found.iter_mut().for_each(|it| it.stacks.clear());
+    }
+    found.sort_unstable_by(|a, b| (a.site, &a.node, &a.thread).cmp(&(b.site, &b.node, &b.thread)));
+    found
+}
+
+/// When entries were written, in the order of time: of each thread and statement the first entry at the first execution,
+/// and so on.
+fn stamps(
+    tied: &Tied,
+    said: FxHashMap<(u32, u32), Vec<u64>>,
+    name: impl Fn(u32) -> String,
+) -> Vec<(u64, u32)> {
+    let mut by_name: FxHashMap<(String, u32), Vec<u64>> = FxHashMap::default();
+    for ((thread, statement), ticks) in said {
+        by_name.entry((name(thread), statement)).or_default().extend(ticks);
+    }
+    by_name.values_mut().for_each(|it| it.sort_unstable());
+    let mut next: FxHashMap<(String, u32), usize> = FxHashMap::default();
+    let mut stamps = Vec::new();
+    for (at, entry) in tied.entries().iter().enumerate() {
+        let [statement] = tied.statements(entry.key) else { continue };
+        let key = (tied.threads()[entry.thread as usize].name.clone(), statement.0);
+        let Some(ticks) = by_name.get(&key) else { continue };
+        let next = next.entry(key).or_default();
+        if let Some(&ticks) = ticks.get(*next) {
+            stamps.push((ticks, at as u32));
+        }
+        *next += 1;
+    }
+    stamps.sort_unstable();
+    // Both grow together, or a moment would lie before an earlier one.
+    let mut last = 0;
+    for (_, entry) in &mut stamps {
+        last = last.max(*entry);
+        *entry = last;
+    }
+    stamps
+}
