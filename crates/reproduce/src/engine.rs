@@ -7,8 +7,9 @@
 //! 3. The fault that did it is *replayed* alone, and the workload is run without any fault until it ran so as often, so that
 //!    a failure that comes by itself is not taken for a success.
 //!
-//! When one fault does not do it, the one that showed most observables is kept, its run takes the place of the normal one, and a
-//! second fault is searched for beside it; the search for one goes on in every other round.
+//! When one fault does not do it, the one that showed most is kept, its run takes the place of the normal one, and a second fault
+//! is searched for beside it; the search for one goes on in every other round. After some more rounds another fault is kept as
+//! well, and so on.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use hypocenter_engine::{Engine, Job, JobId, Next, Work};
 use hypocenter_plan::{
     Candidate, CandidateOutcome, CandidateResult, Fault, Guard, Injection, Outcome, Plan, Repeat, Site,
 };
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::case::{Case, Digest, Reader};
@@ -28,6 +30,8 @@ use crate::space::{Observable, Space};
 
 /// How often a run with the kept fault alone is asked for before it is given up that it happens again.
 const BASE_ASKED_MAX: u32 = 3;
+/// How many faults are kept, each with a search of its own.
+const KEPT_MAX: usize = 8;
 
 /// What can be set.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,7 +50,7 @@ pub struct Settings {
     pub normal_runs: u64,
     /// Replays of what was found, and runs without a fault beside them.
     pub replays: u64,
-    /// Rounds after which a second fault is searched for too.
+    /// Rounds after which a second fault is searched for too, beside the best one. After half as many more, beside the next.
     pub patience: u64,
     /// Go on after a success, until nothing is left or the budget is used up.
     pub keep_going: bool,
@@ -196,8 +200,8 @@ pub struct Reproduce {
     levels: Vec<Level>,
     rounds: Vec<Round>,
     rounds_asked: u64,
-    /// How often the run with the best fault was asked for.
-    base_asked: u32,
+    /// The faults that were chosen to be kept, and how often a run with nothing else was asked for.
+    kept: Vec<(Injected, u32)>,
     proof: Option<Proof>,
     /// Trials of which the oracle could not say anything.
     unjudged: u64,
@@ -268,7 +272,7 @@ impl Reproduce {
             levels: Vec::new(),
             rounds: Vec::new(),
             rounds_asked: 0,
-            base_asked: 0,
+            kept: Vec::new(),
             unjudged: 0,
             proof: None,
             found: Vec::new(),
@@ -335,30 +339,70 @@ impl Reproduce {
         if self.rounds_asked >= self.settings.budget {
             return None;
         }
-        if self.levels.len() == 1
-            && self.base_asked < BASE_ASKED_MAX
-            && !self.open.values().any(|it| matches!(it, Asked::Base { .. }))
-            && self.wants_second()
-            && let Some(kept) = self.best_fault()
-        {
-            self.base_asked += 1;
-            let limit = kept.len();
-            return Some(self.job(Asked::Base { kept: kept.clone() }, kept, limit));
-        }
-        self.round()
+        // When nothing is left to be tried alone, that is found out by asking for it.
+        self.base().or_else(|| self.round()).or_else(|| self.base())
     }
 
-    /// Whether one fault was searched for long enough.
-    fn wants_second(&self) -> bool {
-        self.rounds.len() as u64 >= self.settings.patience || self.levels[0].exhausted
+    /// A run with nothing but a fault that is to be kept.
+    fn base(&mut self) -> Option<Job> {
+        let fault = self.next_kept()?;
+        Some(self.job(Asked::Base { kept: vec![fault.clone()] }, vec![fault], 1))
+    }
+
+    /// The fault of which a run of its own is wanted now, so that a second is searched for beside it.
+    fn next_kept(&mut self) -> Option<Candidate> {
+        if self.open.values().any(|it| matches!(it, Asked::Base { .. })) {
+            return None;
+        }
+        let is_level = self.levels.len() > self.kept.len();
+        match self.kept.last_mut() {
+            // It did not happen again.
+            Some((fault, asked)) if !is_level && *asked < BASE_ASKED_MAX => {
+                *asked += 1;
+                return Some(candidate_of(fault));
+            }
+            _ => {}
+        }
+        let patience = self.settings.patience;
+        let wanted = patience.saturating_add(patience.div_ceil(2).saturating_mul(self.kept.len() as u64));
+        let is_time = self.rounds.len() as u64 >= wanted || self.levels.iter().all(|it| it.exhausted);
+        if self.kept.len() >= KEPT_MAX || !is_time {
+            return None;
+        }
+        let fault = self.best_fault()?.clone();
+        self.kept.push((fault.clone(), 1));
+        Some(candidate_of(&fault))
+    }
+
+    /// The fault that showed most, of those that did not bring the failure and are not kept yet. What other rounds showed as well
+    /// counts less, and so does what is far from the failure.
+    fn best_fault(&self) -> Option<&Injected> {
+        let first = self.levels.first()?;
+        let times = |key: &u32| self.rounds.iter().filter(|it| it.shown.contains(key)).count();
+        let worth: FxHashMap<u32, f64> = (0..)
+            .zip(&first.observables)
+            .map(|(at, key): (usize, _)| {
+                let remote = first.search.space().observables[at].remote as usize;
+                (*key, 1.0 / (1 + remote + times(key)) as f64)
+            })
+            .collect();
+        let of_round = |it: &Round| it.shown.iter().filter_map(|key| worth.get(key)).sum::<f64>();
+        let is_kept = |fault: &Injected| {
+            self.kept.iter().any(|(it, _)| (&it.site, &it.fault) == (&fault.site, &fault.fault))
+        };
+        let open = self.rounds.iter().filter(|it| it.kept == 0 && !it.happened && !it.shown.is_empty());
+        let faults = open.filter_map(|it| Some((of_round(it), it.number, it.fault.as_ref()?)));
+        let new = faults.filter(|(_, _, fault)| !is_kept(fault));
+        new.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, _, fault)| fault)
     }
 
     fn round(&mut self) -> Option<Job> {
-        // With a second level, both take turns, unless one of them has nothing left.
-        let mut order: Vec<usize> = (0..self.levels.len()).collect();
-        if self.rounds_asked % 2 == 1 {
-            order.reverse();
-        }
+        // The search for one fault and those for a second take turns, unless one of them has nothing left.
+        let mut order: Vec<usize> = (1..self.levels.len()).collect();
+        let turn = self.rounds_asked as usize / 2 % order.len().max(1);
+        order.rotate_left(turn);
+        let first = if self.rounds_asked.is_multiple_of(2) { 0 } else { order.len() };
+        order.insert(first, 0);
         for number in order {
             let busy = self.busy(number);
             let level = &mut self.levels[number];
@@ -393,14 +437,6 @@ impl Reproduce {
             _ => None,
         });
         picks.flatten().copied().collect()
-    }
-
-    /// The fault that showed most of what is missing, of those that did not bring the failure.
-    fn best_fault(&self) -> Option<Vec<Candidate>> {
-        let shown = |it: &&Round| (it.shown.len(), std::cmp::Reverse(it.number));
-        let best = self.rounds.iter().filter(|it| it.fault.is_some() && it.kept == 0).max_by_key(shown)?;
-        let injected = best.fault.as_ref().filter(|_| !best.shown.is_empty())?;
-        Some(vec![candidate_of(injected)])
     }
 
     /// All normal runs are told: what is missing, what leads there, and when it may have happened.

@@ -1,5 +1,6 @@
 //! `cargo xtask eval NAME`: one file an evaluation.
 
+mod bugs;
 pub mod campaign;
 mod cluster;
 mod corpus;
@@ -34,6 +35,7 @@ pub enum Eval {
     Lab(lab::LabArgs),
     Scan(scan::ScanArgs),
     Targets(targets::TargetsArgs),
+    Bugs(bugs::BugsArgs),
     Cost(cost::CostArgs),
     #[command(name = "zookeeper-2247")]
     ZooKeeper2247(reproduce::ReproduceArgs),
@@ -54,6 +56,7 @@ impl Eval {
             Eval::Lab(args) => lab::run(args),
             Eval::Scan(args) => scan::run(args),
             Eval::Targets(args) => targets::run(args),
+            Eval::Bugs(args) => bugs::run(args),
             Eval::Cost(args) => cost::run(args),
             Eval::ZooKeeper2247(args) => reproduce::run("zookeeper-2247", args),
             Eval::ZooKeeper4203(args) => reproduce::run("zookeeper-4203", args),
