@@ -7,18 +7,15 @@
 //! 3. The fault that did it is *replayed* alone, and the workload is run without any fault until it ran so as often, so that
 //!    a failure that comes by itself is not taken for a success.
 //!
-//! When one fault does not do it, the one that showed most is kept, its run takes the place of the normal one, and a second fault
-//! is searched for beside it; the search for one goes on in every other round. After some more rounds another fault is kept as
-//! well, and so on.
+//! When one fault does not do it, the one that showed most where the failure log has it is *kept*: its run takes the place of the
+//! normal one, and a second fault is searched for behind it. After a few rounds the next best is kept, and so on; the search for
+//! one fault goes on in every other round.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hypocenter_engine::{Engine, Job, JobId, Next, Work};
-use hypocenter_plan::{
-    Candidate, CandidateOutcome, CandidateResult, Fault, Guard, Injection, Outcome, Plan, Repeat, Site,
-};
-use rustc_hash::FxHashMap;
+use hypocenter_plan::{Candidate, CandidateResult, Fault, Guard, Injection, Outcome, Plan, Repeat, Site};
 use serde::Serialize;
 
 use crate::case::{Case, Digest, Reader};
@@ -31,7 +28,9 @@ use crate::space::{Observable, Space};
 /// How often a run with the kept fault alone is asked for before it is given up that it happens again.
 const BASE_ASKED_MAX: u32 = 3;
 /// How many faults are kept, each with a search of its own.
-const KEPT_MAX: usize = 8;
+const KEPT_MAX: usize = 32;
+/// How many rounds one has before the next is kept. What is kept is right or not, and if it is, the second fault is near.
+const KEPT_ROUNDS: u64 = 4;
 
 /// What can be set.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,7 +49,7 @@ pub struct Settings {
     pub normal_runs: u64,
     /// Replays of what was found, and runs without a fault beside them.
     pub replays: u64,
-    /// Rounds after which a second fault is searched for too, beside the best one. After half as many more, beside the next.
+    /// Rounds after which a second fault is searched for too.
     pub patience: u64,
     /// Go on after a success, until nothing is left or the budget is used up.
     pub keep_going: bool,
@@ -100,7 +99,7 @@ pub struct Round {
     /// Where its fault stood in the ranking when the round was asked for, from 1.
     pub rank: Option<usize>,
     /// The faults that were kept from an earlier round and happened again.
-    pub kept: usize,
+    pub kept: Vec<Injected>,
     /// The observables that it showed, by their numbers.
     pub shown: Vec<u32>,
     /// Whether the failure happened.
@@ -200,8 +199,12 @@ pub struct Reproduce {
     levels: Vec<Level>,
     rounds: Vec<Round>,
     rounds_asked: u64,
+    /// For each round of the search for one fault, by its number, what happened in it.
+    picked: BTreeMap<u64, Pick>,
     /// The faults that were chosen to be kept, and how often a run with nothing else was asked for.
     kept: Vec<(Injected, u32)>,
+    /// Those that did not happen again.
+    unkept: Vec<Injected>,
     proof: Option<Proof>,
     /// Trials of which the oracle could not say anything.
     unjudged: u64,
@@ -223,6 +226,8 @@ struct Level {
     /// How often each key was matched in the run that the level starts from.
     matched: Vec<u32>,
     sites_inferred: usize,
+    /// How many rounds it had.
+    rounds: u64,
     exhausted: bool,
 }
 
@@ -241,7 +246,7 @@ struct Start<'a> {
 enum Asked {
     Normal,
     Round { number: u64, level: usize, picks: Vec<Pick> },
-    Base { kept: Vec<Candidate> },
+    Base { number: u64, kept: Box<Candidate> },
     Replay,
     Control,
 }
@@ -273,6 +278,8 @@ impl Reproduce {
             rounds: Vec::new(),
             rounds_asked: 0,
             kept: Vec::new(),
+            picked: BTreeMap::new(),
+            unkept: Vec::new(),
             unjudged: 0,
             proof: None,
             found: Vec::new(),
@@ -339,34 +346,54 @@ impl Reproduce {
         if self.rounds_asked >= self.settings.budget {
             return None;
         }
-        // When nothing is left to be tried alone, that is found out by asking for it.
-        self.base().or_else(|| self.round()).or_else(|| self.base())
+        // The search for one fault and those for a second take turns.
+        if self.wants_second() && !self.rounds_asked.is_multiple_of(2) {
+            self.second().or_else(|| self.round(0))
+        } else {
+            self.round(0).or_else(|| self.second())
+        }
     }
 
-    /// A run with nothing but a fault that is to be kept.
-    fn base(&mut self) -> Option<Job> {
-        let fault = self.next_kept()?;
-        Some(self.job(Asked::Base { kept: vec![fault.clone()] }, vec![fault], 1))
+    /// Whether one fault was searched for long enough.
+    fn wants_second(&self) -> bool {
+        self.rounds.len() as u64 >= self.settings.patience || self.levels[0].exhausted
     }
 
-    /// The fault of which a run of its own is wanted now, so that a second is searched for beside it.
+    /// A round with a kept fault and a second, or one with a fault that is to be kept.
+    fn second(&mut self) -> Option<Job> {
+        if !self.wants_second() {
+            return None;
+        }
+        let is_over = |it: &Level| it.exhausted || it.rounds >= KEPT_ROUNDS;
+        if self.levels[1..].iter().all(is_over)
+            && let Some(kept) = self.next_kept()
+        {
+            self.rounds_asked += 1;
+            let asked = Asked::Base { number: self.rounds_asked, kept: Box::new(kept.clone()) };
+            return Some(self.job(asked, vec![kept], 1));
+        }
+        let mut order: Vec<usize> = (1..self.levels.len()).collect();
+        order.sort_by_key(|&it| self.levels[it].rounds / KEPT_ROUNDS);
+        order.into_iter().find_map(|it| self.round(it))
+    }
+
+    /// The fault of which a run of its own is wanted now, so that a second is searched for behind it.
     fn next_kept(&mut self) -> Option<Candidate> {
         if self.open.values().any(|it| matches!(it, Asked::Base { .. })) {
             return None;
         }
-        let is_level = self.levels.len() > self.kept.len();
-        match self.kept.last_mut() {
-            // It did not happen again.
-            Some((fault, asked)) if !is_level && *asked < BASE_ASKED_MAX => {
+        let is_last_without = self.levels.len() <= self.kept.len();
+        if let Some((fault, asked)) = self.kept.last_mut()
+            && is_last_without
+        {
+            if *asked < BASE_ASKED_MAX {
                 *asked += 1;
                 return Some(candidate_of(fault));
             }
-            _ => {}
+            // It does not happen again.
+            self.unkept.extend(self.kept.pop().map(|it| it.0));
         }
-        let patience = self.settings.patience;
-        let wanted = patience.saturating_add(patience.div_ceil(2).saturating_mul(self.kept.len() as u64));
-        let is_time = self.rounds.len() as u64 >= wanted || self.levels.iter().all(|it| it.exhausted);
-        if self.kept.len() >= KEPT_MAX || !is_time {
+        if self.kept.len() >= KEPT_MAX {
             return None;
         }
         let fault = self.best_fault()?.clone();
@@ -374,60 +401,56 @@ impl Reproduce {
         Some(candidate_of(&fault))
     }
 
-    /// The fault that showed most, of those that did not bring the failure and are not kept yet. What other rounds showed as well
-    /// counts less, and so does what is far from the failure.
+    /// The fault that showed most, of those that did not bring the failure and were not kept yet. What is far from the failure
+    /// counts less, and so does what the failure log has at another time than the fault was.
     fn best_fault(&self) -> Option<&Injected> {
         let first = self.levels.first()?;
-        let times = |key: &u32| self.rounds.iter().filter(|it| it.shown.contains(key)).count();
-        let worth: FxHashMap<u32, f64> = (0..)
-            .zip(&first.observables)
-            .map(|(at, key): (usize, _)| {
-                let remote = first.search.space().observables[at].remote as usize;
-                (*key, 1.0 / (1 + remote + times(key)) as f64)
-            })
-            .collect();
-        let of_round = |it: &Round| it.shown.iter().filter_map(|key| worth.get(key)).sum::<f64>();
-        let is_kept = |fault: &Injected| {
-            self.kept.iter().any(|(it, _)| (&it.site, &it.fault) == (&fault.site, &fault.fault))
+        let space = first.search.space();
+        let worth = |round: &Round| {
+            let pick = self.picked.get(&round.number)?;
+            let instance = &space.instances_of(pick.choice)[pick.instance as usize];
+            let of_key = |key: &u32| {
+                let at = first.observables.binary_search(key).ok()?;
+                let observable = &space.observables[at];
+                Some(1.0 / f64::from((1 + observable.remote) * (1 + observable.apart(instance))))
+            };
+            Some(round.shown.iter().filter_map(of_key).sum::<f64>())
         };
-        let open = self.rounds.iter().filter(|it| it.kept == 0 && !it.happened && !it.shown.is_empty());
-        let faults = open.filter_map(|it| Some((of_round(it), it.number, it.fault.as_ref()?)));
-        let new = faults.filter(|(_, _, fault)| !is_kept(fault));
+        let was_kept = |fault: &Injected| {
+            let mut all = self.kept.iter().map(|it| &it.0).chain(&self.unkept);
+            all.any(|it| (&it.site, &it.fault) == (&fault.site, &fault.fault))
+        };
+        let shows = self.rounds.iter().filter(|it| !it.happened && !it.shown.is_empty());
+        let faults = shows.filter_map(|it| Some((worth(it)?, it.number, it.fault.as_ref()?)));
+        let new = faults.filter(|(_, _, fault)| !was_kept(fault));
         new.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, _, fault)| fault)
     }
 
-    fn round(&mut self) -> Option<Job> {
-        // The search for one fault and those for a second take turns, unless one of them has nothing left.
-        let mut order: Vec<usize> = (1..self.levels.len()).collect();
-        let turn = self.rounds_asked as usize / 2 % order.len().max(1);
-        order.rotate_left(turn);
-        let first = if self.rounds_asked.is_multiple_of(2) { 0 } else { order.len() };
-        order.insert(first, 0);
-        for number in order {
-            let busy = self.busy(number);
-            let level = &mut self.levels[number];
-            let picks = level.search.next(&busy);
-            if picks.is_empty() {
-                level.exhausted = busy.is_empty();
-                continue;
-            }
-            let candidate = |pick: &Pick| {
-                let site = level.search.space().choices[pick.choice as usize].site;
-                Candidate {
-                    site: self.case.catalogue().sites()[site as usize].clone(),
-                    fault: level.faults[pick.choice as usize].clone(),
-                    when: level.executions.guard(site, pick.instance),
-                    repeat: Repeat::Once,
-                }
-            };
-            let kept = level.kept.iter().cloned();
-            let candidates: Vec<Candidate> = kept.chain(picks.iter().map(candidate)).collect();
-            let limit = level.kept.len() + 1;
-            self.rounds_asked += 1;
-            let asked = Asked::Round { number: self.rounds_asked, level: number, picks };
-            return Some(self.job(asked, candidates, limit));
+    /// A round of a level.
+    fn round(&mut self, number: usize) -> Option<Job> {
+        let busy = self.busy(number);
+        let level = &mut self.levels[number];
+        let picks = level.search.next(&busy);
+        if picks.is_empty() {
+            level.exhausted = busy.is_empty();
+            return None;
         }
-        None
+        level.rounds += 1;
+        let candidate = |pick: &Pick| {
+            let site = level.search.space().choices[pick.choice as usize].site;
+            Candidate {
+                site: self.case.catalogue().sites()[site as usize].clone(),
+                fault: level.faults[pick.choice as usize].clone(),
+                when: level.executions.guard(site, pick.instance),
+                repeat: Repeat::Once,
+            }
+        };
+        let kept = level.kept.iter().cloned();
+        let candidates: Vec<Candidate> = kept.chain(picks.iter().map(candidate)).collect();
+        let limit = level.kept.len() + 1;
+        self.rounds_asked += 1;
+        let asked = Asked::Round { number: self.rounds_asked, level: number, picks };
+        Some(self.job(asked, candidates, limit))
     }
 
     /// What the open rounds of a level may inject.
@@ -502,29 +525,70 @@ impl Reproduce {
         let window = picks.len();
         match &hit {
             Some((pick, _)) if happened => level.search.used(*pick),
+            // Without what was kept, the second fault has not been tried.
+            Some(_) if kept_now.len() < kept => {}
             Some((pick, _)) => level.search.failed(*pick, shown.iter().copied()),
             None => level.search.missed(),
         }
         // By their numbers at the first level, where all are.
         let shown: Vec<u32> =
             shown.iter().filter_map(|&it| level.observables.get(it as usize)).copied().collect();
+        if let (0, Some((pick, _))) = (at, &hit) {
+            self.picked.insert(number, *pick);
+        }
         let fault = hit.map(|(_, it)| it);
-        let round = Round {
-            number,
-            trial: id.0,
-            window,
-            rank,
-            kept: kept_now.len(),
-            shown,
-            happened,
-            fault: fault.clone(),
-        };
+        let round = Round { number, trial: id.0, window, rank, kept: kept_now, shown, happened, fault };
+        self.settle(round, outcome);
+    }
+
+    /// A fault that is to be kept was tried again, and alone.
+    fn told_base(&mut self, id: JobId, (number, kept): (u64, Candidate), outcome: &Outcome, digest: Digest) {
+        let happened = outcome.failure.as_ref().is_some_and(|it| it.happened);
+        let fault = outcome.candidates.first().and_then(|it| match &it.result {
+            CandidateResult::Injected(at) => Some(Injected {
+                site: it.site.clone(),
+                fault: it.fault.clone(),
+                guard: kept.when.clone(),
+                at: at.clone(),
+            }),
+            _ => None,
+        });
+        let keys = self.levels[0].observables.iter().copied();
+        let shown =
+            keys.filter(|&key| digest.matched.get(key as usize) > self.levels[0].matched.get(key as usize));
+        let shown = shown.collect();
+        let is_level = fault.is_some() && !happened;
+        let round =
+            Round { number, trial: id.0, window: 1, rank: None, kept: Vec::new(), shown, happened, fault };
+        self.settle(round, outcome);
+        // A run without it is nothing to start from: it is asked for again, a few times.
+        if !is_level {
+            return;
+        }
+        let recorded = digest.recorded.unwrap_or_default();
+        let stable = stable_threads(self.normal.iter().filter_map(|it| it.recorded.as_deref()));
+        let sites = self.case.catalogue().sites().len();
+        let mut executions = Executions::of(sites, &recorded, &stable, &mut self.case.names());
+        if let Some(site) = self.case.catalogue().find(&kept.site) {
+            executions.keep_behind(site, &kept.when);
+        }
+        let mut matched = digest.matched;
+        for (of_base, of_normal) in matched.iter_mut().zip(&self.levels[0].matched) {
+            *of_base = (*of_base).max(*of_normal);
+        }
+        let start = Start { matched, missing: &digest.missing, silent: digest.silent };
+        self.levels.push(Level::new(&self.case, &self.settings, vec![kept], start, executions));
+    }
+
+    /// A round is over: it is noted, and proved if the failure happened in it.
+    fn settle(&mut self, round: Round, outcome: &Outcome) {
+        let faults: Vec<Injected> = round.kept.iter().chain(&round.fault).cloned().collect();
+        let (number, trial, happened) = (round.number, round.trial, round.happened);
         let place = self.rounds.partition_point(|it| it.number < number);
         self.rounds.insert(place, round);
         if !happened {
             return;
         }
-        let faults: Vec<Injected> = kept_now.into_iter().chain(fault).collect();
         if faults.is_empty() {
             // It came by itself.
             self.normal_failed += 1;
@@ -541,7 +605,7 @@ impl Reproduce {
             ..self.settings.plan.clone()
         };
         let why = outcome.failure.as_ref().map(|it| it.why.clone()).unwrap_or_default();
-        let found = Found { round: number, trial: id.0, faults, plan, why, hits: 0, runs: 0, replayed: None };
+        let found = Found { round: number, trial, faults, plan, why, hits: 0, runs: 0, replayed: None };
         let controls = self.settings.replays.saturating_sub(self.normal_runs);
         self.proof = Some(Proof { found, controls, replays_asked: 0, controls_asked: 0, open: 0 });
         self.judge();
@@ -643,6 +707,7 @@ impl Level {
             silent,
             matched,
             sites_inferred: found.sites_inferred,
+            rounds: 0,
             exhausted: false,
         }
     }
@@ -702,26 +767,7 @@ impl Engine for Reproduce {
             Asked::Round { number, level, picks } => {
                 self.told_round(id, (number, level, picks), outcome, &digest);
             }
-            Asked::Base { kept } => {
-                let is_injected = |it: &CandidateOutcome| matches!(it.result, CandidateResult::Injected(_));
-                if !outcome.candidates.iter().all(is_injected) {
-                    // A run without the kept fault is nothing to start from: it is asked for again, a few times.
-                    return;
-                }
-                let recorded = digest.recorded.unwrap_or_default();
-                let normal = self.normal.iter().filter_map(|it| it.recorded.as_deref());
-                let stable = stable_threads(normal);
-                let executions = Executions::of(
-                    self.case.catalogue().sites().len(),
-                    &recorded,
-                    &stable,
-                    &mut self.case.names(),
-                );
-                let start =
-                    Start { matched: digest.matched, missing: &digest.missing, silent: digest.silent };
-                let level = Level::new(&self.case, &self.settings, kept, start, executions);
-                self.levels.push(level);
-            }
+            Asked::Base { number, kept } => self.told_base(id, (number, *kept), outcome, digest),
             Asked::Replay => {
                 if let Some(proof) = &mut self.proof {
                     proof.open -= 1;
