@@ -27,6 +27,8 @@ use crate::space::{Observable, Space};
 
 /// How often a run with the kept fault alone is asked for before it is given up that it happens again.
 const BASE_ASKED_MAX: u32 = 3;
+/// How much less counts, in steps of the causal graph, what normal runs say as well and the failure log says more often.
+const KNOWN_DISTANCE: u32 = 2;
 /// How many faults are kept, each with a search of its own.
 const KEPT_MAX: usize = 32;
 /// How many rounds one has before the next is kept. What is kept is right or not, and if it is, the second fault is near.
@@ -691,7 +693,8 @@ impl Level {
                     let mut entries = keys[key as usize].entries.clone();
                     entries.retain(|it| missing.binary_search(it).is_ok());
                     let entries = entries.into_iter().map(|it| (it, case.threads()[it as usize]));
-                    Observable::new(entries.collect(), case.symptoms(), keys[key as usize].mild)
+                    let known = if matched[key as usize] > 0 { KNOWN_DISTANCE } else { 0 };
+                    Observable::new(entries.collect(), case.symptoms(), keys[key as usize].mild + known)
                 })
                 .chain(fell_silent)
                 .collect(),
