@@ -28,6 +28,9 @@ use crate::space::{Observable, Space};
 /// How often a run with the kept fault alone is asked for before it is given up that it happens again.
 const BASE_ASKED_MAX: u32 = 3;
 
+/// How much of the ranking of a round is kept.
+const RANKING_MAX: usize = 4_000;
+
 /// What can be set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -92,8 +95,12 @@ pub struct Round {
     pub window: usize,
     /// The fault that happened, if any.
     pub fault: Option<Injected>,
-    /// Where its fault stood in the ranking when the round was asked for, from 1.
+    /// Where the site of its fault stood among those that were left when the round was asked for, from 1.
     pub rank: Option<usize>,
+    /// Where the site of what was found in the end stood then (ANDURIL, Figure 6); of two faults the second's.
+    pub found_rank: Option<usize>,
+    /// How many sites were left.
+    pub left: usize,
     /// The faults that were kept from an earlier round and happened again.
     pub kept: usize,
     /// The observables that it showed, by their numbers.
@@ -139,6 +146,11 @@ pub struct Found {
 /// Something that the failure log shows and normal runs do not.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Missing {
+    /// What stands for it in the case.
+    #[serde(skip)]
+    pub key: u32,
+    /// The node whose log has it first.
+    pub node: String,
     /// Its first entry in the failure log.
     pub entry: u32,
     /// The line there.
@@ -195,6 +207,8 @@ pub struct Reproduce {
     levels: Vec<Level>,
     rounds: Vec<Round>,
     rounds_asked: u64,
+    /// For each round that was asked for the sites that were left, best first, and how many there were.
+    rankings: Vec<(Vec<u32>, usize)>,
     /// How often the run with the best fault was asked for.
     base_asked: u32,
     proof: Option<Proof>,
@@ -253,6 +267,7 @@ impl Reproduce {
             levels: Vec::new(),
             rounds: Vec::new(),
             rounds_asked: 0,
+            rankings: Vec::new(),
             base_asked: 0,
             unjudged: 0,
             proof: None,
@@ -364,10 +379,20 @@ impl Reproduce {
             let candidates: Vec<Candidate> = kept.chain(picks.iter().map(candidate)).collect();
             let limit = level.kept.len() + 1;
             self.rounds_asked += 1;
+            let mut sites = level.search.sites();
+            let left = sites.len();
+            sites.truncate(RANKING_MAX);
+            self.rankings.push((sites, left));
             let asked = Asked::Round { number: self.rounds_asked, level: number, picks };
             return Some(self.job(asked, candidates, limit));
         }
         None
+    }
+
+    /// Where a site stood when a round was asked for, from 1.
+    fn rank(&self, round: u64, site: u32) -> Option<usize> {
+        let (sites, _) = self.rankings.get(usize::try_from(round).ok()?.checked_sub(1)?)?;
+        sites.iter().position(|&it| it == site).map(|it| it + 1)
     }
 
     /// What the open rounds of a level may inject.
@@ -449,7 +474,7 @@ impl Reproduce {
             })
             .collect();
         let kept_now: Vec<Injected> = (0..kept).filter_map(injected).collect();
-        let rank = hit.as_ref().and_then(|(pick, _)| level.search.rank(pick.choice));
+        let site = hit.as_ref().map(|(pick, _)| level.search.space().choices[pick.choice as usize].site);
         let window = picks.len();
         match &hit {
             Some((pick, _)) if happened => level.search.used(*pick),
@@ -463,7 +488,9 @@ impl Reproduce {
             number,
             trial: id.0,
             window,
-            rank,
+            rank: site.and_then(|it| self.rank(number, it)),
+            found_rank: None,
+            left: self.rankings.get(number as usize - 1).map_or(0, |it| it.1),
             kept: kept_now.len(),
             shown,
             happened,
@@ -683,6 +710,8 @@ impl Engine for Reproduce {
                     choice.distances.iter().any(|&(observable, _)| observable == number as u32)
                 };
                 Missing {
+                    key,
+                    node: self.case.node(it.log).to_owned(),
                     entry: it.entries.first().copied().unwrap_or(0),
                     line: it.line,
                     message: it.message.clone(),
@@ -703,10 +732,19 @@ impl Engine for Reproduce {
             (sites.len(), instances)
         };
         let (sites_reached, instances) = first.map_or((0, 0), reached);
+        let found = self.found.first().and_then(|it| it.faults.last());
+        let root = found.and_then(|it| self.case.catalogue().find(&it.site));
         Verdict {
             standing: self.standing(),
             found: self.found.clone(),
-            rounds: self.rounds.clone(),
+            rounds: self
+                .rounds
+                .iter()
+                .map(|it| Round {
+                    found_rank: root.and_then(|site| self.rank(it.number, site)),
+                    ..it.clone()
+                })
+                .collect(),
             missing,
             sites_total: self.case.catalogue().sites().len(),
             sites_inferred: first.map_or(0, |it| it.sites_inferred),

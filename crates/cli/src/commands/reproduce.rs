@@ -1,7 +1,9 @@
 //! `hypocenter reproduce`: from a failure log to the fault that made it.
 
+mod columns;
 mod live;
 mod result;
+mod story;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -78,7 +80,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         failure.code = ExitCode::Budget;
         return Err(failure);
     }
-    result::finish(&engine.verdict(), &ready.directory, begun.elapsed(), lab.json)
+    result::finish(&engine.verdict(), &case, &ready.directory, begun.elapsed(), lab.json)
 }
 
 /// What the flags and the configuration ask for; the plan is still empty.

@@ -116,7 +116,8 @@ impl Narrated {
 /// Missing things that are shown; the report has all.
 const MISSING_SHOWN: usize = 6;
 
-fn shortened(text: &str) -> String {
+/// The beginning of a message.
+pub fn shortened(text: &str) -> String {
     const SHOWN_CHARS: usize = 100;
     let mut shown: String = text.chars().take(SHOWN_CHARS).collect();
     if text.chars().nth(SHOWN_CHARS).is_some() {

@@ -4,10 +4,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use hypocenter_plan::{ExitCode, Fault};
-use hypocenter_reproduce::{Found, Missing, Round, Standing, Verdict};
+use hypocenter_reproduce::{Case, Found, Missing, Round, Standing, Verdict};
 use serde::Serialize;
 
 use super::live::fault;
+use super::story::Story;
 use crate::failure::Failure;
 use crate::screen;
 
@@ -31,6 +32,8 @@ struct Document<'v> {
     normal_failures: u64,
     standing: &'v Standing,
     found: &'v [Found],
+    /// For each of these how the fault led to the failure.
+    stories: Vec<Option<Story>>,
     missing: &'v [Missing],
     tried: &'v [Round],
 }
@@ -57,11 +60,20 @@ struct FaultDocument<'v> {
 }
 
 /// Says what came of it.
-pub fn finish(verdict: &Verdict, directory: &Path, took: Duration, json: bool) -> Result<ExitCode, Failure> {
+pub fn finish(
+    verdict: &Verdict,
+    case: &Case,
+    directory: &Path,
+    took: Duration,
+    json: bool,
+) -> Result<ExitCode, Failure> {
     let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
     screen::gap();
+    let mut stories = Vec::new();
     for found in &verdict.found {
-        show(found, &name);
+        let story = Story::of(case, verdict, found, directory)?;
+        show(found, story.as_ref(), &name);
+        stories.push(story);
     }
     let rounds = verdict.rounds.len();
     let code = match &verdict.standing {
@@ -152,6 +164,7 @@ pub fn finish(verdict: &Verdict, directory: &Path, took: Duration, json: bool) -
             normal_failures: verdict.normal.1,
             standing: &verdict.standing,
             found: &verdict.found,
+            stories,
             missing: &verdict.missing,
             tried: &verdict.rounds,
         })?;
@@ -163,12 +176,16 @@ fn replay(found: &Found, name: &str) -> String {
     format!("hypocenter replay {name}/{}", found.replayed.unwrap_or(found.trial))
 }
 
-fn show(found: &Found, name: &str) {
+fn show(found: &Found, story: Option<&Story>, name: &str) {
     for it in &found.faults {
         screen::line("fault", &screen::clean(&fault(it)));
         for (number, frame) in it.at.stack.iter().take(6).enumerate() {
             screen::line(if number == 0 { "stack" } else { "" }, &screen::clean(&frame.to_string()));
         }
+    }
+    if let Some(story) = story {
+        story.show(found, name);
+        screen::gap();
     }
     screen::line("oracle", &screen::clean(&found.why));
     screen::line("rate", &format!("{} of {} replays", found.hits, found.runs));
