@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalogue::{Catalogue, NamedFrame, Wanted};
 use crate::executions::{ByThread, Threads};
 use crate::recording::recorded;
+use crate::silence::{self, Silent};
 use crate::space::Thread;
 use crate::statements;
 
@@ -73,6 +74,9 @@ pub struct Digest {
     pub matched: Vec<u32>,
     /// Entries of the trial's log without a partner in the failure log.
     pub own: u32,
+    /// The threads that write more than in the failure log from some place on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub silent: Vec<Silent>,
     /// The entries of the failure log without a partner, of a run that a search starts from: their places in the order of
     /// time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -111,11 +115,12 @@ impl Case {
         };
         let failure: Vec<FailureLog> = failure.into_iter().map(tie).collect();
         let (keys, places) = keys_of(&program, &failure);
-        let mut names = Threads::default();
+        let mut names = Threads::of_nodes(failure.iter().map(|it| it.tied.node()));
         let mut threads = vec![Thread::default(); places.iter().map(Vec::len).sum()];
         for (log, places) in failure.iter().zip(&places) {
             for (entry, &(_, place)) in log.tied.entries().iter().zip(places) {
-                threads[place as usize] = names.number(&log.tied.threads()[entry.thread as usize].name);
+                threads[place as usize] =
+                    names.number(log.tied.node(), &log.tied.threads()[entry.thread as usize].name);
             }
         }
         let mut symptoms = Vec::new();
@@ -222,8 +227,9 @@ impl Case {
             pairs += 1;
         }
         let entries: usize = trial.iter().map(|it| it.entries().len()).sum();
-        let digest = Digest { matched, missing, own: (entries - pairs) as u32, ..Digest::default() };
         let timeline = Timeline::of(&failure, &trial, &comparison);
+        let silent = silence::silent(&trial, &comparison, &timeline);
+        let digest = Digest { matched, missing, own: (entries - pairs) as u32, silent, ..Digest::default() };
         Compared { digest, timeline, comparison, trial }
     }
 }

@@ -4,8 +4,8 @@
 //!    are the observables; where their executions lie in the failure log says when a fault may have happened.
 //! 2. *Rounds* under a plan of the search's best faults, of which the first that is reached happens, until the oracle
 //!    says that the failure happened, or nothing is left, or the budget is used up.
-//! 3. The fault that did it is *replayed* alone, and the workload is run without any fault as often, so that a failure
-//!    that comes by itself is not taken for a success.
+//! 3. The fault that did it is *replayed* alone, and the workload is run without any fault until it ran so as often, so that
+//!    a failure that comes by itself is not taken for a success.
 //!
 //! When one fault does not do it, the one that showed most observables is kept, its run takes the place of the normal one, and a
 //! second fault is searched for beside it; the search for one goes on in every other round.
@@ -23,6 +23,7 @@ use crate::case::{Case, Digest, Reader};
 use crate::catalogue::Kinds;
 use crate::executions::{Executions, stable_threads};
 use crate::search::{Pick, Search, SearchOptions};
+use crate::silence::{self, Silent};
 use crate::space::{Observable, Space};
 
 /// How often a run with the kept fault alone is asked for before it is given up that it happens again.
@@ -225,12 +226,24 @@ struct Level {
     search: Search,
     faults: Vec<Fault>,
     executions: Executions,
-    /// For each observable of the search its number in the case.
+    /// For each observable of the search its number in the case; behind them are the silent threads.
     observables: Vec<u32>,
+    /// The threads that are silent in the failure log.
+    silent: Vec<Silent>,
     /// How often each key was matched in the run that the level starts from.
     matched: Vec<u32>,
     sites_inferred: usize,
     exhausted: bool,
+}
+
+/// What the runs say that a search starts from.
+struct Start<'a> {
+    /// How often each key was matched.
+    matched: Vec<u32>,
+    /// The entries of the failure log without a partner.
+    missing: &'a [u32],
+    /// The threads that are silent in the failure log and not there.
+    silent: Vec<Silent>,
 }
 
 /// What a job is for.
@@ -247,6 +260,8 @@ enum Asked {
 #[derive(Debug)]
 struct Proof {
     found: Found,
+    /// How many runs without a fault are wanted: with those that were made, as many as replays.
+    controls: u64,
     replays_asked: u64,
     controls_asked: u64,
     open: u64,
@@ -318,13 +333,14 @@ impl Reproduce {
         if let Some(proof) = &mut self.proof {
             let (faults, limit) = (proof.found.plan.candidates.clone(), proof.found.faults.len());
             // In turns, so that both have the same weather.
-            let replay = proof.replays_asked <= proof.controls_asked;
+            let replay =
+                proof.replays_asked <= proof.controls_asked || proof.controls_asked >= proof.controls;
             if replay && proof.replays_asked < self.settings.replays {
                 proof.replays_asked += 1;
                 proof.open += 1;
                 return Some(self.job(Asked::Replay, faults, limit));
             }
-            if proof.controls_asked < self.settings.replays {
+            if proof.controls_asked < proof.controls {
                 proof.controls_asked += 1;
                 proof.open += 1;
                 return Some(self.job(Asked::Control, Vec::new(), 1));
@@ -432,7 +448,9 @@ impl Reproduce {
         let executions =
             Executions::of(self.case.catalogue().sites().len(), first, &stable, &mut self.case.names());
         let missing = self.normal.first().map_or(&[][..], |it| &it.missing);
-        let level = Level::new(&self.case, &self.settings, Vec::new(), (matched, missing), executions);
+        let silent: Vec<&[Silent]> = self.normal.iter().map(|it| &it.silent[..]).collect();
+        let start = Start { matched, missing, silent: silence::of_all(&silent) };
+        let level = Level::new(&self.case, &self.settings, Vec::new(), start, executions);
         if level.observables.is_empty() {
             self.ended = Some(Standing::NothingMissing);
         } else if level.search.next(&[]).is_empty() {
@@ -467,12 +485,7 @@ impl Reproduce {
         }
         let happened = outcome.failure.as_ref().is_some_and(|it| it.happened);
         let hit = (0..picks.len()).find_map(|it| Some((picks[it], injected(kept + it)?)));
-        let shown: Vec<u32> = (0..level.observables.len() as u32)
-            .filter(|&observable| {
-                let key = level.observables[observable as usize] as usize;
-                digest.matched.get(key).copied().unwrap_or(0) > level.matched[key]
-            })
-            .collect();
+        let shown = level.shown(digest);
         let kept_now: Vec<Injected> = (0..kept).filter_map(injected).collect();
         let site = hit.as_ref().map(|(pick, _)| level.search.space().choices[pick.choice as usize].site);
         let window = picks.len();
@@ -482,7 +495,8 @@ impl Reproduce {
             None => level.search.missed(),
         }
         // By their numbers at the first level, where all are.
-        let shown: Vec<u32> = shown.iter().map(|&it| level.observables[it as usize]).collect();
+        let shown: Vec<u32> =
+            shown.iter().filter_map(|&it| level.observables.get(it as usize)).copied().collect();
         let fault = hit.map(|(_, it)| it);
         let round = Round {
             number,
@@ -519,16 +533,15 @@ impl Reproduce {
         };
         let why = outcome.failure.as_ref().map(|it| it.why.clone()).unwrap_or_default();
         let found = Found { round: number, trial: id.0, faults, plan, why, hits: 0, runs: 0, replayed: None };
-        self.proof = Some(Proof { found, replays_asked: 0, controls_asked: 0, open: 0 });
+        let controls = self.settings.replays.saturating_sub(self.normal_runs);
+        self.proof = Some(Proof { found, controls, replays_asked: 0, controls_asked: 0, open: 0 });
         self.judge();
     }
 
     /// The proof is over when everything that it asked for was told.
     fn judge(&mut self) {
         let over = self.proof.as_ref().is_some_and(|it| {
-            it.open == 0
-                && it.replays_asked >= self.settings.replays
-                && it.controls_asked >= self.settings.replays
+            it.open == 0 && it.replays_asked >= self.settings.replays && it.controls_asked >= it.controls
         });
         if !over {
             return;
@@ -581,7 +594,7 @@ impl Level {
         case: &Case,
         settings: &Settings,
         kept: Vec<Candidate>,
-        (matched, missing): (Vec<u32>, &[u32]),
+        Start { matched, missing, silent }: Start<'_>,
         mut executions: Executions,
     ) -> Level {
         let keys = case.keys();
@@ -591,8 +604,13 @@ impl Level {
         let found = case.catalogue().choices(
             case.program(),
             &observables.iter().map(of_observable).collect::<Vec<_>>(),
+            silent.len(),
             settings.kinds,
         );
+        let mut names = case.names();
+        let fell_silent = silent.iter().map(|it| {
+            Observable::new(vec![(it.place, names.number(&it.node, &it.thread))], case.symptoms(), 0)
+        });
         let space = Space {
             observables: observables
                 .iter()
@@ -602,6 +620,7 @@ impl Level {
                     let entries = entries.into_iter().map(|it| (it, case.threads()[it as usize]));
                     Observable::new(entries.collect(), case.symptoms(), keys[key as usize].mild)
                 })
+                .chain(fell_silent)
                 .collect(),
             choices: found.choices,
             instances: std::mem::take(&mut executions.instances),
@@ -612,10 +631,25 @@ impl Level {
             faults: found.faults,
             executions,
             observables,
+            silent,
             matched,
             sites_inferred: found.sites_inferred,
             exhausted: false,
         }
+    }
+
+    /// The observables that a run shows, by their numbers in the search.
+    fn shown(&self, digest: &Digest) -> Vec<u32> {
+        let is_more = |&&key: &&u32| {
+            let matched = digest.matched.get(key as usize).copied().unwrap_or(0);
+            matched > self.matched[key as usize]
+        };
+        let is_silent =
+            |it: &&Silent| it.find(&digest.silent).is_none_or(|now| 2 * now.entries <= it.entries);
+        let lines = (0..).zip(&self.observables).filter(|(_, it)| is_more(it)).map(|(at, _)| at);
+        let behind = self.observables.len() as u32..;
+        let threads = behind.zip(&self.silent).filter(|(_, it)| is_silent(it)).map(|(at, _)| at);
+        lines.chain(threads).collect()
     }
 }
 
@@ -674,8 +708,9 @@ impl Engine for Reproduce {
                     &stable,
                     &mut self.case.names(),
                 );
-                let base = (digest.matched, &digest.missing[..]);
-                let level = Level::new(&self.case, &self.settings, kept, base, executions);
+                let start =
+                    Start { matched: digest.matched, missing: &digest.missing, silent: digest.silent };
+                let level = Level::new(&self.case, &self.settings, kept, start, executions);
                 self.levels.push(level);
             }
             Asked::Replay => {

@@ -62,7 +62,7 @@ impl Executions {
                 // What numbers the thread may be anything.
                 role(&it.thread).replace('#', "*")
             };
-            let thread = threads.number(&it.thread);
+            let thread = threads.number(&it.node, &it.thread);
             let guards = &mut found.groups;
             let group = *groups.entry((it.node.clone(), pattern)).or_insert_with_key(|(node, thread)| {
                 let (node, thread) = (Some(node.clone()), Some(thread.clone()));
@@ -95,17 +95,29 @@ impl Executions {
 
 /// Numbers threads.
 #[derive(Debug, Clone, Default)]
-pub struct Threads(FxHashMap<String, u32>);
+pub struct Threads {
+    /// The nodes that have a log of their own.
+    nodes: Vec<String>,
+    numbers: FxHashMap<String, u32>,
+}
 
 impl Threads {
+    /// Of a failure with these logs, each named like its node; one log may be that of all.
+    pub fn of_nodes<'n>(nodes: impl ExactSizeIterator<Item = &'n str>) -> Threads {
+        let is_of_all = nodes.len() <= 1;
+        let nodes = if is_of_all { Vec::new() } else { nodes.map(str::to_owned).collect() };
+        Threads { nodes, numbers: FxHashMap::default() }
+    }
+
     /// What stands for a thread of this name.
-    pub fn number(&mut self, name: &str) -> Thread {
+    pub fn number(&mut self, node: &str, name: &str) -> Thread {
+        let node = self.nodes.iter().position(|it| it == node).map_or(0, |it| it as u32 + 1);
         let role = role(name);
         let mut of = |text: &str| {
-            let next = self.0.len() as u32;
-            *self.0.entry(text.to_owned()).or_insert(next)
+            let next = self.numbers.len() as u32;
+            *self.numbers.entry(text.to_owned()).or_insert(next)
         };
-        Thread { name: of(name), role: of(&role) }
+        Thread { node, name: of(name), role: of(&role) }
     }
 }
 

@@ -46,6 +46,8 @@ pub struct Instance {
 /// Stands for a thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Thread {
+    /// For its node; 0 where that is not known.
+    pub node: u32,
     /// For its name.
     pub name: u32,
     /// For its name without what numbers it.
@@ -55,12 +57,12 @@ pub struct Thread {
 impl Thread {
     /// What it costs, in steps of the causal graph, that a fault happened in this thread if something was logged by that one.
     fn apart(self, other: Thread) -> u32 {
-        if self.name == other.name {
-            0
-        } else if self.role == other.role {
-            1
-        } else {
-            3
+        let is_elsewhere = self.node != other.node && self.node != 0 && other.node != 0;
+        match (self.name == other.name, self.role == other.role) {
+            (true, _) if !is_elsewhere => 0,
+            (_, true) if !is_elsewhere => 1,
+            (_, true) => 3,
+            _ => 3 + u32::from(is_elsewhere),
         }
     }
 }
@@ -160,7 +162,7 @@ mod tests {
 
     #[test]
     fn the_same_thread_is_nearer() {
-        let thread = |name, role| Thread { name, role };
+        let thread = |name, role| Thread { name, role, ..Thread::default() };
         let observable = Observable::new(vec![(10, thread(1, 1)), (12, thread(2, 1))], &[], 0);
         let apart =
             |position, thread| observable.apart(&Instance { position, thread, ..Instance::default() });
@@ -170,5 +172,10 @@ mod tests {
         assert_eq!(apart(10, thread(3, 1)), 1);
         assert_eq!(apart(10, thread(4, 2)), 3);
         assert_eq!(apart(2, thread(1, 1)), 3);
+        // On another node it is another thread, whatever its name.
+        let of_node = |node, name, role| Thread { node, name, role };
+        let of_first = of_node(1, 1, 1);
+        let all = [of_first, of_node(0, 1, 1), of_node(2, 1, 1), of_node(2, 3, 1), of_node(2, 4, 2)];
+        assert_eq!(all.map(|it| of_first.apart(it)), [0, 0, 3, 3, 4]);
     }
 }

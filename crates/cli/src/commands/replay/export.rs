@@ -300,7 +300,8 @@ fn readme(request: &Request, shows: &Shows, needed: &BTreeSet<PathBuf>) -> Strin
         text += &format!("In {hits} of {runs} replays the failure happened.\n");
     }
     if let Some(oracle) = &request.oracle {
-        text += &format!("\nThe failure has happened when this holds:\n\n    {}\n", clean(&oracle.to_string()));
+        text +=
+            &format!("\nThe failure has happened when this holds:\n\n    {}\n", clean(&oracle.to_string()));
     }
     text += &format!(
         "\nExit code: 0 the fault went in (the line `failure` says whether the failure happened), 2 it was not reached, 1 \

@@ -68,7 +68,11 @@ pub fn show(beside: &Beside, faults: &[String], trial: &str) {
                     let text = |side: &[String]| side.get(at).cloned().unwrap_or_default();
                     let (left, right) = (text(&left), text(&right));
                     let padding = side.saturating_sub(left.chars().count());
-                    let _ = writeln!(stderr, "  {style}{left}{style:#}{:padding$} {mark} {style}{right}{style:#}", "");
+                    let _ = writeln!(
+                        stderr,
+                        "  {style}{left}{style:#}{:padding$} {mark} {style}{right}{style:#}",
+                        ""
+                    );
                 }
             }
         }
@@ -85,9 +89,8 @@ impl Shape {
                 _ => [None, None],
             })
         };
-        let widest = |of: &dyn Fn(&Line) -> usize, most: usize| {
-            lines().flatten().map(of).max().unwrap_or(0).min(most)
-        };
+        let widest =
+            |of: &dyn Fn(&Line) -> usize, most: usize| lines().flatten().map(of).max().unwrap_or(0).min(most);
         let thread = |it: &Line| it.thread.as_ref().map_or(0, |it| it.chars().count());
         let node = |it: &Line| it.node.chars().count();
         Shape {

@@ -5,7 +5,6 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use hypocenter_engine::Job;
 use hypocenter_lab::Observer;
 use hypocenter_plan::Outcome;
 use serde::Serialize;

@@ -118,12 +118,19 @@ impl Cause {
 
     fn show(&self, is_one_of_several: bool) {
         screen::gap();
-        let title = if is_one_of_several { format!("how this led there: {}", self.fault) } else { "how it led there".to_owned() };
+        let title = if is_one_of_several {
+            format!("how this led there: {}", self.fault)
+        } else {
+            "how it led there".to_owned()
+        };
         screen::line("cause", &screen::clean(&title));
         if let Some(it) = self.named_by.first() {
             let text = format!(
                 "the stack trace of the {} at line {} of {} names it: {}",
-                simple(&it.exception), it.line, it.node, it.frame
+                simple(&it.exception),
+                it.line,
+                it.node,
+                it.frame
             );
             screen::line("", &screen::clean(&text));
         }
@@ -151,7 +158,10 @@ impl Cause {
         if self.is_delay {
             screen::line("", "a delay leads by its time alone; what it changed is in the logs below");
         } else if self.leads_to.is_empty() && self.named_by.is_empty() {
-            screen::line("", "no way in the code is known from it to what the failure log shows; it was tried all the same");
+            screen::line(
+                "",
+                "no way in the code is known from it to what the failure log shows; it was tried all the same",
+            );
         }
     }
 }
