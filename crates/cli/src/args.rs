@@ -442,6 +442,7 @@ pub struct InjectArgs {
 ///   hypocenter replay                       the first trial of the latest campaign
 ///   hypocenter replay inject-0003
 ///   hypocenter replay run-0007/41 --times 5
+///   hypocenter replay reproduce-0001/9 --export bug-12    a folder with a script, to be kept or sent
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct ReplayArgs {
@@ -451,6 +452,10 @@ pub struct ReplayArgs {
     /// How often
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub times: u64,
+    /// Run nothing, and write a script, the plan and what they need into this directory, which must be new or empty: it works
+    /// without the campaign
+    #[arg(long, value_name = "DIR", conflicts_with = "times")]
+    pub export: Option<PathBuf>,
     #[command(flatten)]
     pub lab: LabArgs,
 }

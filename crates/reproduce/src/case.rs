@@ -29,10 +29,10 @@ pub struct Case {
     catalogue: Catalogue,
     statements: Statements,
     /// The log of each node, or of all.
-    failure: Vec<FailureLog>,
+    pub(crate) failure: Vec<FailureLog>,
     keys: Vec<FailureKey>,
     /// For each log, for each entry, its key and its place among all entries in the order of time.
-    places: Vec<Vec<(u32, u32)>>,
+    pub(crate) places: Vec<Vec<(u32, u32)>>,
     /// For each entry, in the order of time, who wrote it.
     threads: Vec<Thread>,
     /// The threads by their names.
@@ -45,9 +45,9 @@ pub struct Case {
 
 /// A log of the failure.
 #[derive(Debug)]
-struct FailureLog {
-    log: Log,
-    tied: Tied,
+pub(crate) struct FailureLog {
+    pub log: Log,
+    pub tied: Tied,
 }
 
 /// Entries of the failure log that say the same.
@@ -59,6 +59,8 @@ pub struct FailureKey {
     pub wanted: Wanted,
     /// How much less they count from the start, since they are not serious.
     pub mild: u32,
+    /// The log of the first, by its number.
+    pub log: u32,
     /// The line of the first in its log.
     pub line: u32,
     /// What the first says.
@@ -147,6 +149,11 @@ impl Case {
         &self.keys
     }
 
+    /// The node that a log of the failure is of.
+    pub fn node(&self, log: u32) -> &str {
+        self.failure[log as usize].tied.node()
+    }
+
     /// For each entry of the failure log, in the order of time, who wrote it.
     pub fn threads(&self) -> &[Thread] {
         &self.threads
@@ -193,7 +200,7 @@ impl Case {
     }
 
     /// Compares the logs of a trial with those of the failure.
-    fn compare(&self, logs: &[TrialLog]) -> Compared {
+    pub(crate) fn compare(&self, logs: &[TrialLog]) -> Compared {
         let own = self.failure.first().map_or(Fields::ALL, |it| it.tied.fields());
         let fields = logs.iter().fold(own, |all, it| all & Fields::of(it.log.layout()));
         // What the trial does not say cannot be asked of the failure log either.
@@ -223,21 +230,23 @@ impl Case {
         let timeline = Timeline::of(&failure, &trial, &comparison);
         let silent = silence::silent(&trial, &comparison, &timeline);
         let digest = Digest { matched, missing, own: (entries - pairs) as u32, silent, ..Digest::default() };
-        Compared { digest, timeline, trial }
+        Compared { digest, timeline, comparison, trial }
     }
 }
 
 /// The log of a process of a trial.
-struct TrialLog {
-    process: String,
-    log: Log,
+pub(crate) struct TrialLog {
+    pub process: String,
+    pub log: Log,
 }
 
 /// The logs of a trial beside those of the failure.
-struct Compared {
-    digest: Digest,
-    trial: Vec<Tied>,
-    timeline: Timeline,
+pub(crate) struct Compared {
+    pub digest: Digest,
+    /// The trial's logs, one a process.
+    pub trial: Vec<Tied>,
+    pub comparison: Comparison,
+    pub timeline: Timeline,
 }
 
 impl Digester for Reader {
@@ -274,7 +283,7 @@ impl Digester for Reader {
 }
 
 /// The logs of a trial that are logs, and what is wrong with the others. A process may write its log to either stream.
-fn read(logs: &[LogBytes]) -> (Vec<TrialLog>, Vec<String>) {
+pub(crate) fn read(logs: &[LogBytes]) -> (Vec<TrialLog>, Vec<String>) {
     let mut found = Vec::new();
     let mut problems = Vec::new();
     for it in logs.iter().filter(|it| !it.bytes.is_empty()) {
@@ -290,6 +299,12 @@ fn read(logs: &[LogBytes]) -> (Vec<TrialLog>, Vec<String>) {
 /// Several logs as one, in the order of time.
 fn merged(node: &str, logs: &[TrialLog], statements: &Statements, fields: Fields) -> Tied {
     let mut tied = Tied::empty(node, fields);
+    in_order(logs).iter().for_each(|entry| tied.push(entry, statements));
+    tied
+}
+
+/// The entries of several logs of a process, in the order of time.
+pub(crate) fn in_order(logs: &[TrialLog]) -> Vec<Entry<'_>> {
     let mut entries: Vec<(i64, Entry<'_>)> = Vec::new();
     for it in logs {
         let mut last = i64::MIN;
@@ -299,8 +314,7 @@ fn merged(node: &str, logs: &[TrialLog], statements: &Statements, fields: Fields
         }
     }
     entries.sort_by_key(|it| it.0);
-    entries.iter().for_each(|(_, entry)| tied.push(entry, statements));
-    tied
+    entries.into_iter().map(|(_, entry)| entry).collect()
 }
 
 /// What the failure log says, each once, in the order of its first entry; and for each log, for each entry, its key and its
@@ -337,6 +351,7 @@ fn keys_of(program: &Program, failure: &[FailureLog]) -> (Vec<FailureKey>, Vec<V
                     Some(Level::Warn) => 2,
                     _ => 3,
                 },
+                log: number as u32,
                 line: entry.line,
                 message: message.chars().take(MESSAGE_CHARS_MAX).collect(),
             });

@@ -156,6 +156,27 @@ impl Catalogue {
         self.numbers.get(&Point::of(site)).copied()
     }
 
+    /// The call of a site.
+    pub(crate) fn call(&self, number: u32) -> CallId {
+        self.calls[number as usize]
+    }
+
+    /// The frame of the stack traces that were logged with an observable that names a fault best.
+    pub(crate) fn frame_of(
+        &self,
+        program: &Program,
+        wanted: &Wanted,
+        call: CallId,
+        class: TypeId,
+    ) -> Option<NamedFrame> {
+        let distance = |frame: &NamedFrame| {
+            let named = self.named(program, frame).into_iter();
+            named.filter(|it| (it.0, it.1) == (call, class)).map(|it| it.2).min()
+        };
+        let named = wanted.frames.iter().filter_map(|it| Some((distance(it)?, it)));
+        named.min_by_key(|it| it.0).map(|it| it.1.clone())
+    }
+
     fn number(&self, call: CallId) -> Option<u32> {
         self.calls.binary_search(&call).ok().map(|it| it as u32)
     }

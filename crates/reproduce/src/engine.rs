@@ -34,6 +34,9 @@ const KEPT_MAX: usize = 32;
 /// How many rounds one has before the next is kept. What is kept is right or not, and if it is, the second fault is near.
 const KEPT_ROUNDS: u64 = 4;
 
+/// How much of the ranking of a round is kept.
+const RANKING_MAX: usize = 4_000;
+
 /// What can be set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -98,8 +101,12 @@ pub struct Round {
     pub window: usize,
     /// The fault that happened, if any.
     pub fault: Option<Injected>,
-    /// Where its fault stood in the ranking when the round was asked for, from 1.
+    /// Where the site of its fault stood among those that were left when the round was asked for, from 1.
     pub rank: Option<usize>,
+    /// Where the site of what was found in the end stood then (ANDURIL, Figure 6); of two faults the second's.
+    pub found_rank: Option<usize>,
+    /// How many sites were left.
+    pub left: usize,
     /// The faults that were kept from an earlier round and happened again.
     pub kept: Vec<Injected>,
     /// The observables that it showed, by their numbers.
@@ -145,6 +152,11 @@ pub struct Found {
 /// Something that the failure log shows and normal runs do not.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Missing {
+    /// What stands for it in the case.
+    #[serde(skip)]
+    pub key: u32,
+    /// The node whose log has it first.
+    pub node: String,
     /// Its first entry in the failure log.
     pub entry: u32,
     /// The line there.
@@ -207,6 +219,8 @@ pub struct Reproduce {
     kept: Vec<(Injected, u32)>,
     /// Those that did not happen again.
     unkept: Vec<Injected>,
+    /// For each round that was asked for the sites that were left, best first, and how many there were.
+    rankings: Vec<(Vec<u32>, usize)>,
     proof: Option<Proof>,
     /// Trials of which the oracle could not say anything.
     unjudged: u64,
@@ -282,6 +296,7 @@ impl Reproduce {
             kept: Vec::new(),
             picked: BTreeMap::new(),
             unkept: Vec::new(),
+            rankings: Vec::new(),
             unjudged: 0,
             proof: None,
             found: Vec::new(),
@@ -371,6 +386,7 @@ impl Reproduce {
             && let Some(kept) = self.next_kept()
         {
             self.rounds_asked += 1;
+            self.rankings.push((Vec::new(), 0));
             let asked = Asked::Base { number: self.rounds_asked, kept: Box::new(kept.clone()) };
             return Some(self.job(asked, vec![kept], 1));
         }
@@ -451,8 +467,18 @@ impl Reproduce {
         let candidates: Vec<Candidate> = kept.chain(picks.iter().map(candidate)).collect();
         let limit = level.kept.len() + 1;
         self.rounds_asked += 1;
+        let mut sites = level.search.sites();
+        let left = sites.len();
+        sites.truncate(RANKING_MAX);
+        self.rankings.push((sites, left));
         let asked = Asked::Round { number: self.rounds_asked, level: number, picks };
         Some(self.job(asked, candidates, limit))
+    }
+
+    /// Where a site stood when a round was asked for, from 1.
+    fn rank(&self, round: u64, site: u32) -> Option<usize> {
+        let (sites, _) = self.rankings.get(usize::try_from(round).ok()?.checked_sub(1)?)?;
+        sites.iter().position(|&it| it == site).map(|it| it + 1)
     }
 
     /// What the open rounds of a level may inject.
@@ -523,7 +549,7 @@ impl Reproduce {
         let hit = (0..picks.len()).find_map(|it| Some((picks[it], injected(kept + it)?)));
         let shown = level.shown(digest);
         let kept_now: Vec<Injected> = (0..kept).filter_map(injected).collect();
-        let rank = hit.as_ref().and_then(|(pick, _)| level.search.rank(pick.choice));
+        let site = hit.as_ref().map(|(pick, _)| level.search.space().choices[pick.choice as usize].site);
         let window = picks.len();
         match &hit {
             Some((pick, _)) if happened => level.search.used(*pick),
@@ -539,7 +565,18 @@ impl Reproduce {
             self.picked.insert(number, *pick);
         }
         let fault = hit.map(|(_, it)| it);
-        let round = Round { number, trial: id.0, window, rank, kept: kept_now, shown, happened, fault };
+        let round = Round {
+            number,
+            trial: id.0,
+            window,
+            rank: site.and_then(|it| self.rank(number, it)),
+            found_rank: None,
+            left: self.rankings.get(number as usize - 1).map_or(0, |it| it.1),
+            kept: kept_now,
+            shown,
+            happened,
+            fault,
+        };
         self.settle(round, outcome);
     }
 
@@ -560,8 +597,18 @@ impl Reproduce {
             keys.filter(|&key| digest.matched.get(key as usize) > self.levels[0].matched.get(key as usize));
         let shown = shown.collect();
         let is_level = fault.is_some() && !happened;
-        let round =
-            Round { number, trial: id.0, window: 1, rank: None, kept: Vec::new(), shown, happened, fault };
+        let round = Round {
+            number,
+            trial: id.0,
+            window: 1,
+            rank: None,
+            found_rank: None,
+            left: 0,
+            kept: Vec::new(),
+            shown,
+            happened,
+            fault,
+        };
         self.settle(round, outcome);
         // A run without it is nothing to start from: it is asked for again, a few times.
         if !is_level {
@@ -803,6 +850,8 @@ impl Engine for Reproduce {
                     choice.distances.iter().any(|&(observable, _)| observable == number as u32)
                 };
                 Missing {
+                    key,
+                    node: self.case.node(it.log).to_owned(),
                     entry: it.entries.first().copied().unwrap_or(0),
                     line: it.line,
                     message: it.message.clone(),
@@ -823,10 +872,19 @@ impl Engine for Reproduce {
             (sites.len(), instances)
         };
         let (sites_reached, instances) = first.map_or((0, 0), reached);
+        let found = self.found.first().and_then(|it| it.faults.last());
+        let root = found.and_then(|it| self.case.catalogue().find(&it.site));
         Verdict {
             standing: self.standing(),
             found: self.found.clone(),
-            rounds: self.rounds.clone(),
+            rounds: self
+                .rounds
+                .iter()
+                .map(|it| Round {
+                    found_rank: root.and_then(|site| self.rank(it.number, site)),
+                    ..it.clone()
+                })
+                .collect(),
             missing,
             sites_total: self.case.catalogue().sites().len(),
             sites_inferred: first.map_or(0, |it| it.sites_inferred),

@@ -1,7 +1,9 @@
 //! From a failure log to the fault that made it.
 
+mod beside;
 mod case;
 mod catalogue;
+mod causes;
 mod engine;
 mod executions;
 mod recording;
@@ -11,8 +13,10 @@ mod space;
 mod statements;
 mod strategy;
 
+pub use beside::{Beside, Interest, Line, Row};
 pub use case::{Case, Digest, FailureKey, Reader};
 pub use catalogue::{Catalogue, Choices, Kinds, NamedFrame, Wanted};
+pub use causes::{Causes, Way};
 pub use engine::{Found, Injected, Missing, Reproduce, Round, Settings, Standing, Verdict};
 pub use executions::ByThread;
 pub use search::{Pick, Search, SearchOptions};

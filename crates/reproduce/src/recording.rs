@@ -95,6 +95,45 @@ pub(crate) fn recorded(
     found
 }
 
+/// A fault that went in, and how many entries of which log were written before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Struck {
+    /// Which candidate of the plan.
+    pub candidate: u32,
+    /// Which log.
+    pub node: u32,
+    /// How many entries come before.
+    pub entries: u32,
+}
+
+/// Where the faults of a run lie in its own logs. Nothing of those that went in where no log statement was recorded before.
+pub(crate) fn struck(case: &Case, logs: &[Tied], map: &Map<'_>, trace: &Trace<'_>) -> Vec<Struck> {
+    let roles = case.roles(map);
+    let mut found = Vec::new();
+    for jvm in trace.jvms() {
+        let dictionary = trace.dictionary(&jvm);
+        let Some(node) = logs.iter().position(|it| it.node() == jvm.node) else { continue };
+        if dictionary.injections.is_empty() {
+            continue;
+        }
+        let mut said: FxHashMap<(u32, u32), Vec<u64>> = FxHashMap::default();
+        for event in trace.events(&jvm) {
+            if let Some(SiteRole::Log(statement)) = roles.get(event.site.0 as usize) {
+                said.entry((event.thread, *statement)).or_default().push(event.ticks);
+            }
+        }
+        let stamps = stamps(&logs[node], said, |thread| dictionary.thread_name(thread).to_owned());
+        for it in &dictionary.injections {
+            let before = stamps.partition_point(|stamp| stamp.0 <= it.ticks);
+            if let Some(last) = before.checked_sub(1) {
+                let entries = stamps[last].1 + 1;
+                found.push(Struck { candidate: it.candidate, node: node as u32, entries });
+            }
+        }
+    }
+    found
+}
+
 /// When entries were written, in the order of time: of each thread and statement the first entry at the first execution,
 /// and so on.
 fn stamps(

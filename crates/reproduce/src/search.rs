@@ -126,6 +126,15 @@ impl Search {
         ranked.into_iter().map(|it| it.pick).collect()
     }
 
+    /// The sites that are left, best first: each stands where the best of its choices does.
+    pub fn sites(&self) -> Vec<u32> {
+        let mut ranked = self.ranked(&[]);
+        ranked.sort_unstable();
+        let mut seen = FxHashSet::default();
+        let sites = ranked.iter().map(|it| self.space.choices[it.pick.choice as usize].site);
+        sites.filter(|&it| seen.insert(it)).collect()
+    }
+
     /// Where each of these choices stands among those that are left, from 1.
     pub fn rank(&self, choice: u32) -> Option<usize> {
         let mut ranked = self.ranked(&[]);

@@ -1,7 +1,12 @@
 //! `hypocenter reproduce`: from a failure log to the fault that made it.
 
+mod closest;
+mod columns;
 mod live;
+mod measured;
 mod result;
+mod story;
+mod summary;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,8 +28,10 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::local::Ready;
 use crate::request::{Chosen, FailureLog, ReproduceRequest, Request, existing};
-use crate::screen::{self, Quiet};
+use crate::screen;
 use crate::target::Target;
+use measured::Stopwatch;
+pub use summary::Summary;
 
 /// The verb, for campaigns.
 const VERB: &str = "reproduce";
@@ -67,10 +74,12 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     for (class, concrete) in abstract_exceptions {
         ready.may_throw(&class, concrete);
     }
-    let mut engine = live::Narrated::new(Reproduce::new(case.clone(), settings(&request, what)?), &case);
+    let mut engine =
+        live::Narrated::new(Reproduce::new(case.clone(), settings(&request, what)?), &case, what.budget);
     let interrupt = Interrupt::watch();
     let progress = engine.progress();
-    let (stopped, _) = ready.drive(&mut engine, lab, &Quiet(&interrupt), &interrupt, &progress)?;
+    let stopwatch = Stopwatch::new(&interrupt);
+    let (stopped, _) = ready.drive(&mut engine, lab, &stopwatch, &interrupt, &progress)?;
     if stopped == Stopped::Interrupted {
         let name = ready.directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut failure = Failure::usage("you ended the campaign; what it has recorded is kept")
@@ -78,7 +87,15 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         failure.code = ExitCode::Budget;
         return Err(failure);
     }
-    result::finish(&engine.verdict(), &ready.directory, begun.elapsed(), lab.json)
+    let ended = result::Ended {
+        verdict: &engine.verdict(),
+        case: &case,
+        directory: &ready.directory,
+        took: begun.elapsed(),
+        measured: stopwatch.measured(engine.rounds()),
+        request: &ready.request,
+    };
+    ended.finish(lab.json)
 }
 
 /// What the flags and the configuration ask for; the plan is still empty.
