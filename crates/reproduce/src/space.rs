@@ -8,7 +8,7 @@ const LATE: u32 = 3;
 const REMOTE_ENTRIES: u32 = 4;
 
 /// What is farther still counts no less: what is audited at the end went wrong long before.
-const REMOTE_MAX: u32 = 6;
+const REMOTE_MAX: u32 = 4;
 
 /// Something that the failure log has and the runs without the fault do not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,8 +64,10 @@ impl Thread {
         match (self.name == other.name, self.role == other.role) {
             (true, _) if !is_elsewhere => 0,
             (_, true) if !is_elsewhere => 1,
-            (_, true) => 3,
-            _ => 3 + u32::from(is_elsewhere),
+            // What leads from a fault to a line does so within a process.
+            (_, true) => 5,
+            _ if is_elsewhere => 6,
+            _ => 3,
         }
     }
 }
@@ -159,10 +161,10 @@ mod tests {
         let remote = |entry| Observable::new(vec![(entry, Thread::default())], &[100], 0).remote;
         assert_eq!(
             [remote(100), remote(97), remote(96), remote(92), remote(80), remote(0)],
-            [0, 0, 2, 4, 6, 6]
+            [0, 0, 2, 4, 4, 4]
         );
         // Behind it, causes are not looked for.
-        assert_eq!(remote(110), 6);
+        assert_eq!(remote(110), 4);
         // Where the failure shows no line of its own, nothing is far.
         assert_eq!(Observable::new(vec![(7, Thread::default())], &[], 0).remote, 0);
     }
@@ -183,6 +185,6 @@ mod tests {
         let of_node = |node, name, role| Thread { node, name, role };
         let of_first = of_node(1, 1, 1);
         let all = [of_first, of_node(0, 1, 1), of_node(2, 1, 1), of_node(2, 3, 1), of_node(2, 4, 2)];
-        assert_eq!(all.map(|it| of_first.apart(it)), [0, 0, 3, 3, 4]);
+        assert_eq!(all.map(|it| of_first.apart(it)), [0, 0, 5, 5, 6]);
     }
 }

@@ -5,6 +5,7 @@ pub mod campaign;
 mod cluster;
 mod corpus;
 mod cost;
+mod emission;
 mod exact;
 mod force;
 mod jacoco;
@@ -37,6 +38,7 @@ pub enum Eval {
     Targets(targets::TargetsArgs),
     Bugs(bugs::BugsArgs),
     Cost(cost::CostArgs),
+    Emission(emission::EmissionArgs),
     #[command(name = "zookeeper-2247")]
     ZooKeeper2247(reproduce::ReproduceArgs),
     #[command(name = "zookeeper-4203")]
@@ -58,6 +60,7 @@ impl Eval {
             Eval::Targets(args) => targets::run(args),
             Eval::Bugs(args) => bugs::run(args),
             Eval::Cost(args) => cost::run(args),
+            Eval::Emission(args) => emission::run(args),
             Eval::ZooKeeper2247(args) => reproduce::run("zookeeper-2247", args),
             Eval::ZooKeeper4203(args) => reproduce::run("zookeeper-4203", args),
         }
