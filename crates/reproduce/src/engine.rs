@@ -20,10 +20,11 @@ use hypocenter_plan::{
 use serde::Serialize;
 
 use crate::case::{Case, Digest, Reader};
-use crate::catalogue::Kinds;
+use crate::catalogue::{Choices, Kinds};
 use crate::executions::{Executions, stable_threads};
 use crate::search::{Pick, Search, SearchOptions};
-use crate::space::{Observable, Space};
+use crate::space::{Choice, Observable, Space};
+use crate::strategy::Strategy;
 
 /// How often a run with the kept fault alone is asked for before it is given up that it happens again.
 const BASE_ASKED_MAX: u32 = 3;
@@ -45,7 +46,7 @@ pub struct Settings {
     pub normal_runs: u64,
     /// Replays of what was found, and runs without a fault beside them.
     pub replays: u64,
-    /// Rounds after which a second fault is searched for too.
+    /// Rounds after which a second fault is searched for too; never, if it is the greatest number.
     pub patience: u64,
     /// Go on after a success, until nothing is left or the budget is used up.
     pub keep_going: bool,
@@ -274,6 +275,7 @@ impl Reproduce {
     fn job(&mut self, asked: Asked, candidates: Vec<Candidate>, limit: usize) -> Job {
         let id = JobId(self.next_id);
         self.next_id += 1;
+        let is_base = matches!(asked, Asked::Normal | Asked::Base { .. });
         self.open.insert(id, asked);
         let mut plan = Plan {
             seed: self.settings.plan.seed.wrapping_add(id.0),
@@ -281,7 +283,7 @@ impl Reproduce {
             candidates,
             ..self.settings.plan.clone()
         };
-        if plan.candidates.len() > limit {
+        if !is_base {
             // Only what a search starts from has to be recorded.
             plan.record.watch.clear();
         }
@@ -334,7 +336,8 @@ impl Reproduce {
 
     /// Whether one fault was searched for long enough.
     fn wants_second(&self) -> bool {
-        self.rounds.len() as u64 >= self.settings.patience || self.levels[0].exhausted
+        let never = self.settings.patience == u64::MAX;
+        !never && (self.rounds.len() as u64 >= self.settings.patience || self.levels[0].exhausted)
     }
 
     fn round(&mut self) -> Option<Job> {
@@ -406,8 +409,13 @@ impl Reproduce {
         let first = recorded.first().copied().unwrap_or_default();
         let executions =
             Executions::of(self.case.catalogue().sites().len(), first, &stable, &mut self.case.names());
-        let missing = self.normal.first().map_or(&[][..], |it| &it.missing);
-        let level = Level::new(&self.case, &self.settings, Vec::new(), (matched, missing), executions);
+        let base = self.normal.first().map_or_else(Digest::default, |it| Digest {
+            matched,
+            missing: it.missing.clone(),
+            stacks: it.stacks.clone(),
+            ..Digest::default()
+        });
+        let level = Level::new(&self.case, &self.settings, Vec::new(), base, executions);
         if level.observables.is_empty() {
             self.ended = Some(Standing::NothingMissing);
         } else if level.search.next(&[]).is_empty() {
@@ -549,23 +557,65 @@ fn candidate_of(injected: &Injected) -> Candidate {
     }
 }
 
+/// The faults that the stacks of the failure log name.
+fn logged_choices(case: &Case) -> Choices {
+    let mut found = Choices::default();
+    let mut all: Vec<&(u32, Fault)> = Vec::new();
+    for it in case.logged().iter().flat_map(|it| &it.faults) {
+        if !all.contains(&it) {
+            all.push(it);
+        }
+    }
+    for (site, fault) in all {
+        found.choices.push(Choice { site: *site, distances: Vec::new() });
+        found.faults.push(fault.clone());
+    }
+    let mut sites: Vec<u32> = found.choices.iter().map(|it| it.site).collect();
+    sites.sort_unstable();
+    sites.dedup();
+    found.sites_inferred = sites.len();
+    found
+}
+
+/// For each of these choices the stacks of a run that fit one of the failure log that names it.
+fn logged_stacks(case: &Case, found: &Choices, stacks: &[Vec<u32>]) -> Vec<Vec<u64>> {
+    let of_choice = |(choice, fault): (&Choice, &Fault)| {
+        let names = |&number: &u32| {
+            let logged = case.logged().get(number as usize);
+            logged.is_some_and(|it| it.faults.iter().any(|it| (it.0, &it.1) == (choice.site, fault)))
+        };
+        let fitting = stacks.iter().enumerate().filter(|(_, it)| it.iter().any(names));
+        fitting.map(|(number, _)| number as u64 + 1).collect()
+    };
+    found.choices.iter().zip(&found.faults).map(of_choice).collect()
+}
+
 impl Level {
     fn new(
         case: &Case,
         settings: &Settings,
         kept: Vec<Candidate>,
-        (matched, missing): (Vec<u32>, &[u32]),
+        base: Digest,
         mut executions: Executions,
     ) -> Level {
+        let Digest { matched, missing, stacks, .. } = base;
         let keys = case.keys();
         let is_missing = |key: &usize| (keys[*key].entries.len() as u32) > matched[*key];
         let observables: Vec<u32> = (0..keys.len()).filter(is_missing).map(|it| it as u32).collect();
         let of_observable = |&key: &u32| keys[key as usize].wanted.clone();
-        let found = case.catalogue().choices(
-            case.program(),
-            &observables.iter().map(of_observable).collect::<Vec<_>>(),
-            settings.kinds,
-        );
+        let found = match settings.search.strategy {
+            Strategy::Fate => case.catalogue().every(case.program()),
+            Strategy::Stacktrace => logged_choices(case),
+            _ => case.catalogue().choices(
+                case.program(),
+                &observables.iter().map(of_observable).collect::<Vec<_>>(),
+                settings.kinds,
+            ),
+        };
+        let logged = match settings.search.strategy {
+            Strategy::Stacktrace => logged_stacks(case, &found, &stacks),
+            _ => Vec::new(),
+        };
         let space = Space {
             observables: observables
                 .iter()
@@ -578,6 +628,7 @@ impl Level {
                 .collect(),
             choices: found.choices,
             instances: std::mem::take(&mut executions.instances),
+            logged,
         };
         Level {
             kept,
@@ -638,16 +689,16 @@ impl Engine for Reproduce {
                     // A run without the kept fault is nothing to start from: it is asked for again, a few times.
                     return;
                 }
-                let recorded = digest.recorded.unwrap_or_default();
+                let recorded = digest.recorded.as_deref().unwrap_or_default();
                 let normal = self.normal.iter().filter_map(|it| it.recorded.as_deref());
                 let stable = stable_threads(normal);
                 let executions = Executions::of(
                     self.case.catalogue().sites().len(),
-                    &recorded,
+                    recorded,
                     &stable,
                     &mut self.case.names(),
                 );
-                let base = (digest.matched, &digest.missing[..]);
+                let base = Digest { recorded: None, ..digest };
                 let level = Level::new(&self.case, &self.settings, kept, base, executions);
                 self.levels.push(level);
             }
@@ -679,7 +730,7 @@ impl Engine for Reproduce {
         let missing = first.map_or_else(Vec::new, |level| {
             let of = |(number, &key): (usize, &u32)| {
                 let it = &keys[key as usize];
-                let leads = |choice: &&crate::space::Choice| {
+                let leads = |choice: &&Choice| {
                     choice.distances.iter().any(|&(observable, _)| observable == number as u32)
                 };
                 Missing {

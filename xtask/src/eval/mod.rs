@@ -8,6 +8,7 @@ mod exact;
 mod force;
 mod jacoco;
 mod lab;
+mod play;
 mod reproduce;
 mod scan;
 mod surefire;
@@ -32,6 +33,7 @@ pub enum Eval {
     Corpus(corpus::CorpusArgs),
     Exact(exact::ExactArgs),
     Lab(lab::LabArgs),
+    Play(play::PlayArgs),
     Scan(scan::ScanArgs),
     Targets(targets::TargetsArgs),
     Cost(cost::CostArgs),
@@ -52,6 +54,7 @@ impl Eval {
             Eval::Corpus(args) => corpus::run(args),
             Eval::Exact(args) => exact::run(args),
             Eval::Lab(args) => lab::run(args),
+            Eval::Play(args) => play::run(args),
             Eval::Scan(args) => scan::run(args),
             Eval::Targets(args) => targets::run(args),
             Eval::Cost(args) => cost::run(args),
