@@ -290,7 +290,7 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = ["workload", "command", "campaign", "log"])]
     pub resume: Option<String>,
     /// How faults are chosen: full, or, to compare, two-level, exhaustive, distance, distance-limit, site-feedback, multiply,
-    /// fate, random
+    /// stacktrace, fate, random
     #[arg(long, value_name = "NAME", default_value = "full", help_heading = "Search")]
     pub strategy: Strategy,
     /// How many faults are tried together at first: the one that is reached first happens
@@ -299,6 +299,22 @@ pub struct ReproduceArgs {
     /// How much less an observable counts after a round that showed it, in steps of the causal graph
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Search")]
     pub step: u32,
+    /// Instead of a search: let strategies play on the same trials, and print how many rounds each needs. Every fault is run once
+    /// at each instance that one of them asks for; --budget is the most rounds of a game
+    #[arg(long, help_heading = "Compare", conflicts_with = "keep_going")]
+    pub compare: bool,
+    /// Which strategies, by default all
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "compare", help_heading = "Compare")]
+    pub strategies: Vec<Strategy>,
+    /// How many seeds each strategy plays with
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "compare", help_heading = "Compare")]
+    pub seeds: u64,
+    /// A campaign on the same failure whose trials are not run again; may be given several times
+    #[arg(long, value_name = "NAME", requires = "compare", help_heading = "Compare")]
+    pub recorded: Vec<String>,
+    /// The most trials that are run beyond what is recorded; a game that asks for more ends there
+    #[arg(long, value_name = "N", default_value_t = 100_000, requires = "compare", help_heading = "Compare")]
+    pub trials: u64,
     #[command(flatten)]
     pub target: TargetArgs,
 }

@@ -9,12 +9,13 @@ use hypocenter_logs::{
 use hypocenter_plan::SiteKind;
 use hypocenter_program::{EMITTING, Program};
 use hypocenter_trace::{Map, SiteId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{Catalogue, NamedFrame, Wanted};
 use crate::executions::{ByThread, Threads};
-use crate::recording::recorded;
+use crate::logged::Logged;
+use crate::recording::Recording;
 use crate::silence::{self, Silent};
 use crate::space::Thread;
 use crate::statements;
@@ -39,6 +40,8 @@ pub struct Case {
     names: Threads,
     /// Where the lines stand that say that the failure happened, among all entries in the order of time.
     symptoms: Vec<u32>,
+    /// The stacks of its exceptions that name a fault.
+    logged: Vec<Logged>,
     /// Which sites of the map are which, found out at the first trial: all have the same map.
     roles: OnceLock<Vec<SiteRole>>,
 }
@@ -84,6 +87,9 @@ pub struct Digest {
     /// The executions of sites, of a run that a search starts from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Vec<ByThread>>,
+    /// For each stack of those, by its number from 1, the stacks of the failure log that it fits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stacks: Vec<Vec<u32>>,
     /// Why the trial says nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<String>,
@@ -119,6 +125,7 @@ impl Case {
         };
         let failure: Vec<FailureLog> = failure.into_iter().map(tie).collect();
         let (keys, places) = keys_of(&program, &failure);
+        let logged = logged_in(&program, &catalogue, &failure);
         let mut names = Threads::of_nodes(failure.iter().map(|it| it.tied.node()));
         let mut threads = vec![Thread::default(); places.iter().map(Vec::len).sum()];
         for (log, places) in failure.iter().zip(&places) {
@@ -135,7 +142,19 @@ impl Case {
         }
         symptoms.sort_unstable();
         let roles = OnceLock::new();
-        Case { program, catalogue, statements, failure, keys, places, threads, names, symptoms, roles }
+        Case {
+            program,
+            catalogue,
+            statements,
+            failure,
+            keys,
+            places,
+            threads,
+            names,
+            symptoms,
+            logged,
+            roles,
+        }
     }
 
     /// The program.
@@ -171,6 +190,11 @@ impl Case {
     /// Where the lines stand that say that the failure happened.
     pub fn symptoms(&self) -> &[u32] {
         &self.symptoms
+    }
+
+    /// The stacks of the exceptions in the failure log that name a fault.
+    pub fn logged(&self) -> &[Logged] {
+        &self.logged
     }
 
     /// Of how many entries of the failure log a statement of the program is known, and how many there are.
@@ -274,9 +298,9 @@ impl Digester for Reader {
         }
         let compared = case.compare(&logs);
         let mut digest = compared.digest.clone();
-        // A search starts from runs in which everything that was asked for happens: nothing, or what is kept.
+        // What a search starts from was recorded, and nothing else.
         let is_base = match &job.work {
-            Work::Trial { plan, .. } => plan.candidates.len() <= plan.limit as usize,
+            Work::Trial { plan, .. } => !plan.record.watch.is_empty(),
             Work::Study { .. } => false,
         };
         if !is_base {
@@ -284,7 +308,9 @@ impl Digester for Reader {
         } else {
             match (evidence.map(), evidence.trace()) {
                 (Ok(map), Ok(trace)) => {
-                    digest.recorded = Some(recorded(case, &compared.trial, &compared.timeline, &map, &trace));
+                    let recording = Recording::of(case, &compared.trial, &compared.timeline, &map, &trace);
+                    digest.recorded = Some(recording.executions);
+                    digest.stacks = recording.stacks;
                 }
                 (Err(error), _) => digest.unreadable = Some(error.to_string()),
                 (_, Err(error)) => digest.unreadable = Some(error.to_string()),
@@ -373,6 +399,24 @@ fn keys_of(program: &Program, failure: &[FailureLog]) -> (Vec<FailureKey>, Vec<V
         places[number][at as usize] = (key, place as u32);
     }
     (keys, places)
+}
+
+/// The stacks of the exceptions that name a fault, each once.
+fn logged_in(program: &Program, catalogue: &Catalogue, failure: &[FailureLog]) -> Vec<Logged> {
+    let mut found: Vec<Logged> = Vec::new();
+    for log in failure {
+        let mut keys: Vec<Key> = log.tied.entries().iter().map(|it| it.key).collect();
+        let mut seen = FxHashSet::default();
+        keys.retain(|&it| seen.insert(it));
+        for evidence in keys.iter().flat_map(|&it| log.tied.evidence(it)) {
+            for logged in Logged::of(program, catalogue, &evidence.trace()) {
+                if !found.contains(&logged) {
+                    found.push(logged);
+                }
+            }
+        }
+    }
+    found
 }
 
 /// The frames of the system in stack traces.

@@ -19,11 +19,12 @@ use hypocenter_plan::{Candidate, CandidateResult, Fault, Guard, Injection, Outco
 use serde::Serialize;
 
 use crate::case::{Case, Digest, Reader};
-use crate::catalogue::Kinds;
+use crate::catalogue::{Choices, Kinds};
 use crate::executions::{Executions, stable_threads};
 use crate::search::{Pick, Search, SearchOptions};
 use crate::silence::{self, Silent};
-use crate::space::{Observable, Space};
+use crate::space::{Choice, Observable, Space};
+use crate::strategy::Strategy;
 
 /// How often a run with the kept fault alone is asked for before it is given up that it happens again.
 const BASE_ASKED_MAX: u32 = 3;
@@ -54,7 +55,7 @@ pub struct Settings {
     pub normal_runs: u64,
     /// Replays of what was found, and runs without a fault beside them.
     pub replays: u64,
-    /// Rounds after which a second fault is searched for too.
+    /// Rounds after which a second fault is searched for too; never, if it is the greatest number.
     pub patience: u64,
     /// Go on after a success, until nothing is left or the budget is used up.
     pub keep_going: bool,
@@ -247,16 +248,6 @@ struct Level {
     exhausted: bool,
 }
 
-/// What the runs say that a search starts from.
-struct Start<'a> {
-    /// How often each key was matched.
-    matched: Vec<u32>,
-    /// The entries of the failure log without a partner.
-    missing: &'a [u32],
-    /// The threads that are silent in the failure log and not there.
-    silent: Vec<Silent>,
-}
-
 /// What a job is for.
 #[derive(Debug, Clone)]
 enum Asked {
@@ -317,6 +308,7 @@ impl Reproduce {
     fn job(&mut self, asked: Asked, candidates: Vec<Candidate>, limit: usize) -> Job {
         let id = JobId(self.next_id);
         self.next_id += 1;
+        let is_recorded = matches!(asked, Asked::Normal | Asked::Base { .. } | Asked::Replay);
         self.open.insert(id, asked);
         let mut plan = Plan {
             seed: self.settings.plan.seed.wrapping_add(id.0),
@@ -324,8 +316,8 @@ impl Reproduce {
             candidates,
             ..self.settings.plan.clone()
         };
-        if plan.candidates.len() > limit {
-            // Only what a search starts from has to be recorded.
+        if !is_recorded {
+            // What a search starts from has to be recorded, and what is shown at the end.
             plan.record.watch.clear();
         }
         Job { id, work: Work::Trial { workload: self.settings.workload.clone(), plan } }
@@ -373,7 +365,8 @@ impl Reproduce {
 
     /// Whether one fault was searched for long enough.
     fn wants_second(&self) -> bool {
-        self.rounds.len() as u64 >= self.settings.patience || self.levels[0].exhausted
+        let never = self.settings.patience == u64::MAX;
+        !never && (self.rounds.len() as u64 >= self.settings.patience || self.levels[0].exhausted)
     }
 
     /// A round with a kept fault and a second, or one with a fault that is to be kept.
@@ -509,10 +502,16 @@ impl Reproduce {
         let first = recorded.first().copied().unwrap_or_default();
         let executions =
             Executions::of(self.case.catalogue().sites().len(), first, &stable, &mut self.case.names());
-        let missing = self.normal.first().map_or(&[][..], |it| &it.missing);
         let silent: Vec<&[Silent]> = self.normal.iter().map(|it| &it.silent[..]).collect();
-        let start = Start { matched, missing, silent: silence::of_all(&silent) };
-        let level = Level::new(&self.case, &self.settings, Vec::new(), start, executions);
+        let silent = silence::of_all(&silent);
+        let base = self.normal.first().map_or_else(Digest::default, |it| Digest {
+            matched,
+            missing: it.missing.clone(),
+            stacks: it.stacks.clone(),
+            silent,
+            ..Digest::default()
+        });
+        let level = Level::new(&self.case, &self.settings, Vec::new(), base, executions);
         if level.observables.is_empty() {
             self.ended = Some(Standing::NothingMissing);
         } else if level.search.next(&[]).is_empty() {
@@ -614,19 +613,19 @@ impl Reproduce {
         if !is_level {
             return;
         }
-        let recorded = digest.recorded.unwrap_or_default();
+        let recorded = digest.recorded.as_deref().unwrap_or_default();
         let stable = stable_threads(self.normal.iter().filter_map(|it| it.recorded.as_deref()));
         let sites = self.case.catalogue().sites().len();
-        let mut executions = Executions::of(sites, &recorded, &stable, &mut self.case.names());
+        let mut executions = Executions::of(sites, recorded, &stable, &mut self.case.names());
         if let Some(site) = self.case.catalogue().find(&kept.site) {
             executions.keep_behind(site, &kept.when);
         }
-        let mut matched = digest.matched;
+        let mut matched = digest.matched.clone();
         for (of_base, of_normal) in matched.iter_mut().zip(&self.levels[0].matched) {
             *of_base = (*of_base).max(*of_normal);
         }
-        let start = Start { matched, missing: &digest.missing, silent: digest.silent };
-        self.levels.push(Level::new(&self.case, &self.settings, vec![kept], start, executions));
+        let base = Digest { matched, recorded: None, ..digest };
+        self.levels.push(Level::new(&self.case, &self.settings, vec![kept], base, executions));
     }
 
     /// A round is over: it is noted, and proved if the failure happened in it.
@@ -711,24 +710,66 @@ fn candidate_of(injected: &Injected) -> Candidate {
     }
 }
 
+/// The faults that the stacks of the failure log name.
+fn logged_choices(case: &Case) -> Choices {
+    let mut found = Choices::default();
+    let mut all: Vec<&(u32, Fault)> = Vec::new();
+    for it in case.logged().iter().flat_map(|it| &it.faults) {
+        if !all.contains(&it) {
+            all.push(it);
+        }
+    }
+    for (site, fault) in all {
+        found.choices.push(Choice { site: *site, distances: Vec::new() });
+        found.faults.push(fault.clone());
+    }
+    let mut sites: Vec<u32> = found.choices.iter().map(|it| it.site).collect();
+    sites.sort_unstable();
+    sites.dedup();
+    found.sites_inferred = sites.len();
+    found
+}
+
+/// For each of these choices the stacks of a run that fit one of the failure log that names it.
+fn logged_stacks(case: &Case, found: &Choices, stacks: &[Vec<u32>]) -> Vec<Vec<u64>> {
+    let of_choice = |(choice, fault): (&Choice, &Fault)| {
+        let names = |&number: &u32| {
+            let logged = case.logged().get(number as usize);
+            logged.is_some_and(|it| it.faults.iter().any(|it| (it.0, &it.1) == (choice.site, fault)))
+        };
+        let fitting = stacks.iter().enumerate().filter(|(_, it)| it.iter().any(names));
+        fitting.map(|(number, _)| number as u64 + 1).collect()
+    };
+    found.choices.iter().zip(&found.faults).map(of_choice).collect()
+}
+
 impl Level {
     fn new(
         case: &Case,
         settings: &Settings,
         kept: Vec<Candidate>,
-        Start { matched, missing, silent }: Start<'_>,
+        base: Digest,
         mut executions: Executions,
     ) -> Level {
+        let Digest { matched, missing, stacks, silent, .. } = base;
         let keys = case.keys();
         let is_missing = |key: &usize| (keys[*key].entries.len() as u32) > matched[*key];
         let observables: Vec<u32> = (0..keys.len()).filter(is_missing).map(|it| it as u32).collect();
         let of_observable = |&key: &u32| keys[key as usize].wanted.clone();
-        let found = case.catalogue().choices(
-            case.program(),
-            &observables.iter().map(of_observable).collect::<Vec<_>>(),
-            silent.len(),
-            settings.kinds,
-        );
+        let found = match settings.search.strategy {
+            Strategy::Fate => case.catalogue().every(case.program()),
+            Strategy::Stacktrace => logged_choices(case),
+            _ => case.catalogue().choices(
+                case.program(),
+                &observables.iter().map(of_observable).collect::<Vec<_>>(),
+                silent.len(),
+                settings.kinds,
+            ),
+        };
+        let logged = match settings.search.strategy {
+            Strategy::Stacktrace => logged_stacks(case, &found, &stacks),
+            _ => Vec::new(),
+        };
         let mut names = case.names();
         let fell_silent = silent.iter().map(|it| {
             Observable::new(vec![(it.place, names.number(&it.node, &it.thread))], case.symptoms(), 0)
@@ -747,6 +788,7 @@ impl Level {
                 .collect(),
             choices: found.choices,
             instances: std::mem::take(&mut executions.instances),
+            logged,
         };
         Level {
             kept,
@@ -846,7 +888,7 @@ impl Engine for Reproduce {
         let missing = first.map_or_else(Vec::new, |level| {
             let of = |(number, &key): (usize, &u32)| {
                 let it = &keys[key as usize];
-                let leads = |choice: &&crate::space::Choice| {
+                let leads = |choice: &&Choice| {
                     choice.distances.iter().any(|&(observable, _)| observable == number as u32)
                 };
                 Missing {

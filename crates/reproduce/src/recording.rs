@@ -1,7 +1,7 @@
 //! What the trace of a run says of the executions of fault sites, with their places in the failure log.
 
 use hypocenter_logs::{Moment, Tied, Timeline};
-use hypocenter_trace::{Map, Trace};
+use hypocenter_trace::{Map, StackFrame, Trace};
 use rustc_hash::FxHashMap;
 
 use crate::case::{Case, SiteRole};
@@ -22,13 +22,56 @@ struct Hit {
     place: (u32, u32),
 }
 
-/// The executions of fault sites, with their places in the failure log.
-pub(crate) fn recorded(
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Recording {
+    /// The executions of fault sites, with their places in the failure log.
+    pub executions: Vec<ByThread>,
+    /// For each stack, by its number from 1, those of the failure log that it fits.
+    pub stacks: Vec<Vec<u32>>,
+}
+
+impl Recording {
+    pub(crate) fn of(
+        case: &Case,
+        logs: &[Tied],
+        timeline: &Timeline,
+        map: &Map<'_>,
+        trace: &Trace<'_>,
+    ) -> Recording {
+        let mut stacks = Stacks::default();
+        let executions = executions(case, logs, timeline, map, trace, &mut stacks);
+        let fits = |stack: &Vec<StackFrame>| {
+            let logged = case.logged().iter().enumerate();
+            logged.filter(|(_, it)| it.fits(stack)).map(|(number, _)| number as u32).collect()
+        };
+        Recording { executions, stacks: stacks.all.iter().map(fits).collect() }
+    }
+}
+
+/// The stacks of all JVMs, each once, numbered from 1.
+#[derive(Debug, Default)]
+struct Stacks {
+    all: Vec<Vec<StackFrame>>,
+    numbers: FxHashMap<Vec<StackFrame>, u64>,
+}
+
+impl Stacks {
+    fn number(&mut self, stack: Vec<StackFrame>) -> u64 {
+        *self.numbers.entry(stack).or_insert_with_key(|stack| {
+            self.all.push(stack.clone());
+            self.all.len() as u64
+        })
+    }
+}
+
+fn executions(
     case: &Case,
     logs: &[Tied],
     timeline: &Timeline,
     map: &Map<'_>,
     trace: &Trace<'_>,
+    stacks: &mut Stacks,
 ) -> Vec<ByThread> {
     let roles = case.roles(map);
     let mut hits: Vec<Hit> = Vec::new();
@@ -39,6 +82,7 @@ pub(crate) fn recorded(
         let mut emissions = Emissions::default();
         let mut own: Vec<Hit> = Vec::new();
         let mut last: FxHashMap<u32, usize> = FxHashMap::default();
+        let mut known: FxHashMap<u32, u64> = FxHashMap::default();
         for event in trace.events(&jvm) {
             // What a thread did before is over when it does something else.
             if let Some(before) = last.remove(&event.thread) {
@@ -51,7 +95,11 @@ pub(crate) fn recorded(
                         groups.len() as u32 - 1
                     });
                     last.insert(event.thread, own.len());
-                    let (ticks, stack) = (event.ticks, u64::from(event.stack));
+                    let stack = match event.stack {
+                        0 => 0,
+                        it => *known.entry(it).or_insert_with(|| stacks.number(dictionary.stack(it))),
+                    };
+                    let ticks = event.ticks;
                     own.push(Hit { ticks, end: u64::MAX, site: *site, group, stack, ..Hit::default() });
                 }
                 Some(role) => emissions.see(*role, event.thread, event.ticks),

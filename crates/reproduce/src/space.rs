@@ -81,6 +81,8 @@ pub struct Space {
     pub choices: Vec<Choice>,
     /// For each site its executions, in their order.
     pub instances: Vec<Vec<Instance>>,
+    /// For each choice the stacks that the failure log has of it, sorted; empty where nobody asks.
+    pub logged: Vec<Vec<u64>>,
 }
 
 impl Space {

@@ -10,6 +10,7 @@ mod exact;
 mod force;
 mod jacoco;
 mod lab;
+mod play;
 mod reproduce;
 mod scan;
 mod surefire;
@@ -34,6 +35,7 @@ pub enum Eval {
     Corpus(corpus::CorpusArgs),
     Exact(exact::ExactArgs),
     Lab(lab::LabArgs),
+    Play(play::PlayArgs),
     Scan(scan::ScanArgs),
     Targets(targets::TargetsArgs),
     Bugs(bugs::BugsArgs),
@@ -56,6 +58,7 @@ impl Eval {
             Eval::Corpus(args) => corpus::run(args),
             Eval::Exact(args) => exact::run(args),
             Eval::Lab(args) => lab::run(args),
+            Eval::Play(args) => play::run(args),
             Eval::Scan(args) => scan::run(args),
             Eval::Targets(args) => targets::run(args),
             Eval::Bugs(args) => bugs::run(args),

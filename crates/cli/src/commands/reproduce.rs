@@ -2,6 +2,7 @@
 
 mod closest;
 mod columns;
+mod compare;
 mod live;
 mod measured;
 mod result;
@@ -74,6 +75,9 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     for (class, concrete) in abstract_exceptions {
         ready.may_throw(&class, concrete);
     }
+    if let Some(asked) = &what.compare {
+        return compare::run(asked, case, settings(&request, what)?, &ready, lab);
+    }
     let mut engine =
         live::Narrated::new(Reproduce::new(case.clone(), settings(&request, what)?), &case, what.budget);
     let interrupt = Interrupt::watch();
@@ -137,6 +141,7 @@ fn asked(args: &ReproduceArgs) -> Result<Request, Failure> {
         replays: args.replays,
         patience: args.patience,
         keep_going: args.keep_going,
+        compare: args.compare.then(|| compare::asked(args)),
     };
     let plan = Plan { seed: args.seed, ..Plan::default() };
     let request = chosen.request(VERB, &args.target, plan, args.budget.max(2));
@@ -220,7 +225,11 @@ fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
 
 /// What every trial records: each execution of a call, and of a log statement, and what the level filter let through.
 fn plan_of(request: &Request, target: &Target, args: &ReproduceArgs) -> Plan {
-    let level = if args.strategy.needs_stacks() { WatchLevel::Stack } else { WatchLevel::Event };
+    let needs_stacks = match args.compare {
+        true => compare::strategies(args).into_iter().any(Strategy::needs_stacks),
+        false => args.strategy.needs_stacks(),
+    };
+    let level = if needs_stacks { WatchLevel::Stack } else { WatchLevel::Event };
     let own = Watch {
         kinds: vec![SiteKind::Call, SiteKind::Log],
         classes: target.class_patterns.clone(),
