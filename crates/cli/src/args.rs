@@ -284,7 +284,7 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub replays: u64,
     /// Rounds after which a second fault is searched for too
-    #[arg(long, value_name = "N", default_value_t = 40)]
+    #[arg(long, value_name = "N", default_value_t = 20)]
     pub patience: u64,
     /// Go on with a campaign that was cut short: the latest, or this one
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = ["workload", "command", "campaign", "log"])]
@@ -458,6 +458,7 @@ pub struct InjectArgs {
 ///   hypocenter replay                       the first trial of the latest campaign
 ///   hypocenter replay inject-0003
 ///   hypocenter replay run-0007/41 --times 5
+///   hypocenter replay reproduce-0001/9 --export bug-12    a folder with a script, to be kept or sent
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct ReplayArgs {
@@ -467,6 +468,10 @@ pub struct ReplayArgs {
     /// How often
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub times: u64,
+    /// Run nothing, and write a script, the plan and what they need into this directory, which must be new or empty: it works
+    /// without the campaign
+    #[arg(long, value_name = "DIR", conflicts_with = "times")]
+    pub export: Option<PathBuf>,
     #[command(flatten)]
     pub lab: LabArgs,
 }

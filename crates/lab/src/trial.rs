@@ -164,6 +164,7 @@ impl Trial<'_> {
         let plan = self.plan_with_nodes();
         let json = serde_json::to_string_pretty(&plan).expect("a plan is always JSON");
         fs::write(&files.plan, json + "\n").map_err(file_error(&files.plan))?;
+        observer.planned();
         // One file for all trials of a plan; a copy where the file system has no links.
         fs::hard_link(&self.prepared.map, &files.map)
             .or_else(|_| fs::copy(&self.prepared.map, &files.map).map(drop))
@@ -174,6 +175,7 @@ impl Trial<'_> {
         let trial = TrialFile::create(&files.trace, &spec)?;
 
         let staged = self.stage(&files, &directory, &trial, observer)?;
+        observer.gone();
         trial.end();
         let agent_log = fs::read_to_string(files.agent_log()).unwrap_or_default();
         let trace_bytes = mapped(&files.trace)?;

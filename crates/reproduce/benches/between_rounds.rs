@@ -18,7 +18,7 @@ use hypocenter_engine::{Digester, Engine, Evidence, Job, LogBytes, Next, Work};
 use hypocenter_logs::Log;
 use hypocenter_plan::{
     CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Injection, OracleOutcome, Outcome, Plan, Record,
-    Watch,
+    Watch, WatchLevel,
 };
 use hypocenter_program::{ClassPath, Level, Part, Program, Scope, StateOptions, Statement};
 use hypocenter_reproduce::{ByThread, Case, Digest, Kinds, Reproduce, SearchOptions, Settings, Strategy};
@@ -210,7 +210,8 @@ fn executions(case: &Case) -> Vec<ByThread> {
 }
 
 fn settings() -> Settings {
-    let watch = Watch { kinds: Vec::new(), classes: Vec::new(), level: hypocenter_plan::WatchLevel::Event };
+    let watch =
+        Watch { kinds: Vec::new(), classes: Vec::new(), methods: Vec::new(), level: WatchLevel::Event };
     Settings {
         workload: "w".to_owned(),
         plan: Plan { record: Record { watch: vec![watch], ..Record::default() }, ..Plan::default() },

@@ -7,7 +7,7 @@ use hypocenter_logs::{
     Comparison, Entry, Fields, Key, Level, Log, LogError, Position, Statements, Tied, Timeline,
 };
 use hypocenter_plan::SiteKind;
-use hypocenter_program::Program;
+use hypocenter_program::{EMITTING, Program};
 use hypocenter_trace::{Map, SiteId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,7 @@ use crate::catalogue::{Catalogue, NamedFrame, Wanted};
 use crate::executions::{ByThread, Threads};
 use crate::logged::Logged;
 use crate::recording::Recording;
+use crate::silence::{self, Silent};
 use crate::space::Thread;
 use crate::statements;
 
@@ -29,10 +30,10 @@ pub struct Case {
     catalogue: Catalogue,
     statements: Statements,
     /// The log of each node, or of all.
-    failure: Vec<FailureLog>,
+    pub(crate) failure: Vec<FailureLog>,
     keys: Vec<FailureKey>,
     /// For each log, for each entry, its key and its place among all entries in the order of time.
-    places: Vec<Vec<(u32, u32)>>,
+    pub(crate) places: Vec<Vec<(u32, u32)>>,
     /// For each entry, in the order of time, who wrote it.
     threads: Vec<Thread>,
     /// The threads by their names.
@@ -47,9 +48,9 @@ pub struct Case {
 
 /// A log of the failure.
 #[derive(Debug)]
-struct FailureLog {
-    log: Log,
-    tied: Tied,
+pub(crate) struct FailureLog {
+    pub log: Log,
+    pub tied: Tied,
 }
 
 /// Entries of the failure log that say the same.
@@ -61,6 +62,8 @@ pub struct FailureKey {
     pub wanted: Wanted,
     /// How much less they count from the start, since they are not serious.
     pub mild: u32,
+    /// The log of the first, by its number.
+    pub log: u32,
     /// The line of the first in its log.
     pub line: u32,
     /// What the first says.
@@ -74,6 +77,9 @@ pub struct Digest {
     pub matched: Vec<u32>,
     /// Entries of the trial's log without a partner in the failure log.
     pub own: u32,
+    /// The threads that write more than in the failure log from some place on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub silent: Vec<Silent>,
     /// The entries of the failure log without a partner, of a run that a search starts from: their places in the order of
     /// time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -95,6 +101,10 @@ pub(crate) enum SiteRole {
     Fault(u32),
     /// A log statement, by its number in the program.
     Log(u32),
+    /// One that prints: nothing filters it.
+    Print(u32),
+    /// Where a framework has let a message through.
+    Emission,
     Nothing,
 }
 
@@ -116,11 +126,12 @@ impl Case {
         let failure: Vec<FailureLog> = failure.into_iter().map(tie).collect();
         let (keys, places) = keys_of(&program, &failure);
         let logged = logged_in(&program, &catalogue, &failure);
-        let mut names = Threads::default();
+        let mut names = Threads::of_nodes(failure.iter().map(|it| it.tied.node()));
         let mut threads = vec![Thread::default(); places.iter().map(Vec::len).sum()];
         for (log, places) in failure.iter().zip(&places) {
             for (entry, &(_, place)) in log.tied.entries().iter().zip(places) {
-                threads[place as usize] = names.number(&log.tied.threads()[entry.thread as usize].name);
+                threads[place as usize] =
+                    names.number(log.tied.node(), &log.tied.threads()[entry.thread as usize].name);
             }
         }
         let mut symptoms = Vec::new();
@@ -159,6 +170,11 @@ impl Case {
     /// What the failure log says, each once.
     pub fn keys(&self) -> &[FailureKey] {
         &self.keys
+    }
+
+    /// The node that a log of the failure is of.
+    pub fn node(&self, log: u32) -> &str {
+        self.failure[log as usize].tied.node()
     }
 
     /// For each entry of the failure log, in the order of time, who wrote it.
@@ -204,7 +220,15 @@ impl Case {
                 Some(SiteKind::Log) => map
                     .site(SiteId(number))
                     .and_then(|it| by_place.get(&(it.class, it.method, it.line.unwrap_or(0))).copied())
-                    .map_or(SiteRole::Nothing, SiteRole::Log),
+                    .map_or(SiteRole::Nothing, |it| {
+                        let is_print = self.program.statements.statements()[it as usize].level
+                            == hypocenter_program::Level::Print;
+                        if is_print { SiteRole::Print(it) } else { SiteRole::Log(it) }
+                    }),
+                Some(SiteKind::Entry) => map
+                    .site(SiteId(number))
+                    .filter(|it| EMITTING.contains(&(it.class.as_str(), it.method.as_str())))
+                    .map_or(SiteRole::Nothing, |_| SiteRole::Emission),
                 _ => SiteRole::Nothing,
             };
             (0..map.site_count() as u32).map(role).collect()
@@ -212,7 +236,7 @@ impl Case {
     }
 
     /// Compares the logs of a trial with those of the failure.
-    fn compare(&self, logs: &[TrialLog]) -> Compared {
+    pub(crate) fn compare(&self, logs: &[TrialLog]) -> Compared {
         let own = self.failure.first().map_or(Fields::ALL, |it| it.tied.fields());
         let fields = logs.iter().fold(own, |all, it| all & Fields::of(it.log.layout()));
         // What the trial does not say cannot be asked of the failure log either.
@@ -239,22 +263,26 @@ impl Case {
             pairs += 1;
         }
         let entries: usize = trial.iter().map(|it| it.entries().len()).sum();
-        let digest = Digest { matched, missing, own: (entries - pairs) as u32, ..Digest::default() };
-        Compared { digest, timeline: Timeline::of(&failure, &trial, &comparison), trial }
+        let timeline = Timeline::of(&failure, &trial, &comparison);
+        let silent = silence::silent(&trial, &comparison, &timeline);
+        let digest = Digest { matched, missing, own: (entries - pairs) as u32, silent, ..Digest::default() };
+        Compared { digest, timeline, comparison, trial }
     }
 }
 
 /// The log of a process of a trial.
-struct TrialLog {
-    process: String,
-    log: Log,
+pub(crate) struct TrialLog {
+    pub process: String,
+    pub log: Log,
 }
 
 /// The logs of a trial beside those of the failure.
-struct Compared {
-    digest: Digest,
-    trial: Vec<Tied>,
-    timeline: Timeline,
+pub(crate) struct Compared {
+    pub digest: Digest,
+    /// The trial's logs, one a process.
+    pub trial: Vec<Tied>,
+    pub comparison: Comparison,
+    pub timeline: Timeline,
 }
 
 impl Digester for Reader {
@@ -293,7 +321,7 @@ impl Digester for Reader {
 }
 
 /// The logs of a trial that are logs, and what is wrong with the others. A process may write its log to either stream.
-fn read(logs: &[LogBytes]) -> (Vec<TrialLog>, Vec<String>) {
+pub(crate) fn read(logs: &[LogBytes]) -> (Vec<TrialLog>, Vec<String>) {
     let mut found = Vec::new();
     let mut problems = Vec::new();
     for it in logs.iter().filter(|it| !it.bytes.is_empty()) {
@@ -309,6 +337,12 @@ fn read(logs: &[LogBytes]) -> (Vec<TrialLog>, Vec<String>) {
 /// Several logs as one, in the order of time.
 fn merged(node: &str, logs: &[TrialLog], statements: &Statements, fields: Fields) -> Tied {
     let mut tied = Tied::empty(node, fields);
+    in_order(logs).iter().for_each(|entry| tied.push(entry, statements));
+    tied
+}
+
+/// The entries of several logs of a process, in the order of time.
+pub(crate) fn in_order(logs: &[TrialLog]) -> Vec<Entry<'_>> {
     let mut entries: Vec<(i64, Entry<'_>)> = Vec::new();
     for it in logs {
         let mut last = i64::MIN;
@@ -318,8 +352,7 @@ fn merged(node: &str, logs: &[TrialLog], statements: &Statements, fields: Fields
         }
     }
     entries.sort_by_key(|it| it.0);
-    entries.iter().for_each(|(_, entry)| tied.push(entry, statements));
-    tied
+    entries.into_iter().map(|(_, entry)| entry).collect()
 }
 
 /// What the failure log says, each once, in the order of its first entry; and for each log, for each entry, its key and its
@@ -354,8 +387,9 @@ fn keys_of(program: &Program, failure: &[FailureLog]) -> (Vec<FailureKey>, Vec<V
                 mild: match level {
                     Some(level) if level >= Level::Error => 0,
                     Some(Level::Warn) => 2,
-                    _ => 3,
+                    _ => 4,
                 },
+                log: number as u32,
                 line: entry.line,
                 message: message.chars().take(MESSAGE_CHARS_MAX).collect(),
             });

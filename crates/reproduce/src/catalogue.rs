@@ -12,6 +12,10 @@ use crate::statements::copies;
 /// How far a delay is taken to be from anything: time is seen by everybody, and an exception that leads to an observable
 /// explains more than a delay that may.
 const DELAY_DISTANCE: u32 = 12;
+/// How far a delay is from what its method leads to, beyond the distance of that: what comes behind it comes late.
+const LATE_DISTANCE: u32 = 7;
+/// How far a delay is from a thread that falls silent.
+const SILENCE_DISTANCE: u32 = 8;
 
 /// What it costs to throw another class than a call declares: a handler on the way names it, and the declared one does as
 /// well where that makes no difference.
@@ -152,25 +156,54 @@ impl Catalogue {
         self.numbers.get(&Point::of(site)).copied()
     }
 
+    /// The call of a site.
+    pub(crate) fn call(&self, number: u32) -> CallId {
+        self.calls[number as usize]
+    }
+
+    /// The frame of the stack traces that were logged with an observable that names a fault best.
+    pub(crate) fn frame_of(
+        &self,
+        program: &Program,
+        wanted: &Wanted,
+        call: CallId,
+        class: TypeId,
+    ) -> Option<NamedFrame> {
+        let distance = |frame: &NamedFrame| {
+            let named = self.named(program, frame).into_iter();
+            named.filter(|it| (it.0, it.1) == (call, class)).map(|it| it.2).min()
+        };
+        let named = wanted.frames.iter().filter_map(|it| Some((distance(it)?, it)));
+        named.min_by_key(|it| it.0).map(|it| it.1.clone())
+    }
+
     fn number(&self, call: CallId) -> Option<u32> {
         self.calls.binary_search(&call).ok().map(|it| it as u32)
     }
 
-    /// What can lead to some observables.
-    pub fn choices(&self, program: &Program, observables: &[Wanted], kinds: Kinds) -> Choices {
+    /// What can lead to some observables, and to some threads being silent, which have the numbers behind.
+    pub fn choices(&self, program: &Program, observables: &[Wanted], silent: usize, kinds: Kinds) -> Choices {
         let mut found = Choices::default();
+        let causes = Causes::of(program, observables);
         if kinds.exceptions {
-            self.exceptions(program, observables, &mut found);
+            self.exceptions(program, observables, &causes, &mut found);
         }
         if let Some(delay_ms) = kinds.delay_ms {
             let fault = Fault::Delay { delay_ms, pause: Pause::Sleep };
             // A delay explains no exception that was logged.
             let against = |it: &Wanted| if it.frames.is_empty() { 0 } else { OTHER_EXCEPTION_DISTANCE };
-            let distance = |(number, it): (usize, &Wanted)| (number as u32, DELAY_DISTANCE + against(it));
-            let distances: Vec<(u32, u32)> = observables.iter().enumerate().map(distance).collect();
+            let of_methods = causes.methods(program, observables.len());
             let delays = program.faults.sites().iter().filter(|it| it.kind == FaultKind::Delay);
-            for site in delays.filter_map(|it| self.number(it.call)) {
-                found.choices.push(Choice { site, distances: distances.clone() });
+            for (call, site) in delays.filter_map(|it| Some((it.call, self.number(it.call)?))) {
+                let method = program.facts.call(call).method;
+                let distance = |(number, it): (usize, &Wanted)| {
+                    let late =
+                        of_methods[number].get(&method).map_or(DELAY_DISTANCE, |it| it + LATE_DISTANCE);
+                    (number as u32, late.min(DELAY_DISTANCE) + against(it))
+                };
+                let silent = (0..silent).map(|it| ((observables.len() + it) as u32, SILENCE_DISTANCE));
+                let distances = observables.iter().enumerate().map(distance).chain(silent).collect();
+                found.choices.push(Choice { site, distances });
                 found.faults.push(fault.clone());
             }
         }
@@ -259,23 +292,9 @@ impl Catalogue {
         found.into_iter().map(|(_, site, class)| (site, fault(class))).collect()
     }
 
-    fn exceptions(&self, program: &Program, observables: &[Wanted], found: &mut Choices) {
+    fn exceptions(&self, program: &Program, observables: &[Wanted], causes: &Causes, found: &mut Choices) {
         let (world, faults) = (&program.world, &program.faults);
-        let mut starts: Vec<(MethodId, u16)> = Vec::new();
-        let mut owners: Vec<u32> = Vec::new();
-        for (observable, wanted) in observables.iter().enumerate() {
-            for it in wanted.statements.iter().flat_map(|&number| copies(program, number)) {
-                // What a wrapper writes depends on its caller, and on how the wrapper comes to write it.
-                let written = it.via.map(|_| (it.written.method, it.written.instruction));
-                let places = std::iter::once((it.method, it.instruction)).chain(written);
-                for place in places {
-                    starts.push(place);
-                    owners.push(observable as u32);
-                }
-            }
-        }
-        let takes = |call, exception| faults.thrown(world, call, exception).is_some();
-        let graph = CausalGraph::of(program.causes(), &starts, GraphOptions::default(), takes);
+        let Causes { graph, owners } = causes;
         let nodes: Vec<(u32, CallId, TypeId)> = graph
             .nodes()
             .iter()
@@ -397,6 +416,57 @@ impl Catalogue {
         let declared = program.faults.at(call).iter().flat_map(|it| it.kind.exceptions());
         let fits = |it: &&TypeId| are_kin(&program.world, **it, logged);
         found.extend(declared.filter(fits).map(|&class| (call, class, distance)));
+    }
+}
+
+/// The causal graph of some observables.
+#[derive(Debug)]
+struct Causes {
+    graph: CausalGraph,
+    /// For each start the observable that it is of.
+    owners: Vec<u32>,
+}
+
+impl Causes {
+    fn of(program: &Program, observables: &[Wanted]) -> Causes {
+        let mut starts: Vec<(MethodId, u16)> = Vec::new();
+        let mut owners: Vec<u32> = Vec::new();
+        for (observable, wanted) in observables.iter().enumerate() {
+            for it in wanted.statements.iter().flat_map(|&number| copies(program, number)) {
+                // What a wrapper writes depends on its caller, and on how the wrapper comes to write it.
+                let written = it.via.map(|_| (it.written.method, it.written.instruction));
+                let places = std::iter::once((it.method, it.instruction)).chain(written);
+                for place in places {
+                    starts.push(place);
+                    owners.push(observable as u32);
+                }
+            }
+        }
+        let takes = |call, exception| program.faults.thrown(&program.world, call, exception).is_some();
+        let graph = CausalGraph::of(program.causes(), &starts, GraphOptions::default(), takes);
+        Causes { graph, owners }
+    }
+
+    /// For each observable the methods in which something leads to it, and how far it is.
+    fn methods(&self, program: &Program, observables: usize) -> Vec<FxHashMap<MethodId, u32>> {
+        let method = |node: &Node| match *node {
+            Node::Location(method, _) | Node::Condition(method, ..) | Node::Invocation(method) => {
+                Some(method)
+            }
+            Node::Handler(handler) => Some(program.facts.handler(handler).method),
+            Node::Internal(call, _) => Some(program.facts.call(call).method),
+            _ => None,
+        };
+        let methods: Vec<Option<MethodId>> = self.graph.nodes().iter().map(method).collect();
+        let mut found: Vec<FxHashMap<MethodId, u32>> = vec![FxHashMap::default(); observables];
+        for (start, &observable) in self.owners.iter().enumerate() {
+            for (method, distance) in methods.iter().zip(self.graph.distances(start)) {
+                let Some(method) = method.filter(|_| distance != u32::MAX) else { continue };
+                let nearest = found[observable as usize].entry(method).or_insert(distance);
+                *nearest = distance.min(*nearest);
+            }
+        }
+        found
     }
 }
 

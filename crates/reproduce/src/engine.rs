@@ -4,30 +4,39 @@
 //!    are the observables; where their executions lie in the failure log says when a fault may have happened.
 //! 2. *Rounds* under a plan of the search's best faults, of which the first that is reached happens, until the oracle
 //!    says that the failure happened, or nothing is left, or the budget is used up.
-//! 3. The fault that did it is *replayed* alone, and the workload is run without any fault as often, so that a failure
-//!    that comes by itself is not taken for a success.
+//! 3. The fault that did it is *replayed* alone, and the workload is run without any fault until it ran so as often, so that
+//!    a failure that comes by itself is not taken for a success.
 //!
-//! When one fault does not do it, the one that showed most observables is kept, its run takes the place of the normal one, and a
-//! second fault is searched for beside it; the search for one goes on in every other round.
+//! When one fault does not do it, the one that showed most where the failure log has it is *kept*: its run takes the place of the
+//! normal one, and a second fault is searched for behind it. After a few rounds the next best is kept, and so on; the search for
+//! one fault goes on in every other round.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hypocenter_engine::{Engine, Job, JobId, Next, Work};
-use hypocenter_plan::{
-    Candidate, CandidateOutcome, CandidateResult, Fault, Guard, Injection, Outcome, Plan, Repeat, Site,
-};
+use hypocenter_plan::{Candidate, CandidateResult, Fault, Guard, Injection, Outcome, Plan, Repeat, Site};
 use serde::Serialize;
 
 use crate::case::{Case, Digest, Reader};
 use crate::catalogue::{Choices, Kinds};
 use crate::executions::{Executions, stable_threads};
 use crate::search::{Pick, Search, SearchOptions};
+use crate::silence::{self, Silent};
 use crate::space::{Choice, Observable, Space};
 use crate::strategy::Strategy;
 
 /// How often a run with the kept fault alone is asked for before it is given up that it happens again.
 const BASE_ASKED_MAX: u32 = 3;
+/// How much less counts, in steps of the causal graph, what normal runs say as well and the failure log says more often.
+const KNOWN_DISTANCE: u32 = 2;
+/// How many faults are kept, each with a search of its own.
+const KEPT_MAX: usize = 32;
+/// How many rounds one has before the next is kept. What is kept is right or not, and if it is, the second fault is near.
+const KEPT_ROUNDS: u64 = 4;
+
+/// How much of the ranking of a round is kept.
+const RANKING_MAX: usize = 4_000;
 
 /// What can be set.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,10 +102,14 @@ pub struct Round {
     pub window: usize,
     /// The fault that happened, if any.
     pub fault: Option<Injected>,
-    /// Where its fault stood in the ranking when the round was asked for, from 1.
+    /// Where the site of its fault stood among those that were left when the round was asked for, from 1.
     pub rank: Option<usize>,
+    /// Where the site of what was found in the end stood then (ANDURIL, Figure 6); of two faults the second's.
+    pub found_rank: Option<usize>,
+    /// How many sites were left.
+    pub left: usize,
     /// The faults that were kept from an earlier round and happened again.
-    pub kept: usize,
+    pub kept: Vec<Injected>,
     /// The observables that it showed, by their numbers.
     pub shown: Vec<u32>,
     /// Whether the failure happened.
@@ -140,6 +153,11 @@ pub struct Found {
 /// Something that the failure log shows and normal runs do not.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Missing {
+    /// What stands for it in the case.
+    #[serde(skip)]
+    pub key: u32,
+    /// The node whose log has it first.
+    pub node: String,
     /// Its first entry in the failure log.
     pub entry: u32,
     /// The line there.
@@ -196,8 +214,14 @@ pub struct Reproduce {
     levels: Vec<Level>,
     rounds: Vec<Round>,
     rounds_asked: u64,
-    /// How often the run with the best fault was asked for.
-    base_asked: u32,
+    /// For each round of the search for one fault, by its number, what happened in it.
+    picked: BTreeMap<u64, Pick>,
+    /// The faults that were chosen to be kept, and how often a run with nothing else was asked for.
+    kept: Vec<(Injected, u32)>,
+    /// Those that did not happen again.
+    unkept: Vec<Injected>,
+    /// For each round that was asked for the sites that were left, best first, and how many there were.
+    rankings: Vec<(Vec<u32>, usize)>,
     proof: Option<Proof>,
     /// Trials of which the oracle could not say anything.
     unjudged: u64,
@@ -212,12 +236,28 @@ struct Level {
     search: Search,
     faults: Vec<Fault>,
     executions: Executions,
-    /// For each observable of the search its number in the case.
+    /// For each observable of the search its number in the case; behind them are the silent threads.
     observables: Vec<u32>,
+    /// The threads that are silent in the failure log.
+    silent: Vec<Silent>,
     /// How often each key was matched in the run that the level starts from.
     matched: Vec<u32>,
     sites_inferred: usize,
+    /// How many rounds it had.
+    rounds: u64,
     exhausted: bool,
+}
+
+/// What the runs say that a search starts from.
+struct Start<'a> {
+    /// How often each key was matched.
+    matched: Vec<u32>,
+    /// The entries of the failure log without a partner.
+    missing: &'a [u32],
+    /// The threads that are silent in the failure log and not there.
+    silent: Vec<Silent>,
+    /// For each stack of theirs the stacks of the failure log that it fits.
+    stacks: &'a [Vec<u32>],
 }
 
 /// What a job is for.
@@ -225,7 +265,7 @@ struct Level {
 enum Asked {
     Normal,
     Round { number: u64, level: usize, picks: Vec<Pick> },
-    Base { kept: Vec<Candidate> },
+    Base { number: u64, kept: Box<Candidate> },
     Replay,
     Control,
 }
@@ -234,6 +274,8 @@ enum Asked {
 #[derive(Debug)]
 struct Proof {
     found: Found,
+    /// How many runs without a fault are wanted: with those that were made, as many as replays.
+    controls: u64,
     replays_asked: u64,
     controls_asked: u64,
     open: u64,
@@ -254,7 +296,10 @@ impl Reproduce {
             levels: Vec::new(),
             rounds: Vec::new(),
             rounds_asked: 0,
-            base_asked: 0,
+            kept: Vec::new(),
+            picked: BTreeMap::new(),
+            unkept: Vec::new(),
+            rankings: Vec::new(),
             unjudged: 0,
             proof: None,
             found: Vec::new(),
@@ -275,7 +320,7 @@ impl Reproduce {
     fn job(&mut self, asked: Asked, candidates: Vec<Candidate>, limit: usize) -> Job {
         let id = JobId(self.next_id);
         self.next_id += 1;
-        let is_base = matches!(asked, Asked::Normal | Asked::Base { .. });
+        let is_round = matches!(asked, Asked::Round { .. } | Asked::Control);
         self.open.insert(id, asked);
         let mut plan = Plan {
             seed: self.settings.plan.seed.wrapping_add(id.0),
@@ -283,8 +328,8 @@ impl Reproduce {
             candidates,
             ..self.settings.plan.clone()
         };
-        if !is_base {
-            // Only what a search starts from has to be recorded.
+        if is_round {
+            // Only what a search starts from has to be recorded, and what is shown to people.
             plan.record.watch.clear();
         }
         Job { id, work: Work::Trial { workload: self.settings.workload.clone(), plan } }
@@ -305,13 +350,14 @@ impl Reproduce {
         if let Some(proof) = &mut self.proof {
             let (faults, limit) = (proof.found.plan.candidates.clone(), proof.found.faults.len());
             // In turns, so that both have the same weather.
-            let replay = proof.replays_asked <= proof.controls_asked;
+            let replay =
+                proof.replays_asked <= proof.controls_asked || proof.controls_asked >= proof.controls;
             if replay && proof.replays_asked < self.settings.replays {
                 proof.replays_asked += 1;
                 proof.open += 1;
                 return Some(self.job(Asked::Replay, faults, limit));
             }
-            if proof.controls_asked < self.settings.replays {
+            if proof.controls_asked < proof.controls {
                 proof.controls_asked += 1;
                 proof.open += 1;
                 return Some(self.job(Asked::Control, Vec::new(), 1));
@@ -321,17 +367,12 @@ impl Reproduce {
         if self.rounds_asked >= self.settings.budget {
             return None;
         }
-        if self.levels.len() == 1
-            && self.base_asked < BASE_ASKED_MAX
-            && !self.open.values().any(|it| matches!(it, Asked::Base { .. }))
-            && self.wants_second()
-            && let Some(kept) = self.best_fault()
-        {
-            self.base_asked += 1;
-            let limit = kept.len();
-            return Some(self.job(Asked::Base { kept: kept.clone() }, kept, limit));
+        // The search for one fault and those for a second take turns.
+        if self.wants_second() && !self.rounds_asked.is_multiple_of(2) {
+            self.second().or_else(|| self.round(0))
+        } else {
+            self.round(0).or_else(|| self.second())
         }
-        self.round()
     }
 
     /// Whether one fault was searched for long enough.
@@ -340,37 +381,109 @@ impl Reproduce {
         !never && (self.rounds.len() as u64 >= self.settings.patience || self.levels[0].exhausted)
     }
 
-    fn round(&mut self) -> Option<Job> {
-        // With a second level, both take turns, unless one of them has nothing left.
-        let mut order: Vec<usize> = (0..self.levels.len()).collect();
-        if self.rounds_asked % 2 == 1 {
-            order.reverse();
+    /// A round with a kept fault and a second, or one with a fault that is to be kept.
+    fn second(&mut self) -> Option<Job> {
+        if !self.wants_second() {
+            return None;
         }
-        for number in order {
-            let busy = self.busy(number);
-            let level = &mut self.levels[number];
-            let picks = level.search.next(&busy);
-            if picks.is_empty() {
-                level.exhausted = busy.is_empty();
-                continue;
-            }
-            let candidate = |pick: &Pick| {
-                let site = level.search.space().choices[pick.choice as usize].site;
-                Candidate {
-                    site: self.case.catalogue().sites()[site as usize].clone(),
-                    fault: level.faults[pick.choice as usize].clone(),
-                    when: level.executions.guard(site, pick.instance),
-                    repeat: Repeat::Once,
-                }
-            };
-            let kept = level.kept.iter().cloned();
-            let candidates: Vec<Candidate> = kept.chain(picks.iter().map(candidate)).collect();
-            let limit = level.kept.len() + 1;
+        let is_over = |it: &Level| it.exhausted || it.rounds >= KEPT_ROUNDS;
+        if self.levels[1..].iter().all(is_over)
+            && let Some(kept) = self.next_kept()
+        {
             self.rounds_asked += 1;
-            let asked = Asked::Round { number: self.rounds_asked, level: number, picks };
-            return Some(self.job(asked, candidates, limit));
+            self.rankings.push((Vec::new(), 0));
+            let asked = Asked::Base { number: self.rounds_asked, kept: Box::new(kept.clone()) };
+            return Some(self.job(asked, vec![kept], 1));
         }
-        None
+        let mut order: Vec<usize> = (1..self.levels.len()).collect();
+        order.sort_by_key(|&it| self.levels[it].rounds / KEPT_ROUNDS);
+        order.into_iter().find_map(|it| self.round(it))
+    }
+
+    /// The fault of which a run of its own is wanted now, so that a second is searched for behind it.
+    fn next_kept(&mut self) -> Option<Candidate> {
+        if self.open.values().any(|it| matches!(it, Asked::Base { .. })) {
+            return None;
+        }
+        let is_last_without = self.levels.len() <= self.kept.len();
+        if let Some((fault, asked)) = self.kept.last_mut()
+            && is_last_without
+        {
+            if *asked < BASE_ASKED_MAX {
+                *asked += 1;
+                return Some(candidate_of(fault));
+            }
+            // It does not happen again.
+            self.unkept.extend(self.kept.pop().map(|it| it.0));
+        }
+        if self.kept.len() >= KEPT_MAX {
+            return None;
+        }
+        let fault = self.best_fault()?.clone();
+        self.kept.push((fault.clone(), 1));
+        Some(candidate_of(&fault))
+    }
+
+    /// The fault that showed most, of those that did not bring the failure and were not kept yet. What is far from the failure
+    /// counts less, and so does what the failure log has at another time than the fault was.
+    fn best_fault(&self) -> Option<&Injected> {
+        let first = self.levels.first()?;
+        let space = first.search.space();
+        let worth = |round: &Round| {
+            let pick = self.picked.get(&round.number)?;
+            let instance = &space.instances_of(pick.choice)[pick.instance as usize];
+            let of_key = |key: &u32| {
+                let at = first.observables.binary_search(key).ok()?;
+                let observable = &space.observables[at];
+                Some(1.0 / f64::from((1 + observable.remote) * (1 + observable.apart(instance))))
+            };
+            Some(round.shown.iter().filter_map(of_key).sum::<f64>())
+        };
+        let was_kept = |fault: &Injected| {
+            let mut all = self.kept.iter().map(|it| &it.0).chain(&self.unkept);
+            all.any(|it| (&it.site, &it.fault) == (&fault.site, &fault.fault))
+        };
+        let shows = self.rounds.iter().filter(|it| !it.happened && !it.shown.is_empty());
+        let faults = shows.filter_map(|it| Some((worth(it)?, it.number, it.fault.as_ref()?)));
+        let new = faults.filter(|(_, _, fault)| !was_kept(fault));
+        new.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, _, fault)| fault)
+    }
+
+    /// A round of a level.
+    fn round(&mut self, number: usize) -> Option<Job> {
+        let busy = self.busy(number);
+        let level = &mut self.levels[number];
+        let picks = level.search.next(&busy);
+        if picks.is_empty() {
+            level.exhausted = busy.is_empty();
+            return None;
+        }
+        level.rounds += 1;
+        let candidate = |pick: &Pick| {
+            let site = level.search.space().choices[pick.choice as usize].site;
+            Candidate {
+                site: self.case.catalogue().sites()[site as usize].clone(),
+                fault: level.faults[pick.choice as usize].clone(),
+                when: level.executions.guard(site, pick.instance),
+                repeat: Repeat::Once,
+            }
+        };
+        let kept = level.kept.iter().cloned();
+        let candidates: Vec<Candidate> = kept.chain(picks.iter().map(candidate)).collect();
+        let limit = level.kept.len() + 1;
+        self.rounds_asked += 1;
+        let mut sites = level.search.sites();
+        let left = sites.len();
+        sites.truncate(RANKING_MAX);
+        self.rankings.push((sites, left));
+        let asked = Asked::Round { number: self.rounds_asked, level: number, picks };
+        Some(self.job(asked, candidates, limit))
+    }
+
+    /// Where a site stood when a round was asked for, from 1.
+    fn rank(&self, round: u64, site: u32) -> Option<usize> {
+        let (sites, _) = self.rankings.get(usize::try_from(round).ok()?.checked_sub(1)?)?;
+        sites.iter().position(|&it| it == site).map(|it| it + 1)
     }
 
     /// What the open rounds of a level may inject.
@@ -380,14 +493,6 @@ impl Reproduce {
             _ => None,
         });
         picks.flatten().copied().collect()
-    }
-
-    /// The fault that showed most of what is missing, of those that did not bring the failure.
-    fn best_fault(&self) -> Option<Vec<Candidate>> {
-        let shown = |it: &&Round| (it.shown.len(), std::cmp::Reverse(it.number));
-        let best = self.rounds.iter().filter(|it| it.fault.is_some() && it.kept == 0).max_by_key(shown)?;
-        let injected = best.fault.as_ref().filter(|_| !best.shown.is_empty())?;
-        Some(vec![candidate_of(injected)])
     }
 
     /// All normal runs are told: what is missing, what leads there, and when it may have happened.
@@ -409,13 +514,11 @@ impl Reproduce {
         let first = recorded.first().copied().unwrap_or_default();
         let executions =
             Executions::of(self.case.catalogue().sites().len(), first, &stable, &mut self.case.names());
-        let base = self.normal.first().map_or_else(Digest::default, |it| Digest {
-            matched,
-            missing: it.missing.clone(),
-            stacks: it.stacks.clone(),
-            ..Digest::default()
-        });
-        let level = Level::new(&self.case, &self.settings, Vec::new(), base, executions);
+        let missing = self.normal.first().map_or(&[][..], |it| &it.missing);
+        let silent: Vec<&[Silent]> = self.normal.iter().map(|it| &it.silent[..]).collect();
+        let stacks = self.normal.first().map_or(&[][..], |it| &it.stacks);
+        let start = Start { matched, missing, silent: silence::of_all(&silent), stacks };
+        let level = Level::new(&self.case, &self.settings, Vec::new(), start, executions);
         if level.observables.is_empty() {
             self.ended = Some(Standing::NothingMissing);
         } else if level.search.next(&[]).is_empty() {
@@ -450,39 +553,98 @@ impl Reproduce {
         }
         let happened = outcome.failure.as_ref().is_some_and(|it| it.happened);
         let hit = (0..picks.len()).find_map(|it| Some((picks[it], injected(kept + it)?)));
-        let shown: Vec<u32> = (0..level.observables.len() as u32)
-            .filter(|&observable| {
-                let key = level.observables[observable as usize] as usize;
-                digest.matched.get(key).copied().unwrap_or(0) > level.matched[key]
-            })
-            .collect();
+        let shown = level.shown(digest);
         let kept_now: Vec<Injected> = (0..kept).filter_map(injected).collect();
-        let rank = hit.as_ref().and_then(|(pick, _)| level.search.rank(pick.choice));
+        let site = hit.as_ref().map(|(pick, _)| level.search.space().choices[pick.choice as usize].site);
         let window = picks.len();
         match &hit {
             Some((pick, _)) if happened => level.search.used(*pick),
+            // Without what was kept, the second fault has not been tried.
+            Some(_) if kept_now.len() < kept => {}
             Some((pick, _)) => level.search.failed(*pick, shown.iter().copied()),
             None => level.search.missed(),
         }
         // By their numbers at the first level, where all are.
-        let shown: Vec<u32> = shown.iter().map(|&it| level.observables[it as usize]).collect();
+        let shown: Vec<u32> =
+            shown.iter().filter_map(|&it| level.observables.get(it as usize)).copied().collect();
+        if let (0, Some((pick, _))) = (at, &hit) {
+            self.picked.insert(number, *pick);
+        }
         let fault = hit.map(|(_, it)| it);
         let round = Round {
             number,
             trial: id.0,
             window,
-            rank,
-            kept: kept_now.len(),
+            rank: site.and_then(|it| self.rank(number, it)),
+            found_rank: None,
+            left: self.rankings.get(number as usize - 1).map_or(0, |it| it.1),
+            kept: kept_now,
             shown,
             happened,
-            fault: fault.clone(),
+            fault,
         };
+        self.settle(round, outcome);
+    }
+
+    /// A fault that is to be kept was tried again, and alone.
+    fn told_base(&mut self, id: JobId, (number, kept): (u64, Candidate), outcome: &Outcome, digest: Digest) {
+        let happened = outcome.failure.as_ref().is_some_and(|it| it.happened);
+        let fault = outcome.candidates.first().and_then(|it| match &it.result {
+            CandidateResult::Injected(at) => Some(Injected {
+                site: it.site.clone(),
+                fault: it.fault.clone(),
+                guard: kept.when.clone(),
+                at: at.clone(),
+            }),
+            _ => None,
+        });
+        let keys = self.levels[0].observables.iter().copied();
+        let shown =
+            keys.filter(|&key| digest.matched.get(key as usize) > self.levels[0].matched.get(key as usize));
+        let shown = shown.collect();
+        let is_level = fault.is_some() && !happened;
+        let round = Round {
+            number,
+            trial: id.0,
+            window: 1,
+            rank: None,
+            found_rank: None,
+            left: 0,
+            kept: Vec::new(),
+            shown,
+            happened,
+            fault,
+        };
+        self.settle(round, outcome);
+        // A run without it is nothing to start from: it is asked for again, a few times.
+        if !is_level {
+            return;
+        }
+        let recorded = digest.recorded.unwrap_or_default();
+        let stable = stable_threads(self.normal.iter().filter_map(|it| it.recorded.as_deref()));
+        let sites = self.case.catalogue().sites().len();
+        let mut executions = Executions::of(sites, &recorded, &stable, &mut self.case.names());
+        if let Some(site) = self.case.catalogue().find(&kept.site) {
+            executions.keep_behind(site, &kept.when);
+        }
+        let mut matched = digest.matched;
+        for (of_base, of_normal) in matched.iter_mut().zip(&self.levels[0].matched) {
+            *of_base = (*of_base).max(*of_normal);
+        }
+        let (missing, stacks) = (&digest.missing[..], &digest.stacks[..]);
+        let start = Start { matched, missing, silent: digest.silent, stacks };
+        self.levels.push(Level::new(&self.case, &self.settings, vec![kept], start, executions));
+    }
+
+    /// A round is over: it is noted, and proved if the failure happened in it.
+    fn settle(&mut self, round: Round, outcome: &Outcome) {
+        let faults: Vec<Injected> = round.kept.iter().chain(&round.fault).cloned().collect();
+        let (number, trial, happened) = (round.number, round.trial, round.happened);
         let place = self.rounds.partition_point(|it| it.number < number);
         self.rounds.insert(place, round);
         if !happened {
             return;
         }
-        let faults: Vec<Injected> = kept_now.into_iter().chain(fault).collect();
         if faults.is_empty() {
             // It came by itself.
             self.normal_failed += 1;
@@ -499,17 +661,16 @@ impl Reproduce {
             ..self.settings.plan.clone()
         };
         let why = outcome.failure.as_ref().map(|it| it.why.clone()).unwrap_or_default();
-        let found = Found { round: number, trial: id.0, faults, plan, why, hits: 0, runs: 0, replayed: None };
-        self.proof = Some(Proof { found, replays_asked: 0, controls_asked: 0, open: 0 });
+        let found = Found { round: number, trial, faults, plan, why, hits: 0, runs: 0, replayed: None };
+        let controls = self.settings.replays.saturating_sub(self.normal_runs);
+        self.proof = Some(Proof { found, controls, replays_asked: 0, controls_asked: 0, open: 0 });
         self.judge();
     }
 
     /// The proof is over when everything that it asked for was told.
     fn judge(&mut self) {
         let over = self.proof.as_ref().is_some_and(|it| {
-            it.open == 0
-                && it.replays_asked >= self.settings.replays
-                && it.controls_asked >= self.settings.replays
+            it.open == 0 && it.replays_asked >= self.settings.replays && it.controls_asked >= it.controls
         });
         if !over {
             return;
@@ -595,10 +756,9 @@ impl Level {
         case: &Case,
         settings: &Settings,
         kept: Vec<Candidate>,
-        base: Digest,
+        Start { matched, missing, silent, stacks }: Start<'_>,
         mut executions: Executions,
     ) -> Level {
-        let Digest { matched, missing, stacks, .. } = base;
         let keys = case.keys();
         let is_missing = |key: &usize| (keys[*key].entries.len() as u32) > matched[*key];
         let observables: Vec<u32> = (0..keys.len()).filter(is_missing).map(|it| it as u32).collect();
@@ -609,13 +769,18 @@ impl Level {
             _ => case.catalogue().choices(
                 case.program(),
                 &observables.iter().map(of_observable).collect::<Vec<_>>(),
+                silent.len(),
                 settings.kinds,
             ),
         };
         let logged = match settings.search.strategy {
-            Strategy::Stacktrace => logged_stacks(case, &found, &stacks),
+            Strategy::Stacktrace => logged_stacks(case, &found, stacks),
             _ => Vec::new(),
         };
+        let mut names = case.names();
+        let fell_silent = silent.iter().map(|it| {
+            Observable::new(vec![(it.place, names.number(&it.node, &it.thread))], case.symptoms(), 0)
+        });
         let space = Space {
             observables: observables
                 .iter()
@@ -623,8 +788,10 @@ impl Level {
                     let mut entries = keys[key as usize].entries.clone();
                     entries.retain(|it| missing.binary_search(it).is_ok());
                     let entries = entries.into_iter().map(|it| (it, case.threads()[it as usize]));
-                    Observable::new(entries.collect(), case.symptoms(), keys[key as usize].mild)
+                    let known = if matched[key as usize] > 0 { KNOWN_DISTANCE } else { 0 };
+                    Observable::new(entries.collect(), case.symptoms(), keys[key as usize].mild + known)
                 })
+                .chain(fell_silent)
                 .collect(),
             choices: found.choices,
             instances: std::mem::take(&mut executions.instances),
@@ -636,10 +803,26 @@ impl Level {
             faults: found.faults,
             executions,
             observables,
+            silent,
             matched,
             sites_inferred: found.sites_inferred,
+            rounds: 0,
             exhausted: false,
         }
+    }
+
+    /// The observables that a run shows, by their numbers in the search.
+    fn shown(&self, digest: &Digest) -> Vec<u32> {
+        let is_more = |&&key: &&u32| {
+            let matched = digest.matched.get(key as usize).copied().unwrap_or(0);
+            matched > self.matched[key as usize]
+        };
+        let is_silent =
+            |it: &&Silent| it.find(&digest.silent).is_none_or(|now| 2 * now.entries <= it.entries);
+        let lines = (0..).zip(&self.observables).filter(|(_, it)| is_more(it)).map(|(at, _)| at);
+        let behind = self.observables.len() as u32..;
+        let threads = behind.zip(&self.silent).filter(|(_, it)| is_silent(it)).map(|(at, _)| at);
+        lines.chain(threads).collect()
     }
 }
 
@@ -683,25 +866,7 @@ impl Engine for Reproduce {
             Asked::Round { number, level, picks } => {
                 self.told_round(id, (number, level, picks), outcome, &digest);
             }
-            Asked::Base { kept } => {
-                let is_injected = |it: &CandidateOutcome| matches!(it.result, CandidateResult::Injected(_));
-                if !outcome.candidates.iter().all(is_injected) {
-                    // A run without the kept fault is nothing to start from: it is asked for again, a few times.
-                    return;
-                }
-                let recorded = digest.recorded.as_deref().unwrap_or_default();
-                let normal = self.normal.iter().filter_map(|it| it.recorded.as_deref());
-                let stable = stable_threads(normal);
-                let executions = Executions::of(
-                    self.case.catalogue().sites().len(),
-                    recorded,
-                    &stable,
-                    &mut self.case.names(),
-                );
-                let base = Digest { recorded: None, ..digest };
-                let level = Level::new(&self.case, &self.settings, kept, base, executions);
-                self.levels.push(level);
-            }
+            Asked::Base { number, kept } => self.told_base(id, (number, *kept), outcome, digest),
             Asked::Replay => {
                 if let Some(proof) = &mut self.proof {
                     proof.open -= 1;
@@ -734,6 +899,8 @@ impl Engine for Reproduce {
                     choice.distances.iter().any(|&(observable, _)| observable == number as u32)
                 };
                 Missing {
+                    key,
+                    node: self.case.node(it.log).to_owned(),
                     entry: it.entries.first().copied().unwrap_or(0),
                     line: it.line,
                     message: it.message.clone(),
@@ -754,10 +921,19 @@ impl Engine for Reproduce {
             (sites.len(), instances)
         };
         let (sites_reached, instances) = first.map_or((0, 0), reached);
+        let found = self.found.first().and_then(|it| it.faults.last());
+        let root = found.and_then(|it| self.case.catalogue().find(&it.site));
         Verdict {
             standing: self.standing(),
             found: self.found.clone(),
-            rounds: self.rounds.clone(),
+            rounds: self
+                .rounds
+                .iter()
+                .map(|it| Round {
+                    found_rank: root.and_then(|site| self.rank(it.number, site)),
+                    ..it.clone()
+                })
+                .collect(),
             missing,
             sites_total: self.case.catalogue().sites().len(),
             sites_inferred: first.map_or(0, |it| it.sites_inferred),

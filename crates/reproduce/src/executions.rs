@@ -57,7 +57,7 @@ impl Executions {
         let mut all: Vec<(u32, u32, Instance)> = Vec::new();
         for it in recorded.iter().filter(|it| (it.site as usize) < sites) {
             let pattern = pattern(it, stable);
-            let thread = threads.number(&it.thread);
+            let thread = threads.number(&it.node, &it.thread);
             let guards = &mut found.groups;
             let group = *groups.entry((it.node.clone(), pattern)).or_insert_with_key(|(node, thread)| {
                 let (node, thread) = (Some(node.clone()), Some(thread.clone()));
@@ -79,6 +79,19 @@ impl Executions {
             found.names[site as usize].push((group, *count));
         }
         found
+    }
+
+    /// Leaves those that come behind one of them, if it is there.
+    pub fn keep_behind(&mut self, site: u32, guard: &Guard) {
+        let instances = 0..self.instances[site as usize].len() as u32;
+        let Some(at) = instances.into_iter().find(|&it| self.guard(site, it) == *guard) else { return };
+        let order = self.instances[site as usize][at as usize].order;
+        for (instances, names) in self.instances.iter_mut().zip(&mut self.names) {
+            // They stand in their order.
+            let first = instances.partition_point(|it| it.order <= order);
+            instances.drain(..first);
+            names.drain(..first);
+        }
     }
 
     /// The guard by which a plan asks for one of them.
@@ -124,17 +137,29 @@ impl Orders {
 
 /// Numbers threads.
 #[derive(Debug, Clone, Default)]
-pub struct Threads(FxHashMap<String, u32>);
+pub struct Threads {
+    /// The nodes that have a log of their own.
+    nodes: Vec<String>,
+    numbers: FxHashMap<String, u32>,
+}
 
 impl Threads {
+    /// Of a failure with these logs, each named like its node; one log may be that of all.
+    pub fn of_nodes<'n>(nodes: impl ExactSizeIterator<Item = &'n str>) -> Threads {
+        let is_of_all = nodes.len() <= 1;
+        let nodes = if is_of_all { Vec::new() } else { nodes.map(str::to_owned).collect() };
+        Threads { nodes, numbers: FxHashMap::default() }
+    }
+
     /// What stands for a thread of this name.
-    pub fn number(&mut self, name: &str) -> Thread {
+    pub fn number(&mut self, node: &str, name: &str) -> Thread {
+        let node = self.nodes.iter().position(|it| it == node).map_or(0, |it| it as u32 + 1);
         let role = role(name);
         let mut of = |text: &str| {
-            let next = self.0.len() as u32;
-            *self.0.entry(text.to_owned()).or_insert(next)
+            let next = self.numbers.len() as u32;
+            *self.numbers.entry(text.to_owned()).or_insert(next)
         };
-        Thread { name: of(name), role: of(&role) }
+        Thread { node, name: of(name), role: of(&role) }
     }
 }
 
@@ -192,5 +217,19 @@ mod tests {
         let places: Vec<Option<u32>> = (0..5).map(|it| orders.place(0, &found.guard(0, it))).collect();
         assert_eq!(places, [Some(0), Some(1), None, Some(3), None]);
         assert!(found.instances[1].is_empty());
+    }
+
+    #[test]
+    fn what_comes_behind_one_keeps_its_number() {
+        let run = [recorded(0, "main", &[0, 4, 6]), recorded(1, "main", &[1, 5])];
+        let stable = stable_threads([&run[..]]);
+        let mut found = Executions::of(2, &run, &stable, &mut Threads::default());
+        let second = found.guard(0, 1);
+        found.keep_behind(0, &second);
+        assert_eq!([found.instances[0].len(), found.instances[1].len()], [1, 1]);
+        assert_eq!([found.guard(0, 0).occurrence, found.guard(1, 0).occurrence], [Some(3), Some(2)]);
+        // One that is not there leaves all.
+        found.keep_behind(0, &Guard { occurrence: Some(9), ..second });
+        assert_eq!([found.instances[0].len(), found.instances[1].len()], [1, 1]);
     }
 }

@@ -380,7 +380,13 @@ fn round(
         result,
     };
     outcome.candidates = plan.candidates.iter().zip(results).map(with_result).collect();
-    let digest =
-        Digest { matched: as_seen.digest.matched.clone(), own: as_seen.digest.own, ..Digest::default() };
+    let Digest { matched, own, silent, unreadable, .. } = &as_seen.digest;
+    let digest = Digest {
+        matched: matched.clone(),
+        own: *own,
+        silent: silent.clone(),
+        unreadable: unreadable.clone(),
+        ..Digest::default()
+    };
     Ok(Ended { outcome, digest })
 }

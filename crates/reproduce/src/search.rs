@@ -144,6 +144,18 @@ impl Search {
         ranked.into_iter().map(|it| it.pick).collect()
     }
 
+    /// The sites that are left, best first: each stands where the best of its choices does.
+    pub fn sites(&self) -> Vec<u32> {
+        let mut best: FxHashMap<u32, Ranked> = FxHashMap::default();
+        self.each_ranked(&[], &mut |it| {
+            let of_site = best.entry(self.space.choices[it.pick.choice as usize].site).or_insert(it);
+            *of_site = it.min(*of_site);
+        });
+        let mut ranked: Vec<(Ranked, u32)> = best.into_iter().map(|(site, it)| (it, site)).collect();
+        ranked.sort_unstable();
+        ranked.into_iter().map(|it| it.1).collect()
+    }
+
     /// Where each of these choices stands among those that are left, from 1.
     pub fn rank(&self, choice: u32) -> Option<usize> {
         let mut first: Option<Ranked> = None;

@@ -61,8 +61,12 @@ fn case() -> Arc<Case> {
 }
 
 fn settings(strategy: Strategy, window: usize) -> Settings {
-    let watch =
-        Watch { kinds: vec![SiteKind::Call], classes: vec!["store.*".to_owned()], level: WatchLevel::Stack };
+    let watch = Watch {
+        kinds: vec![SiteKind::Call],
+        classes: vec!["store.*".to_owned()],
+        methods: Vec::new(),
+        level: WatchLevel::Stack,
+    };
     Settings {
         workload: "w".to_owned(),
         plan: Plan { record: Record { watch: vec![watch], ..Record::default() }, ..Plan::default() },
