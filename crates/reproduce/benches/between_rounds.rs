@@ -8,7 +8,7 @@
 //!
 //! Each time is given by the wall and by the CPU of this thread, because others may use the machine. It asserts nothing.
 
-use std::fs::{self, File};
+use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use hypocenter_engine::{Digester, Engine, Evidence, Job, LogBytes, Next, Work};
 use hypocenter_logs::Log;
 use hypocenter_plan::{
     CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Injection, OracleOutcome, Outcome, Plan, Record,
-    Watch,
+    Watch, WatchLevel,
 };
 use hypocenter_program::{ClassPath, Level, Part, Program, Scope, StateOptions, Statement};
 use hypocenter_reproduce::{ByThread, Case, Digest, Kinds, Reproduce, SearchOptions, Settings, Strategy};
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapMut};
 
 const LINES: usize = 100_000;
 const INSTANCES: usize = 1_000_000;
@@ -210,12 +210,8 @@ fn executions(case: &Case) -> Vec<ByThread> {
 }
 
 fn settings() -> Settings {
-    let watch = Watch {
-        kinds: Vec::new(),
-        classes: Vec::new(),
-        methods: Vec::new(),
-        level: hypocenter_plan::WatchLevel::Event,
-    };
+    let watch =
+        Watch { kinds: Vec::new(), classes: Vec::new(), methods: Vec::new(), level: WatchLevel::Event };
     Settings {
         workload: "w".to_owned(),
         plan: Plan { record: Record { watch: vec![watch], ..Record::default() }, ..Plan::default() },
@@ -229,18 +225,20 @@ fn settings() -> Settings {
     }
 }
 
-/// The log of a trial as the lab gives it.
+/// The log of a trial as the lab gives it. A round records nothing, so nobody looks at its map and its trace.
 fn evidence(log: &Path) -> Evidence {
-    let file = File::open(log).expect("the log is there");
-    // SAFETY: nobody else knows the file, and it is not written to any more.
-    let bytes = unsafe { Mmap::map(&file) }.expect("the log can be mapped");
-    // A round records nothing, so nobody looks at its map and its trace.
-    let (map, trace) = (empty(), empty());
-    Evidence::new(map, trace, vec![LogBytes { process: "node".to_owned(), incarnation: 1, bytes }])
+    let bytes = mapped(&fs::read(log).expect("the log is there"));
+    Evidence::new(
+        mapped(&[0]),
+        mapped(&[0]),
+        vec![LogBytes { process: "node".to_owned(), incarnation: 1, bytes }],
+    )
 }
 
-fn empty() -> Mmap {
-    memmap2::MmapMut::map_anon(1).and_then(memmap2::MmapMut::make_read_only).expect("a page")
+fn mapped(bytes: &[u8]) -> Mmap {
+    let mut map = MmapMut::map_anon(bytes.len()).expect("there is memory");
+    map.copy_from_slice(bytes);
+    map.make_read_only().expect("it is ours")
 }
 
 fn outcome(plan: &Plan) -> Outcome {

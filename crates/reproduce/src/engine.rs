@@ -248,6 +248,18 @@ struct Level {
     exhausted: bool,
 }
 
+/// What the runs say that a search starts from.
+struct Start<'a> {
+    /// How often each key was matched.
+    matched: Vec<u32>,
+    /// The entries of the failure log without a partner.
+    missing: &'a [u32],
+    /// The threads that are silent in the failure log and not there.
+    silent: Vec<Silent>,
+    /// For each stack of theirs the stacks of the failure log that it fits.
+    stacks: &'a [Vec<u32>],
+}
+
 /// What a job is for.
 #[derive(Debug, Clone)]
 enum Asked {
@@ -308,7 +320,7 @@ impl Reproduce {
     fn job(&mut self, asked: Asked, candidates: Vec<Candidate>, limit: usize) -> Job {
         let id = JobId(self.next_id);
         self.next_id += 1;
-        let is_recorded = matches!(asked, Asked::Normal | Asked::Base { .. } | Asked::Replay);
+        let is_round = matches!(asked, Asked::Round { .. } | Asked::Control);
         self.open.insert(id, asked);
         let mut plan = Plan {
             seed: self.settings.plan.seed.wrapping_add(id.0),
@@ -316,8 +328,8 @@ impl Reproduce {
             candidates,
             ..self.settings.plan.clone()
         };
-        if !is_recorded {
-            // What a search starts from has to be recorded, and what is shown at the end.
+        if is_round {
+            // Only what a search starts from has to be recorded, and what is shown to people.
             plan.record.watch.clear();
         }
         Job { id, work: Work::Trial { workload: self.settings.workload.clone(), plan } }
@@ -502,16 +514,11 @@ impl Reproduce {
         let first = recorded.first().copied().unwrap_or_default();
         let executions =
             Executions::of(self.case.catalogue().sites().len(), first, &stable, &mut self.case.names());
+        let missing = self.normal.first().map_or(&[][..], |it| &it.missing);
         let silent: Vec<&[Silent]> = self.normal.iter().map(|it| &it.silent[..]).collect();
-        let silent = silence::of_all(&silent);
-        let base = self.normal.first().map_or_else(Digest::default, |it| Digest {
-            matched,
-            missing: it.missing.clone(),
-            stacks: it.stacks.clone(),
-            silent,
-            ..Digest::default()
-        });
-        let level = Level::new(&self.case, &self.settings, Vec::new(), base, executions);
+        let stacks = self.normal.first().map_or(&[][..], |it| &it.stacks);
+        let start = Start { matched, missing, silent: silence::of_all(&silent), stacks };
+        let level = Level::new(&self.case, &self.settings, Vec::new(), start, executions);
         if level.observables.is_empty() {
             self.ended = Some(Standing::NothingMissing);
         } else if level.search.next(&[]).is_empty() {
@@ -613,19 +620,20 @@ impl Reproduce {
         if !is_level {
             return;
         }
-        let recorded = digest.recorded.as_deref().unwrap_or_default();
+        let recorded = digest.recorded.unwrap_or_default();
         let stable = stable_threads(self.normal.iter().filter_map(|it| it.recorded.as_deref()));
         let sites = self.case.catalogue().sites().len();
-        let mut executions = Executions::of(sites, recorded, &stable, &mut self.case.names());
+        let mut executions = Executions::of(sites, &recorded, &stable, &mut self.case.names());
         if let Some(site) = self.case.catalogue().find(&kept.site) {
             executions.keep_behind(site, &kept.when);
         }
-        let mut matched = digest.matched.clone();
+        let mut matched = digest.matched;
         for (of_base, of_normal) in matched.iter_mut().zip(&self.levels[0].matched) {
             *of_base = (*of_base).max(*of_normal);
         }
-        let base = Digest { matched, recorded: None, ..digest };
-        self.levels.push(Level::new(&self.case, &self.settings, vec![kept], base, executions));
+        let (missing, stacks) = (&digest.missing[..], &digest.stacks[..]);
+        let start = Start { matched, missing, silent: digest.silent, stacks };
+        self.levels.push(Level::new(&self.case, &self.settings, vec![kept], start, executions));
     }
 
     /// A round is over: it is noted, and proved if the failure happened in it.
@@ -748,10 +756,9 @@ impl Level {
         case: &Case,
         settings: &Settings,
         kept: Vec<Candidate>,
-        base: Digest,
+        Start { matched, missing, silent, stacks }: Start<'_>,
         mut executions: Executions,
     ) -> Level {
-        let Digest { matched, missing, stacks, silent, .. } = base;
         let keys = case.keys();
         let is_missing = |key: &usize| (keys[*key].entries.len() as u32) > matched[*key];
         let observables: Vec<u32> = (0..keys.len()).filter(is_missing).map(|it| it as u32).collect();
@@ -767,7 +774,7 @@ impl Level {
             ),
         };
         let logged = match settings.search.strategy {
-            Strategy::Stacktrace => logged_stacks(case, &found, &stacks),
+            Strategy::Stacktrace => logged_stacks(case, &found, stacks),
             _ => Vec::new(),
         };
         let mut names = case.names();

@@ -380,7 +380,13 @@ fn round(
         result,
     };
     outcome.candidates = plan.candidates.iter().zip(results).map(with_result).collect();
-    // A round records nothing that only a search starts from.
-    let digest = Digest { missing: Vec::new(), recorded: None, stacks: Vec::new(), ..as_seen.digest.clone() };
+    let Digest { matched, own, silent, unreadable, .. } = &as_seen.digest;
+    let digest = Digest {
+        matched: matched.clone(),
+        own: *own,
+        silent: silent.clone(),
+        unreadable: unreadable.clone(),
+        ..Digest::default()
+    };
     Ok(Ended { outcome, digest })
 }

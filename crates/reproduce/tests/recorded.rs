@@ -307,5 +307,5 @@ fn a_game_on_a_recording_needs_as_many_rounds_as_a_campaign() {
         let (nothing, _) = compare(Recorded::default(), 1);
         assert_eq!((nothing[0].rounds, &nothing[0].standing), (0, &Standing::Going));
     }
-    assert!(reproduced >= 5, "{reproduced} strategies got there");
+    assert!(reproduced >= 3, "{reproduced} strategies got there");
 }

@@ -50,6 +50,7 @@ pub fn run(
     let strategies: Result<Vec<Strategy>, String> = asked.strategies.iter().map(|it| it.parse()).collect();
     let strategies = strategies.map_err(Failure::usage)?;
     let cap = settings.budget;
+    let faults = if settings.kinds.delay_ms.is_some() { "exceptions and delays" } else { "exceptions only" };
     let mut engine = Comparison::new(case, settings, &strategies, asked.seeds, recorded, asked.trials);
     let interrupt = Interrupt::watch();
     let (stopped, _) = ready.drive(&mut engine, lab, &Quiet(&interrupt), &interrupt, &Told)?;
@@ -61,6 +62,7 @@ pub fn run(
     let rows: Vec<Row> = strategies.iter().map(|it| Row::of(&it.to_string(), &games)).collect();
     let document = Document {
         rounds_max: cap,
+        faults,
         seeds: asked.seeds,
         recorded: engine.faults(),
         strategies: &rows,
@@ -148,6 +150,8 @@ fn read(directory: &Path, request: &Request, case: &Case, into: &mut Recorded) -
 struct Document<'d> {
     /// The most rounds of a game.
     rounds_max: u64,
+    /// Which kinds of faults played.
+    faults: &'static str,
     seeds: u64,
     /// Faults at instances that are recorded.
     recorded: usize,
@@ -208,9 +212,10 @@ fn tell(document: &Document<'_>) {
     screen::line(
         "played",
         &format!(
-            "{} seeds each, at most {} rounds, on {} faults at instances that were run once; exceptions and what else --faults names",
+            "{} seeds each, at most {} rounds, {}; on {} faults at instances, each run once",
             document.seeds,
             screen::thousands(document.rounds_max),
+            document.faults,
             screen::thousands(document.recorded as u64)
         ),
     );
