@@ -231,6 +231,9 @@ pub struct JvmOutcome {
     pub hooks: HookTally,
     /// Hits counted, over all sites.
     pub hits: u64,
+    /// How long it took to decide whether a fault is due, at hits of sites that had one armed: the mean of those timed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision_ns: Option<f64>,
     /// Events kept.
     pub events: u64,
     /// Events dropped because a ring was full.
