@@ -47,13 +47,13 @@ fn handle(env: *mut JNIEnv, site: jint, who: jlong, seen: Seen, thrown: Option<j
     let call = Call { env, site: SiteId(site as u32), who, seen, thrown };
     let level = state.levels.get(call.site.0 as usize).copied().unwrap_or(0);
     let before = if level & level::COUNT != 0 { session.count(call.site) } else { 0 };
-    if level & level::DECIDE != 0 && before.is_multiple_of(TIMED_EVERY) {
+    if level & level::DECIDE != 0 && (before < TIMED_EVERY || before.is_multiple_of(TIMED_EVERY)) {
         return timed(state, session, &call, level, before);
     }
     answer(state, session, &call, level, before)
 }
 
-/// Of how many hits of a site that has something armed one is timed.
+/// Of so many hits of a site that has something armed one is timed, and stands for all of them; the first ones each.
 const TIMED_EVERY: u64 = 64;
 
 /// A decision, and how long it takes where nothing comes of it.
@@ -63,7 +63,8 @@ fn timed(state: &'static State, session: &Session, call: &Call, level: u8, befor
     let begun = clock::ticks();
     let answer = answer(state, session, call, level, before);
     if answer == Answer::GoOn {
-        session.decided(clock::ticks().saturating_sub(begun));
+        let hits = if before < TIMED_EVERY { 1 } else { TIMED_EVERY };
+        session.decided(clock::ticks().saturating_sub(begun), hits);
     }
     answer
 }

@@ -124,7 +124,7 @@ pub struct ProcessOutcome {
     /// What the system itself said of the node at the end, where that was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alive: Option<bool>,
-    /// Its output, as files in the trial's directory: stdout, then stderr.
+    /// Its output, as files in the trial's directory: stdout, then stderr, then the log files that the workload names.
     pub logs: Vec<String>,
 }
 

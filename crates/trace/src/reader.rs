@@ -55,7 +55,7 @@ pub struct Jvm {
     pub dropped: u64,
     /// Records dropped because the disk was full.
     pub no_room: u64,
-    /// How many decisions were timed: one of many.
+    /// How many decisions those that were timed stand for.
     pub decisions_timed: u64,
     decision_ticks: u64,
     /// The last request for a thread dump that was made before it joined, or that it answered.

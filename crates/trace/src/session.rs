@@ -194,9 +194,9 @@ impl Session {
         self.counter(self.trial.site_count() as usize + candidate as usize).fetch_add(1, Ordering::Relaxed)
     }
 
-    /// A decision was timed.
-    pub fn decided(&self, ticks: u64) {
-        self.trial.add_decision(self.jvm, ticks);
+    /// A decision was timed, and stands for so many.
+    pub fn decided(&self, ticks: u64, decisions: u64) {
+        self.trial.add_decisions(self.jvm, ticks.saturating_mul(decisions), decisions);
     }
 
     /// A ring for a thread: one that a thread left, or a new one.

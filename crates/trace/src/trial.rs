@@ -401,8 +401,8 @@ impl TrialFile {
         self.slot_word(jvm, offset_of!(JvmSlot, no_room)).fetch_add(records, Ordering::Relaxed);
     }
 
-    pub(crate) fn add_decision(&self, jvm: u32, ticks: u64) {
-        self.slot_word(jvm, offset_of!(JvmSlot, decisions_timed)).fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn add_decisions(&self, jvm: u32, ticks: u64, decisions: u64) {
+        self.slot_word(jvm, offset_of!(JvmSlot, decisions_timed)).fetch_add(decisions, Ordering::Relaxed);
         self.slot_word(jvm, offset_of!(JvmSlot, decision_ticks)).fetch_add(ticks, Ordering::Relaxed);
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use hypocenter_plan::Fault;
 use hypocenter_reproduce::{Missing, Round, Standing, Verdict};
 
-use super::live::{fault, shortened};
+use super::live::{fault, line_of, shortened};
 use super::result::Ended;
 use crate::screen;
 
@@ -40,7 +40,8 @@ pub fn show(ended: &Ended<'_>, name: &str) {
     let never: Vec<&Missing> = verdict.missing.iter().filter(|it| it.shown == 0).collect();
     for (number, it) in never.iter().take(NEVER_SHOWN).enumerate() {
         let reason = if it.sites == 0 { " (no fault in the code leads to it)" } else { "" };
-        let text = format!("line {} of {}{reason}: {}", it.line, it.node, shortened(&it.message));
+        let line = line_of(it.line, &it.node, ended.case.logs() > 1);
+        let text = format!("{line}{reason}: {}", shortened(&it.message));
         screen::line(if number == 0 { "never" } else { "" }, &screen::clean(&text));
     }
     if never.len() > NEVER_SHOWN {

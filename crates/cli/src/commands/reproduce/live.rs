@@ -122,10 +122,10 @@ impl Narrated {
         } else {
             (DIM, self.changed(round))
         };
-        let rank = round.rank.map_or_else(String::new, |it| format!("rank {it} of {}, ", round.left));
+        let rank = round.rank.map_or_else(String::new, |it| format!("; rank {it} of {}", round.left));
         let _ = writeln!(
             stderr,
-            "  {DIM}round {:<4}{DIM:#}{} {DIM}{rank}{DIM:#}{style}{result}{style:#}{DIM}, {}{DIM:#}",
+            "  {DIM}round {:<4}{DIM:#}{}: {style}{result}{style:#}{DIM}{rank}; {}{DIM:#}",
             round.number,
             screen::clean(&what),
             self.times(round)
@@ -200,6 +200,15 @@ fn short(it: &Injected) -> String {
     });
     let (class, method) = (simple(&it.site.class), &it.site.method);
     format!("{what} at {class}.{method}{line}{callee}, hit {} of {}", it.at.occurrence, it.at.thread)
+}
+
+/// A line of the failure log: of one, or of one of several.
+pub fn line_of(line: u32, node: &str, are_several: bool) -> String {
+    if are_several {
+        format!("line {line} of {node}'s log")
+    } else {
+        format!("line {line} of the failure log")
+    }
 }
 
 /// A fault in a line.
