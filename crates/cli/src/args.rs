@@ -284,7 +284,7 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub replays: u64,
     /// Rounds after which a second fault is searched for too
-    #[arg(long, value_name = "N", default_value_t = 40)]
+    #[arg(long, value_name = "N", default_value_t = 20)]
     pub patience: u64,
     /// Go on with a campaign that was cut short: the latest, or this one
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = ["workload", "command", "campaign", "log"])]

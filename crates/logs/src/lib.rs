@@ -24,6 +24,7 @@ mod diff;
 mod entry;
 mod error;
 mod expression;
+mod gather;
 mod key;
 mod known;
 mod layout;

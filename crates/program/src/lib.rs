@@ -134,7 +134,7 @@ pub use facts::{
 };
 pub use fault_sites::{Dropped, FaultKind, FaultSite, FaultSites, FaultSummary, name_calls};
 pub use find::{Found, find_sites};
-pub use frameworks::{Api, Level};
+pub use frameworks::{Api, EMITTING, Level};
 pub use futures::{Behind, Futures};
 pub use graphs::Graphs;
 pub use hierarchy::concrete_subtypes;

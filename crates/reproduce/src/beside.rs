@@ -41,9 +41,9 @@ pub enum Row {
     /// An entry of the failure, of the trial, or one that both have.
     Entries {
         /// The failure's.
-        failure: Option<Line>,
+        failure: Option<Box<Line>>,
         /// The trial's.
-        trial: Option<Line>,
+        trial: Option<Box<Line>>,
         /// Why it is of interest.
         is: Interest,
     },
@@ -224,8 +224,8 @@ impl Case {
             rows.push(match slots[at].what {
                 What::Fault(number) => Row::Fault(number),
                 What::Entries { failure, trial } => Row::Entries {
-                    failure: failure.and_then(of_failure),
-                    trial: trial.and_then(of_trial),
+                    failure: failure.and_then(of_failure).map(Box::new),
+                    trial: trial.and_then(of_trial).map(Box::new),
                     is: interest[at],
                 },
             });

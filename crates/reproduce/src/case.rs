@@ -7,7 +7,7 @@ use hypocenter_logs::{
     Comparison, Entry, Fields, Key, Level, Log, LogError, Position, Statements, Tied, Timeline,
 };
 use hypocenter_plan::SiteKind;
-use hypocenter_program::Program;
+use hypocenter_program::{EMITTING, Program};
 use hypocenter_trace::{Map, SiteId};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -95,6 +95,10 @@ pub(crate) enum SiteRole {
     Fault(u32),
     /// A log statement, by its number in the program.
     Log(u32),
+    /// One that prints: nothing filters it.
+    Print(u32),
+    /// Where a framework has let a message through.
+    Emission,
     Nothing,
 }
 
@@ -197,7 +201,15 @@ impl Case {
                 Some(SiteKind::Log) => map
                     .site(SiteId(number))
                     .and_then(|it| by_place.get(&(it.class, it.method, it.line.unwrap_or(0))).copied())
-                    .map_or(SiteRole::Nothing, SiteRole::Log),
+                    .map_or(SiteRole::Nothing, |it| {
+                        let is_print = self.program.statements.statements()[it as usize].level
+                            == hypocenter_program::Level::Print;
+                        if is_print { SiteRole::Print(it) } else { SiteRole::Log(it) }
+                    }),
+                Some(SiteKind::Entry) => map
+                    .site(SiteId(number))
+                    .filter(|it| EMITTING.contains(&(it.class.as_str(), it.method.as_str())))
+                    .map_or(SiteRole::Nothing, |_| SiteRole::Emission),
                 _ => SiteRole::Nothing,
             };
             (0..map.site_count() as u32).map(role).collect()
@@ -354,7 +366,7 @@ fn keys_of(program: &Program, failure: &[FailureLog]) -> (Vec<FailureKey>, Vec<V
                 mild: match level {
                     Some(level) if level >= Level::Error => 0,
                     Some(Level::Warn) => 2,
-                    _ => 3,
+                    _ => 4,
                 },
                 log: number as u32,
                 line: entry.line,

@@ -15,7 +15,7 @@ const DELAY_DISTANCE: u32 = 12;
 /// How far a delay is from what its method leads to, beyond the distance of that: what comes behind it comes late.
 const LATE_DISTANCE: u32 = 7;
 /// How far a delay is from a thread that falls silent.
-const SILENCE_DISTANCE: u32 = 6;
+const SILENCE_DISTANCE: u32 = 8;
 
 /// What it costs to throw another class than a call declares: a handler on the way names it, and the declared one does as
 /// well where that makes no difference.

@@ -7,16 +7,15 @@
 //! 3. The fault that did it is *replayed* alone, and the workload is run without any fault until it ran so as often, so that
 //!    a failure that comes by itself is not taken for a success.
 //!
-//! When one fault does not do it, the one that showed most observables is kept, its run takes the place of the normal one, and a
-//! second fault is searched for beside it; the search for one goes on in every other round.
+//! When one fault does not do it, the one that showed most where the failure log has it is *kept*: its run takes the place of the
+//! normal one, and a second fault is searched for behind it. After a few rounds the next best is kept, and so on; the search for
+//! one fault goes on in every other round.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hypocenter_engine::{Engine, Job, JobId, Next, Work};
-use hypocenter_plan::{
-    Candidate, CandidateOutcome, CandidateResult, Fault, Guard, Injection, Outcome, Plan, Repeat, Site,
-};
+use hypocenter_plan::{Candidate, CandidateResult, Fault, Guard, Injection, Outcome, Plan, Repeat, Site};
 use serde::Serialize;
 
 use crate::case::{Case, Digest, Reader};
@@ -28,6 +27,12 @@ use crate::space::{Observable, Space};
 
 /// How often a run with the kept fault alone is asked for before it is given up that it happens again.
 const BASE_ASKED_MAX: u32 = 3;
+/// How much less counts, in steps of the causal graph, what normal runs say as well and the failure log says more often.
+const KNOWN_DISTANCE: u32 = 2;
+/// How many faults are kept, each with a search of its own.
+const KEPT_MAX: usize = 32;
+/// How many rounds one has before the next is kept. What is kept is right or not, and if it is, the second fault is near.
+const KEPT_ROUNDS: u64 = 4;
 
 /// How much of the ranking of a round is kept.
 const RANKING_MAX: usize = 4_000;
@@ -103,7 +108,7 @@ pub struct Round {
     /// How many sites were left.
     pub left: usize,
     /// The faults that were kept from an earlier round and happened again.
-    pub kept: usize,
+    pub kept: Vec<Injected>,
     /// The observables that it showed, by their numbers.
     pub shown: Vec<u32>,
     /// Whether the failure happened.
@@ -208,10 +213,14 @@ pub struct Reproduce {
     levels: Vec<Level>,
     rounds: Vec<Round>,
     rounds_asked: u64,
+    /// For each round of the search for one fault, by its number, what happened in it.
+    picked: BTreeMap<u64, Pick>,
+    /// The faults that were chosen to be kept, and how often a run with nothing else was asked for.
+    kept: Vec<(Injected, u32)>,
+    /// Those that did not happen again.
+    unkept: Vec<Injected>,
     /// For each round that was asked for the sites that were left, best first, and how many there were.
     rankings: Vec<(Vec<u32>, usize)>,
-    /// How often the run with the best fault was asked for.
-    base_asked: u32,
     proof: Option<Proof>,
     /// Trials of which the oracle could not say anything.
     unjudged: u64,
@@ -233,6 +242,8 @@ struct Level {
     /// How often each key was matched in the run that the level starts from.
     matched: Vec<u32>,
     sites_inferred: usize,
+    /// How many rounds it had.
+    rounds: u64,
     exhausted: bool,
 }
 
@@ -251,7 +262,7 @@ struct Start<'a> {
 enum Asked {
     Normal,
     Round { number: u64, level: usize, picks: Vec<Pick> },
-    Base { kept: Vec<Candidate> },
+    Base { number: u64, kept: Box<Candidate> },
     Replay,
     Control,
 }
@@ -282,8 +293,10 @@ impl Reproduce {
             levels: Vec::new(),
             rounds: Vec::new(),
             rounds_asked: 0,
+            kept: Vec::new(),
+            picked: BTreeMap::new(),
+            unkept: Vec::new(),
             rankings: Vec::new(),
-            base_asked: 0,
             unjudged: 0,
             proof: None,
             found: Vec::new(),
@@ -350,17 +363,12 @@ impl Reproduce {
         if self.rounds_asked >= self.settings.budget {
             return None;
         }
-        if self.levels.len() == 1
-            && self.base_asked < BASE_ASKED_MAX
-            && !self.open.values().any(|it| matches!(it, Asked::Base { .. }))
-            && self.wants_second()
-            && let Some(kept) = self.best_fault()
-        {
-            self.base_asked += 1;
-            let limit = kept.len();
-            return Some(self.job(Asked::Base { kept: kept.clone() }, kept, limit));
+        // The search for one fault and those for a second take turns.
+        if self.wants_second() && !self.rounds_asked.is_multiple_of(2) {
+            self.second().or_else(|| self.round(0))
+        } else {
+            self.round(0).or_else(|| self.second())
         }
-        self.round()
     }
 
     /// Whether one fault was searched for long enough.
@@ -368,41 +376,103 @@ impl Reproduce {
         self.rounds.len() as u64 >= self.settings.patience || self.levels[0].exhausted
     }
 
-    fn round(&mut self) -> Option<Job> {
-        // With a second level, both take turns, unless one of them has nothing left.
-        let mut order: Vec<usize> = (0..self.levels.len()).collect();
-        if self.rounds_asked % 2 == 1 {
-            order.reverse();
+    /// A round with a kept fault and a second, or one with a fault that is to be kept.
+    fn second(&mut self) -> Option<Job> {
+        if !self.wants_second() {
+            return None;
         }
-        for number in order {
-            let busy = self.busy(number);
-            let level = &mut self.levels[number];
-            let picks = level.search.next(&busy);
-            if picks.is_empty() {
-                level.exhausted = busy.is_empty();
-                continue;
-            }
-            let candidate = |pick: &Pick| {
-                let site = level.search.space().choices[pick.choice as usize].site;
-                Candidate {
-                    site: self.case.catalogue().sites()[site as usize].clone(),
-                    fault: level.faults[pick.choice as usize].clone(),
-                    when: level.executions.guard(site, pick.instance),
-                    repeat: Repeat::Once,
-                }
-            };
-            let kept = level.kept.iter().cloned();
-            let candidates: Vec<Candidate> = kept.chain(picks.iter().map(candidate)).collect();
-            let limit = level.kept.len() + 1;
+        let is_over = |it: &Level| it.exhausted || it.rounds >= KEPT_ROUNDS;
+        if self.levels[1..].iter().all(is_over)
+            && let Some(kept) = self.next_kept()
+        {
             self.rounds_asked += 1;
-            let mut sites = level.search.sites();
-            let left = sites.len();
-            sites.truncate(RANKING_MAX);
-            self.rankings.push((sites, left));
-            let asked = Asked::Round { number: self.rounds_asked, level: number, picks };
-            return Some(self.job(asked, candidates, limit));
+            self.rankings.push((Vec::new(), 0));
+            let asked = Asked::Base { number: self.rounds_asked, kept: Box::new(kept.clone()) };
+            return Some(self.job(asked, vec![kept], 1));
         }
-        None
+        let mut order: Vec<usize> = (1..self.levels.len()).collect();
+        order.sort_by_key(|&it| self.levels[it].rounds / KEPT_ROUNDS);
+        order.into_iter().find_map(|it| self.round(it))
+    }
+
+    /// The fault of which a run of its own is wanted now, so that a second is searched for behind it.
+    fn next_kept(&mut self) -> Option<Candidate> {
+        if self.open.values().any(|it| matches!(it, Asked::Base { .. })) {
+            return None;
+        }
+        let is_last_without = self.levels.len() <= self.kept.len();
+        if let Some((fault, asked)) = self.kept.last_mut()
+            && is_last_without
+        {
+            if *asked < BASE_ASKED_MAX {
+                *asked += 1;
+                return Some(candidate_of(fault));
+            }
+            // It does not happen again.
+            self.unkept.extend(self.kept.pop().map(|it| it.0));
+        }
+        if self.kept.len() >= KEPT_MAX {
+            return None;
+        }
+        let fault = self.best_fault()?.clone();
+        self.kept.push((fault.clone(), 1));
+        Some(candidate_of(&fault))
+    }
+
+    /// The fault that showed most, of those that did not bring the failure and were not kept yet. What is far from the failure
+    /// counts less, and so does what the failure log has at another time than the fault was.
+    fn best_fault(&self) -> Option<&Injected> {
+        let first = self.levels.first()?;
+        let space = first.search.space();
+        let worth = |round: &Round| {
+            let pick = self.picked.get(&round.number)?;
+            let instance = &space.instances_of(pick.choice)[pick.instance as usize];
+            let of_key = |key: &u32| {
+                let at = first.observables.binary_search(key).ok()?;
+                let observable = &space.observables[at];
+                Some(1.0 / f64::from((1 + observable.remote) * (1 + observable.apart(instance))))
+            };
+            Some(round.shown.iter().filter_map(of_key).sum::<f64>())
+        };
+        let was_kept = |fault: &Injected| {
+            let mut all = self.kept.iter().map(|it| &it.0).chain(&self.unkept);
+            all.any(|it| (&it.site, &it.fault) == (&fault.site, &fault.fault))
+        };
+        let shows = self.rounds.iter().filter(|it| !it.happened && !it.shown.is_empty());
+        let faults = shows.filter_map(|it| Some((worth(it)?, it.number, it.fault.as_ref()?)));
+        let new = faults.filter(|(_, _, fault)| !was_kept(fault));
+        new.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, _, fault)| fault)
+    }
+
+    /// A round of a level.
+    fn round(&mut self, number: usize) -> Option<Job> {
+        let busy = self.busy(number);
+        let level = &mut self.levels[number];
+        let picks = level.search.next(&busy);
+        if picks.is_empty() {
+            level.exhausted = busy.is_empty();
+            return None;
+        }
+        level.rounds += 1;
+        let candidate = |pick: &Pick| {
+            let site = level.search.space().choices[pick.choice as usize].site;
+            Candidate {
+                site: self.case.catalogue().sites()[site as usize].clone(),
+                fault: level.faults[pick.choice as usize].clone(),
+                when: level.executions.guard(site, pick.instance),
+                repeat: Repeat::Once,
+            }
+        };
+        let kept = level.kept.iter().cloned();
+        let candidates: Vec<Candidate> = kept.chain(picks.iter().map(candidate)).collect();
+        let limit = level.kept.len() + 1;
+        self.rounds_asked += 1;
+        let mut sites = level.search.sites();
+        let left = sites.len();
+        sites.truncate(RANKING_MAX);
+        self.rankings.push((sites, left));
+        let asked = Asked::Round { number: self.rounds_asked, level: number, picks };
+        Some(self.job(asked, candidates, limit))
     }
 
     /// Where a site stood when a round was asked for, from 1.
@@ -418,14 +488,6 @@ impl Reproduce {
             _ => None,
         });
         picks.flatten().copied().collect()
-    }
-
-    /// The fault that showed most of what is missing, of those that did not bring the failure.
-    fn best_fault(&self) -> Option<Vec<Candidate>> {
-        let shown = |it: &&Round| (it.shown.len(), std::cmp::Reverse(it.number));
-        let best = self.rounds.iter().filter(|it| it.fault.is_some() && it.kept == 0).max_by_key(shown)?;
-        let injected = best.fault.as_ref().filter(|_| !best.shown.is_empty())?;
-        Some(vec![candidate_of(injected)])
     }
 
     /// All normal runs are told: what is missing, what leads there, and when it may have happened.
@@ -491,12 +553,17 @@ impl Reproduce {
         let window = picks.len();
         match &hit {
             Some((pick, _)) if happened => level.search.used(*pick),
+            // Without what was kept, the second fault has not been tried.
+            Some(_) if kept_now.len() < kept => {}
             Some((pick, _)) => level.search.failed(*pick, shown.iter().copied()),
             None => level.search.missed(),
         }
         // By their numbers at the first level, where all are.
         let shown: Vec<u32> =
             shown.iter().filter_map(|&it| level.observables.get(it as usize)).copied().collect();
+        if let (0, Some((pick, _))) = (at, &hit) {
+            self.picked.insert(number, *pick);
+        }
         let fault = hit.map(|(_, it)| it);
         let round = Round {
             number,
@@ -505,17 +572,72 @@ impl Reproduce {
             rank: site.and_then(|it| self.rank(number, it)),
             found_rank: None,
             left: self.rankings.get(number as usize - 1).map_or(0, |it| it.1),
-            kept: kept_now.len(),
+            kept: kept_now,
             shown,
             happened,
-            fault: fault.clone(),
+            fault,
         };
+        self.settle(round, outcome);
+    }
+
+    /// A fault that is to be kept was tried again, and alone.
+    fn told_base(&mut self, id: JobId, (number, kept): (u64, Candidate), outcome: &Outcome, digest: Digest) {
+        let happened = outcome.failure.as_ref().is_some_and(|it| it.happened);
+        let fault = outcome.candidates.first().and_then(|it| match &it.result {
+            CandidateResult::Injected(at) => Some(Injected {
+                site: it.site.clone(),
+                fault: it.fault.clone(),
+                guard: kept.when.clone(),
+                at: at.clone(),
+            }),
+            _ => None,
+        });
+        let keys = self.levels[0].observables.iter().copied();
+        let shown =
+            keys.filter(|&key| digest.matched.get(key as usize) > self.levels[0].matched.get(key as usize));
+        let shown = shown.collect();
+        let is_level = fault.is_some() && !happened;
+        let round = Round {
+            number,
+            trial: id.0,
+            window: 1,
+            rank: None,
+            found_rank: None,
+            left: 0,
+            kept: Vec::new(),
+            shown,
+            happened,
+            fault,
+        };
+        self.settle(round, outcome);
+        // A run without it is nothing to start from: it is asked for again, a few times.
+        if !is_level {
+            return;
+        }
+        let recorded = digest.recorded.unwrap_or_default();
+        let stable = stable_threads(self.normal.iter().filter_map(|it| it.recorded.as_deref()));
+        let sites = self.case.catalogue().sites().len();
+        let mut executions = Executions::of(sites, &recorded, &stable, &mut self.case.names());
+        if let Some(site) = self.case.catalogue().find(&kept.site) {
+            executions.keep_behind(site, &kept.when);
+        }
+        let mut matched = digest.matched;
+        for (of_base, of_normal) in matched.iter_mut().zip(&self.levels[0].matched) {
+            *of_base = (*of_base).max(*of_normal);
+        }
+        let start = Start { matched, missing: &digest.missing, silent: digest.silent };
+        self.levels.push(Level::new(&self.case, &self.settings, vec![kept], start, executions));
+    }
+
+    /// A round is over: it is noted, and proved if the failure happened in it.
+    fn settle(&mut self, round: Round, outcome: &Outcome) {
+        let faults: Vec<Injected> = round.kept.iter().chain(&round.fault).cloned().collect();
+        let (number, trial, happened) = (round.number, round.trial, round.happened);
         let place = self.rounds.partition_point(|it| it.number < number);
         self.rounds.insert(place, round);
         if !happened {
             return;
         }
-        let faults: Vec<Injected> = kept_now.into_iter().chain(fault).collect();
         if faults.is_empty() {
             // It came by itself.
             self.normal_failed += 1;
@@ -532,7 +654,7 @@ impl Reproduce {
             ..self.settings.plan.clone()
         };
         let why = outcome.failure.as_ref().map(|it| it.why.clone()).unwrap_or_default();
-        let found = Found { round: number, trial: id.0, faults, plan, why, hits: 0, runs: 0, replayed: None };
+        let found = Found { round: number, trial, faults, plan, why, hits: 0, runs: 0, replayed: None };
         let controls = self.settings.replays.saturating_sub(self.normal_runs);
         self.proof = Some(Proof { found, controls, replays_asked: 0, controls_asked: 0, open: 0 });
         self.judge();
@@ -618,7 +740,8 @@ impl Level {
                     let mut entries = keys[key as usize].entries.clone();
                     entries.retain(|it| missing.binary_search(it).is_ok());
                     let entries = entries.into_iter().map(|it| (it, case.threads()[it as usize]));
-                    Observable::new(entries.collect(), case.symptoms(), keys[key as usize].mild)
+                    let known = if matched[key as usize] > 0 { KNOWN_DISTANCE } else { 0 };
+                    Observable::new(entries.collect(), case.symptoms(), keys[key as usize].mild + known)
                 })
                 .chain(fell_silent)
                 .collect(),
@@ -634,6 +757,7 @@ impl Level {
             silent,
             matched,
             sites_inferred: found.sites_inferred,
+            rounds: 0,
             exhausted: false,
         }
     }
@@ -693,26 +817,7 @@ impl Engine for Reproduce {
             Asked::Round { number, level, picks } => {
                 self.told_round(id, (number, level, picks), outcome, &digest);
             }
-            Asked::Base { kept } => {
-                let is_injected = |it: &CandidateOutcome| matches!(it.result, CandidateResult::Injected(_));
-                if !outcome.candidates.iter().all(is_injected) {
-                    // A run without the kept fault is nothing to start from: it is asked for again, a few times.
-                    return;
-                }
-                let recorded = digest.recorded.unwrap_or_default();
-                let normal = self.normal.iter().filter_map(|it| it.recorded.as_deref());
-                let stable = stable_threads(normal);
-                let executions = Executions::of(
-                    self.case.catalogue().sites().len(),
-                    &recorded,
-                    &stable,
-                    &mut self.case.names(),
-                );
-                let start =
-                    Start { matched: digest.matched, missing: &digest.missing, silent: digest.silent };
-                let level = Level::new(&self.case, &self.settings, kept, start, executions);
-                self.levels.push(level);
-            }
+            Asked::Base { number, kept } => self.told_base(id, (number, *kept), outcome, digest),
             Asked::Replay => {
                 if let Some(proof) = &mut self.proof {
                     proof.open -= 1;

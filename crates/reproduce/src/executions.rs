@@ -86,6 +86,19 @@ impl Executions {
         found
     }
 
+    /// Leaves those that come behind one of them, if it is there.
+    pub fn keep_behind(&mut self, site: u32, guard: &Guard) {
+        let instances = 0..self.instances[site as usize].len() as u32;
+        let Some(at) = instances.into_iter().find(|&it| self.guard(site, it) == *guard) else { return };
+        let order = self.instances[site as usize][at as usize].order;
+        for (instances, names) in self.instances.iter_mut().zip(&mut self.names) {
+            // They stand in their order.
+            let first = instances.partition_point(|it| it.order <= order);
+            instances.drain(..first);
+            names.drain(..first);
+        }
+    }
+
     /// The guard by which a plan asks for one of them.
     pub fn guard(&self, site: u32, instance: u32) -> Guard {
         let (group, number) = self.names[site as usize][instance as usize];
@@ -171,5 +184,19 @@ mod tests {
         assert_eq!(all, expected.map(|(thread, n)| (thread.to_owned(), n)));
         assert_eq!(found.instances[0].iter().map(|it| it.order).collect::<Vec<_>>(), [0, 1, 2, 4, 5]);
         assert!(found.instances[1].is_empty());
+    }
+
+    #[test]
+    fn what_comes_behind_one_keeps_its_number() {
+        let run = [recorded(0, "main", &[0, 4, 6]), recorded(1, "main", &[1, 5])];
+        let stable = stable_threads([&run[..]]);
+        let mut found = Executions::of(2, &run, &stable, &mut Threads::default());
+        let second = found.guard(0, 1);
+        found.keep_behind(0, &second);
+        assert_eq!([found.instances[0].len(), found.instances[1].len()], [1, 1]);
+        assert_eq!([found.guard(0, 0).occurrence, found.guard(1, 0).occurrence], [Some(3), Some(2)]);
+        // One that is not there leaves all.
+        found.keep_behind(0, &Guard { occurrence: Some(9), ..second });
+        assert_eq!([found.instances[0].len(), found.instances[1].len()], [1, 1]);
     }
 }

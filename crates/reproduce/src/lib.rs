@@ -4,6 +4,7 @@ mod beside;
 mod case;
 mod catalogue;
 mod causes;
+mod emission;
 mod engine;
 mod executions;
 mod recording;

@@ -5,6 +5,7 @@ use hypocenter_trace::{Map, Trace};
 use rustc_hash::FxHashMap;
 
 use crate::case::{Case, SiteRole};
+use crate::emission::{ByStatement, Emissions};
 use crate::executions::ByThread;
 
 /// An execution of a fault site.
@@ -35,7 +36,7 @@ pub(crate) fn recorded(
     for jvm in trace.jvms() {
         let dictionary = trace.dictionary(&jvm);
         let mut of_thread: FxHashMap<u32, u32> = FxHashMap::default();
-        let mut said: FxHashMap<(u32, u32), Vec<u64>> = FxHashMap::default();
+        let mut emissions = Emissions::default();
         let mut own: Vec<Hit> = Vec::new();
         let mut last: FxHashMap<u32, usize> = FxHashMap::default();
         for event in trace.events(&jvm) {
@@ -53,17 +54,16 @@ pub(crate) fn recorded(
                     let (ticks, stack) = (event.ticks, u64::from(event.stack));
                     own.push(Hit { ticks, end: u64::MAX, site: *site, group, stack, ..Hit::default() });
                 }
-                Some(SiteRole::Log(statement)) => {
-                    said.entry((event.thread, *statement)).or_default().push(event.ticks);
-                }
-                _ => {}
+                Some(role) => emissions.see(*role, event.thread, event.ticks),
+                None => {}
             }
         }
         let Some(node) = logs.iter().position(|it| it.node() == jvm.node).or((!logs.is_empty()).then_some(0))
         else {
             continue;
         };
-        let stamps = stamps(&logs[node], said, |thread| dictionary.thread_name(thread).to_owned());
+        let stamps =
+            stamps(&logs[node], emissions.written(), |thread| dictionary.thread_name(thread).to_owned());
         let mut finder = timeline.finder();
         let mut place = |ticks: u64| {
             let before = stamps.partition_point(|it| it.0 <= ticks);
@@ -116,13 +116,14 @@ pub(crate) fn struck(case: &Case, logs: &[Tied], map: &Map<'_>, trace: &Trace<'_
         if dictionary.injections.is_empty() {
             continue;
         }
-        let mut said: FxHashMap<(u32, u32), Vec<u64>> = FxHashMap::default();
+        let mut emissions = Emissions::default();
         for event in trace.events(&jvm) {
-            if let Some(SiteRole::Log(statement)) = roles.get(event.site.0 as usize) {
-                said.entry((event.thread, *statement)).or_default().push(event.ticks);
+            if let Some(role) = roles.get(event.site.0 as usize) {
+                emissions.see(*role, event.thread, event.ticks);
             }
         }
-        let stamps = stamps(&logs[node], said, |thread| dictionary.thread_name(thread).to_owned());
+        let stamps =
+            stamps(&logs[node], emissions.written(), |thread| dictionary.thread_name(thread).to_owned());
         for it in &dictionary.injections {
             let before = stamps.partition_point(|stamp| stamp.0 <= it.ticks);
             if let Some(last) = before.checked_sub(1) {
@@ -136,11 +137,7 @@ pub(crate) fn struck(case: &Case, logs: &[Tied], map: &Map<'_>, trace: &Trace<'_
 
 /// When entries were written, in the order of time: of each thread and statement the first entry at the first execution,
 /// and so on.
-fn stamps(
-    tied: &Tied,
-    said: FxHashMap<(u32, u32), Vec<u64>>,
-    name: impl Fn(u32) -> String,
-) -> Vec<(u64, u32)> {
+fn stamps(tied: &Tied, said: ByStatement, name: impl Fn(u32) -> String) -> Vec<(u64, u32)> {
     let mut by_name: FxHashMap<(String, u32), Vec<u64>> = FxHashMap::default();
     for ((thread, statement), ticks) in said {
         by_name.entry((name(thread), statement)).or_default().extend(ticks);

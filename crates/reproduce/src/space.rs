@@ -7,6 +7,9 @@ const LATE: u32 = 3;
 /// So near to the failure's own lines, in entries, everything counts the same.
 const REMOTE_ENTRIES: u32 = 4;
 
+/// What is farther still counts no less: what is audited at the end went wrong long before.
+const REMOTE_MAX: u32 = 4;
+
 /// Something that the failure log has and the runs without the fault do not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observable {
@@ -61,8 +64,10 @@ impl Thread {
         match (self.name == other.name, self.role == other.role) {
             (true, _) if !is_elsewhere => 0,
             (_, true) if !is_elsewhere => 1,
-            (_, true) => 3,
-            _ => 3 + u32::from(is_elsewhere),
+            // What leads from a fault to a line does so within a process.
+            (_, true) => 5,
+            _ if is_elsewhere => 6,
+            _ => 3,
         }
     }
 }
@@ -92,7 +97,8 @@ impl Observable {
         let (entries, threads): (Vec<u32>, Vec<Thread>) = entries.into_iter().unzip();
         let gap = |&entry: &u32| between(symptoms, entry, entry);
         let nearest = if symptoms.is_empty() { 0 } else { entries.iter().map(gap).min().unwrap_or(0) };
-        Observable { remote: mild + 2 * bits(nearest / REMOTE_ENTRIES), entries, threads }
+        let remote = (2 * bits(nearest / REMOTE_ENTRIES)).min(REMOTE_MAX);
+        Observable { remote: mild + remote, entries, threads }
     }
 
     /// How far an instance is in all: the entries between, by their logarithm, and whether the same thread logged it. In steps
@@ -153,9 +159,12 @@ mod tests {
     #[test]
     fn what_is_far_from_the_failure_counts_less() {
         let remote = |entry| Observable::new(vec![(entry, Thread::default())], &[100], 0).remote;
-        assert_eq!([remote(100), remote(97), remote(96), remote(80), remote(0)], [0, 0, 2, 6, 10]);
+        assert_eq!(
+            [remote(100), remote(97), remote(96), remote(92), remote(80), remote(0)],
+            [0, 0, 2, 4, 4, 4]
+        );
         // Behind it, causes are not looked for.
-        assert_eq!(remote(110), 6);
+        assert_eq!(remote(110), 4);
         // Where the failure shows no line of its own, nothing is far.
         assert_eq!(Observable::new(vec![(7, Thread::default())], &[], 0).remote, 0);
     }
@@ -176,6 +185,6 @@ mod tests {
         let of_node = |node, name, role| Thread { node, name, role };
         let of_first = of_node(1, 1, 1);
         let all = [of_first, of_node(0, 1, 1), of_node(2, 1, 1), of_node(2, 3, 1), of_node(2, 4, 2)];
-        assert_eq!(all.map(|it| of_first.apart(it)), [0, 0, 3, 3, 4]);
+        assert_eq!(all.map(|it| of_first.apart(it)), [0, 0, 5, 5, 6]);
     }
 }

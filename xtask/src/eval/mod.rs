@@ -1,9 +1,11 @@
 //! `cargo xtask eval NAME`: one file an evaluation.
 
+mod bugs;
 pub mod campaign;
 mod cluster;
 mod corpus;
 mod cost;
+mod emission;
 mod exact;
 mod force;
 mod jacoco;
@@ -34,7 +36,9 @@ pub enum Eval {
     Lab(lab::LabArgs),
     Scan(scan::ScanArgs),
     Targets(targets::TargetsArgs),
+    Bugs(bugs::BugsArgs),
     Cost(cost::CostArgs),
+    Emission(emission::EmissionArgs),
     #[command(name = "zookeeper-2247")]
     ZooKeeper2247(reproduce::ReproduceArgs),
     #[command(name = "zookeeper-4203")]
@@ -54,7 +58,9 @@ impl Eval {
             Eval::Lab(args) => lab::run(args),
             Eval::Scan(args) => scan::run(args),
             Eval::Targets(args) => targets::run(args),
+            Eval::Bugs(args) => bugs::run(args),
             Eval::Cost(args) => cost::run(args),
+            Eval::Emission(args) => emission::run(args),
             Eval::ZooKeeper2247(args) => reproduce::run("zookeeper-2247", args),
             Eval::ZooKeeper4203(args) => reproduce::run("zookeeper-4203", args),
         }

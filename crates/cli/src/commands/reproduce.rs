@@ -17,7 +17,7 @@ use hypocenter_engine::Engine;
 use hypocenter_lab::Stopped;
 use hypocenter_logs::{Layout, Log, LogError};
 use hypocenter_plan::{ExitCode, Plan, Record, SiteKind, Watch, WatchLevel};
-use hypocenter_program::{Program, Scope, StateOptions, access, concrete_subtypes};
+use hypocenter_program::{EMITTING, Program, Scope, StateOptions, access, concrete_subtypes};
 use hypocenter_reproduce::{Case, Kinds, Reproduce, SearchOptions, Settings, Strategy};
 use hypocenter_trace::hash;
 
@@ -218,15 +218,26 @@ fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
     Ok(logs)
 }
 
-/// What every trial records: each execution of a call, and of a log statement.
+/// What every trial records: each execution of a call, and of a log statement, and what the level filter let through.
 fn plan_of(request: &Request, target: &Target, args: &ReproduceArgs) -> Plan {
     let level = if args.strategy.needs_stacks() { WatchLevel::Stack } else { WatchLevel::Event };
-    let watch =
-        Watch { kinds: vec![SiteKind::Call, SiteKind::Log], classes: target.class_patterns.clone(), level };
+    let own = Watch {
+        kinds: vec![SiteKind::Call, SiteKind::Log],
+        classes: target.class_patterns.clone(),
+        methods: Vec::new(),
+        level,
+    };
+    let emitting = EMITTING.map(|(class, method)| Watch {
+        kinds: vec![SiteKind::Entry],
+        classes: vec![class.to_owned()],
+        methods: vec![method.to_owned()],
+        level: WatchLevel::Event,
+    });
+    let watch = std::iter::once(own).chain(emitting).collect();
     Plan {
         nodes: request.plan.nodes.clone(),
         seed: args.seed,
-        record: Record { watch: vec![watch], lossless: true, ..Record::default() },
+        record: Record { watch, lossless: true, ..Record::default() },
         ..Plan::default()
     }
 }

@@ -84,7 +84,7 @@ fn suggestions(ended: &Ended<'_>, near: &[&Round], never: usize) -> Vec<String> 
     }
     let best = near.first().map_or(0, |it| it.shown.len());
     let together: BTreeSet<u32> = near.iter().flat_map(|it| it.shown.iter().copied()).collect();
-    let second = verdict.rounds.iter().any(|it| it.kept > 0);
+    let second = verdict.rounds.iter().any(|it| !it.kept.is_empty());
     if best < all && together.len() > best && !second {
         let patience = asked.map_or(0, |it| it.patience);
         found.push(format!(

@@ -56,8 +56,8 @@ pub fn show(beside: &Beside, faults: &[String], trial: &str) {
                     _ => '>',
                 };
                 let lines = if *is == Interest::Around { 1 } else { LINES_MAX };
-                let left = shape.lines(failure.as_ref(), 0, lines);
-                let right = shape.lines(trial.as_ref(), 1, lines);
+                let left = shape.lines(failure.as_deref(), 0, lines);
+                let right = shape.lines(trial.as_deref(), 1, lines);
                 let style = match (is, mark) {
                     (Interest::Symptom, _) => BAD,
                     (Interest::Observable, _) => WARN,
@@ -85,7 +85,7 @@ impl Shape {
     fn of(beside: &Beside, width: usize) -> Shape {
         let lines = || {
             beside.rows.iter().flat_map(|it| match it {
-                Row::Entries { failure, trial, .. } => [failure.as_ref(), trial.as_ref()],
+                Row::Entries { failure, trial, .. } => [failure.as_deref(), trial.as_deref()],
                 _ => [None, None],
             })
         };

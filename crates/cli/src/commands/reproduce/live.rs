@@ -115,6 +115,7 @@ impl Narrated {
             Some(it) => short(it),
             None => format!("none of {} faults was reached", round.window),
         };
+        let what = round.kept.iter().map(|it| short(it) + " + ").chain([what]).collect::<String>();
         let (style, result) = if round.happened {
             (GOOD, "the failure happened".to_owned())
         } else if round.fault.is_none() {
