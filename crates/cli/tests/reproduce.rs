@@ -422,8 +422,8 @@ fn killed_in_a_round_and_resumed_it_ends_with_the_same_fault_and_runs_nothing_tw
     let rounds = document["rounds"].as_u64().expect("a number");
     assert_eq!(
         told.len() as u64,
-        2 + rounds + 4,
-        "normal runs, rounds, replays and runs beside them: {told:?}"
+        2 + rounds + 2,
+        "normal runs, which count as controls, rounds and replays: {told:?}"
     );
     assert_eq!(told.iter().collect::<BTreeSet<_>>().len(), told.len(), "told twice: {told:?}");
     for (number, pids) in place.started() {
