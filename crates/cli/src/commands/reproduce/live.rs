@@ -20,6 +20,7 @@ pub struct Narrated {
     /// Whether something was started by now: what a resumed campaign learnt before is not told again.
     live: Arc<AtomicBool>,
     sites_total: usize,
+    several_logs: bool,
     budget: u64,
     begun: Instant,
     /// Whether the start of the search was told.
@@ -51,6 +52,7 @@ impl Narrated {
             engine,
             live: Arc::default(),
             sites_total: case.catalogue().sites().len(),
+            several_logs: case.logs() > 1,
             budget,
             begun: Instant::now(),
             search_told: false,
@@ -91,9 +93,11 @@ impl Narrated {
             ),
         );
         for it in verdict.missing.iter().filter(|it| it.sites > 0).take(MISSING_SHOWN) {
+            let node =
+                if self.several_logs { format!("{} ", screen::clean(&it.node)) } else { String::new() };
             screen::line(
                 "",
-                &format!("{DIM}line {:<5}{DIM:#} {}", it.line, screen::clean(&shortened(&it.message))),
+                &format!("{DIM}{node}line {:<5}{DIM:#} {}", it.line, screen::clean(&shortened(&it.message))),
             );
         }
         screen::line(
