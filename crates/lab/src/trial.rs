@@ -18,7 +18,7 @@ use crate::keeper::{Isolation, Keeper, Setup};
 use crate::lock::Lock;
 use crate::oracle::{self, LiveThread, Scene};
 use crate::stage::{self, Stage};
-use crate::{LabError, Observer, arm, outcome};
+use crate::{LabError, Observer, arm, log_files, outcome};
 
 /// What is to be run.
 #[derive(Debug)]
@@ -174,8 +174,9 @@ impl Trial<'_> {
         let spec = arm(&plan, &map, &self.prepared.levels, &self.prepared.throwables, self.number)?;
         let trial = TrialFile::create(&files.trace, &spec)?;
 
-        let staged = self.stage(&files, &directory, &trial, observer)?;
+        let mut staged = self.stage(&files, &directory, &trial, observer)?;
         observer.gone();
+        log_files::add(self.workload, &directory, &files.fresh, &mut staged);
         trial.end();
         let agent_log = fs::read_to_string(files.agent_log()).unwrap_or_default();
         let trace_bytes = mapped(&files.trace)?;

@@ -329,7 +329,7 @@ fn measure(case: &Arc<Case>, trials: &[PathBuf], directory: &Path) {
         let outcome = outcome(plan);
         window = window.max(plan.candidates.len());
         let evidence = [evidence(&trials[1 + round % (trials.len() - 1)])];
-        read.time(|| Log::read(&evidence[0].logs()[0].bytes).map(|it| it.len()));
+        read.time(|| Log::read(&evidence[0].logs()[0].bytes).expect("the log was read before").len());
         job = all.time(|| {
             let digested = digest.time(|| reader.digest(&job, &evidence));
             tell.time(|| engine.tell(job.id, Some(&outcome), digested));

@@ -281,3 +281,42 @@ fn picked(slots: &[Slot], interest: &[Interest]) -> Vec<usize> {
     picked.sort_unstable();
     picked
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A row for each letter: `b` both logs have, `F` is the fault, `o` an observable and `s` a symptom that both have.
+    fn picked_of(rows: &str) -> Vec<usize> {
+        let position = Some(Position { node: 0, entry: 0 });
+        let what = |it: char| match it {
+            'F' => What::Fault(0),
+            _ => What::Entries { failure: position, trial: position },
+        };
+        let interest = |it: char| match it {
+            'o' => Interest::Observable,
+            's' => Interest::Symptom,
+            _ => Interest::Around,
+        };
+        let slots: Vec<Slot> = rows.chars().map(|it| Slot { place: 0, order: 0, what: what(it) }).collect();
+        picked(&slots, &rows.chars().map(interest).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_rows_around_the_fault_and_the_symptom_are_picked() {
+        let check = |rows: &str, expected: &[usize]| assert_eq!(picked_of(rows), expected, "{rows}");
+        check("", &[]);
+        check("bbbb", &[]);
+        check("bbbbbFbbbbbbbbbb", &[2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+        check("bbbbbbsbbbb", &[3, 4, 5, 6, 7, 8]);
+        check("obbbbbbbsb", &[0, 1, 5, 6, 7, 8, 9]);
+    }
+
+    #[test]
+    fn there_are_never_more_rows_than_can_be_read() {
+        let picked = picked_of(&("bbob".repeat(1000) + "F" + &"ob".repeat(1000) + "s"));
+        assert!(picked.len() <= ROWS_MAX, "{}", picked.len());
+        // The fault and the symptom are there however much else is of interest.
+        assert!(picked.contains(&4000) && picked.contains(&6001), "{picked:?}");
+    }
+}

@@ -172,6 +172,11 @@ impl Case {
         &self.keys
     }
 
+    /// How many logs the failure left: one a node, or one.
+    pub fn logs(&self) -> usize {
+        self.failure.len()
+    }
+
     /// The node that a log of the failure is of.
     pub fn node(&self, log: u32) -> &str {
         self.failure[log as usize].tied.node()

@@ -280,7 +280,7 @@ fn script_text(request: &Request, shows: &Shows) -> String {
              exit 1\n\
          }}\n\
          exec \"$tool\" run {} --config \"$here/project/hypocenter.toml\" --plan \"$here/plan.json\"{node} \\\n    \
-             --out \"${{HYPOCENTER_OUT:-$here/hypocenter-out}}\" \"$@\"\n",
+             --top 0 --out \"${{HYPOCENTER_OUT:-$here/hypocenter-out}}\" \"$@\"\n",
         quoted(&request.workload.name),
     )
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use hypocenter_plan::Fault;
 use hypocenter_reproduce::{Missing, Round, Standing, Verdict};
 
-use super::live::{fault, shortened};
+use super::live::{fault, line_of, shortened};
 use super::result::Ended;
 use crate::screen;
 
@@ -20,7 +20,8 @@ pub fn show(ended: &Ended<'_>, name: &str) {
     let all = verdict.missing.len();
     let near = nearest(verdict);
     for (number, it) in near.iter().take(CLOSEST_SHOWN).enumerate() {
-        let what = it.fault.as_ref().map(fault).unwrap_or_default();
+        let what: Vec<String> = it.kept.iter().chain(&it.fault).map(fault).collect();
+        let what = what.join(" + ");
         let text = format!("{name}/{}: {what}, shows {} of {all}", it.trial, it.shown.len());
         screen::line(if number == 0 { "closest" } else { "" }, &screen::clean(&text));
         // What the first shows and what it lacks is the nearest thing to an answer.
@@ -40,7 +41,8 @@ pub fn show(ended: &Ended<'_>, name: &str) {
     let never: Vec<&Missing> = verdict.missing.iter().filter(|it| it.shown == 0).collect();
     for (number, it) in never.iter().take(NEVER_SHOWN).enumerate() {
         let reason = if it.sites == 0 { " (no fault in the code leads to it)" } else { "" };
-        let text = format!("line {} of {}{reason}: {}", it.line, it.node, shortened(&it.message));
+        let line = line_of(it.line, &it.node, ended.case.logs() > 1);
+        let text = format!("{line}{reason}: {}", shortened(&it.message));
         screen::line(if number == 0 { "never" } else { "" }, &screen::clean(&text));
     }
     if never.len() > NEVER_SHOWN {
@@ -92,7 +94,7 @@ fn suggestions(ended: &Ended<'_>, near: &[&Round], never: usize) -> Vec<String> 
             together.len()
         ));
     } else if second && best < all {
-        found.push("more than two faults may be needed: two were tried together as well".to_owned());
+        found.push(format!("more than two faults may be needed: two together show {best} of {all} at most"));
     }
     let delays = verdict.rounds.iter().filter_map(|it| it.fault.as_ref());
     let delays = delays.filter(|it| matches!(it.fault, Fault::Delay { .. })).count();
@@ -115,7 +117,7 @@ fn suggestions(ended: &Ended<'_>, near: &[&Round], never: usize) -> Vec<String> 
                 .to_owned(),
         );
     }
-    let left = verdict.rounds.last().map_or(0, |it| it.left);
+    let left = verdict.rounds.iter().rev().map(|it| it.left).find(|&it| it > 0).unwrap_or(0);
     if verdict.standing != Standing::Exhausted && left > 0 {
         found.push(format!("more rounds (--budget): {} sites are left", screen::thousands(left as u64)));
     }

@@ -20,6 +20,7 @@ pub struct Narrated {
     /// Whether something was started by now: what a resumed campaign learnt before is not told again.
     live: Arc<AtomicBool>,
     sites_total: usize,
+    several_logs: bool,
     budget: u64,
     begun: Instant,
     /// Whether the start of the search was told.
@@ -51,6 +52,7 @@ impl Narrated {
             engine,
             live: Arc::default(),
             sites_total: case.catalogue().sites().len(),
+            several_logs: case.logs() > 1,
             budget,
             begun: Instant::now(),
             search_told: false,
@@ -91,9 +93,11 @@ impl Narrated {
             ),
         );
         for it in verdict.missing.iter().filter(|it| it.sites > 0).take(MISSING_SHOWN) {
+            let node =
+                if self.several_logs { format!("{} ", screen::clean(&it.node)) } else { String::new() };
             screen::line(
                 "",
-                &format!("{DIM}line {:<5}{DIM:#} {}", it.line, screen::clean(&shortened(&it.message))),
+                &format!("{DIM}{node}line {:<5}{DIM:#} {}", it.line, screen::clean(&shortened(&it.message))),
             );
         }
         screen::line(
@@ -123,10 +127,10 @@ impl Narrated {
         } else {
             (DIM, self.changed(round))
         };
-        let rank = round.rank.map_or_else(String::new, |it| format!("rank {it} of {}, ", round.left));
+        let rank = round.rank.map_or_else(String::new, |it| format!("; rank {it} of {}", round.left));
         let _ = writeln!(
             stderr,
-            "  {DIM}round {:<4}{DIM:#}{} {DIM}{rank}{DIM:#}{style}{result}{style:#}{DIM}, {}{DIM:#}",
+            "  {DIM}round {:<4}{DIM:#}{}: {style}{result}{style:#}{DIM}{rank}; {}{DIM:#}",
             round.number,
             screen::clean(&what),
             self.times(round)
@@ -201,6 +205,15 @@ fn short(it: &Injected) -> String {
     });
     let (class, method) = (simple(&it.site.class), &it.site.method);
     format!("{what} at {class}.{method}{line}{callee}, hit {} of {}", it.at.occurrence, it.at.thread)
+}
+
+/// A line of the failure log: of one, or of one of several.
+pub fn line_of(line: u32, node: &str, are_several: bool) -> String {
+    if are_several {
+        format!("line {line} of {node}'s log")
+    } else {
+        format!("line {line} of the failure log")
+    }
 }
 
 /// A fault in a line.

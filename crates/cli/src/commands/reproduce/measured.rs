@@ -87,6 +87,9 @@ impl Rounds {
     pub fn add(&mut self, outcome: &Outcome) {
         // In a round only what is armed counts.
         self.requests.push(outcome.jvms.iter().map(|it| it.hits).sum::<u64>() as f64);
+        // The JVM that decides most often says it best.
+        let busiest = outcome.jvms.iter().max_by_key(|it| it.hits);
+        self.decision_ns.extend(busiest.and_then(|it| it.decision_ns));
         self.workload_s.push(outcome.wall_ms as f64 / 1e3);
     }
 }

@@ -152,7 +152,10 @@ impl Ended<'_> {
             }
             Standing::Unreadable { why } => {
                 return Err(Failure::usage(format!("a run without a fault gave nothing to compare: {why}"))
-                    .hint("let the workload log to its standard output in the layout of the failure log"));
+                    .hint(
+                        "let the workload log to its standard output in the layout of the failure log, or name the files that it \
+                         logs to: `logs = [\"{dir}/logs/*.log\"]` in [[workload]] or [[workload.node]]",
+                    ));
             }
         })
     }

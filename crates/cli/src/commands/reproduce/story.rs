@@ -10,7 +10,7 @@ use hypocenter_reproduce::{Beside, Case, Causes, Found, Injected, Missing, Verdi
 use serde::Serialize;
 
 use super::columns;
-use super::live::{fault, shortened};
+use super::live::{fault, line_of, shortened};
 use crate::commands::scan::Words;
 use crate::failure::Failure;
 use crate::screen::{self, DIM};
@@ -29,6 +29,9 @@ pub struct Story {
     causes: Vec<Cause>,
     /// The logs side by side.
     beside: Option<Beside>,
+    /// Whether the failure left the logs of several nodes.
+    #[serde(skip)]
+    several_logs: bool,
 }
 
 /// How a fault leads to lines of the failure log.
@@ -81,13 +84,13 @@ impl Story {
         let beside = case.beside(&evidence, &normal);
         let shown = beside.as_ref().map_or(&[][..], |it| &it.matched);
         let causes = found.faults.iter().map(|it| Cause::of(case, it, shown)).collect();
-        Ok(Some(Story { trial, causes, beside }))
+        Ok(Some(Story { trial, causes, beside, several_logs: case.logs() > 1 }))
     }
 
     /// For people. The faults are those of the plan, by their numbers.
     pub fn show(&self, found: &Found, name: &str) {
         for cause in &self.causes {
-            cause.show(self.causes.len() > 1);
+            cause.show(self.causes.len() > 1, self.several_logs);
         }
         let Some(beside) = self.beside.as_ref().filter(|it| !it.rows.is_empty()) else { return };
         screen::gap();
@@ -116,7 +119,8 @@ impl Cause {
         Cause { fault: self::fault(fault), is_delay, leads_to, named_by }
     }
 
-    fn show(&self, is_one_of_several: bool) {
+    fn show(&self, is_one_of_several: bool, several_logs: bool) {
+        let line_of = |line: u32, node: &str| line_of(line, node, several_logs);
         screen::gap();
         let title = if is_one_of_several {
             format!("how this led there: {}", self.fault)
@@ -125,18 +129,13 @@ impl Cause {
         };
         screen::line("cause", &screen::clean(&title));
         if let Some(it) = self.named_by.first() {
-            let text = format!(
-                "the stack trace of the {} at line {} of {} names it: {}",
-                simple(&it.exception),
-                it.line,
-                it.node,
-                it.frame
-            );
+            let (what, line) = (simple(&it.exception), line_of(it.line, &it.node));
+            let text = format!("the stack trace of the {what} at {line} names it: {}", it.frame);
             screen::line("", &screen::clean(&text));
         }
         let mut before: &[String] = &[];
         for it in self.leads_to.iter().take(WAYS_SHOWN) {
-            let text = format!("to line {} of {}: {}", it.line, it.node, shortened(&it.message));
+            let text = format!("to {}: {}", line_of(it.line, &it.node), shortened(&it.message));
             screen::line("", &screen::clean(&text));
             let same = it.steps.iter().zip(before).take_while(|(a, b)| a == b).count();
             if same > 1 {
@@ -149,7 +148,7 @@ impl Cause {
             before = &it.steps;
         }
         for it in self.leads_to.iter().skip(WAYS_SHOWN).take(NAMED_SHOWN) {
-            let text = format!("and to line {} of {}: {}", it.line, it.node, shortened(&it.message));
+            let text = format!("and to {}: {}", line_of(it.line, &it.node), shortened(&it.message));
             screen::line("", &screen::clean(&text));
         }
         if let Some(more @ 1..) = self.leads_to.len().checked_sub(WAYS_SHOWN + NAMED_SHOWN) {

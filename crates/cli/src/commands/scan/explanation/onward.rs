@@ -59,6 +59,12 @@ impl Words<'_> {
                     }
                     (Some(EdgeKind::Throw), _) => format!("{place} throws"),
                     (Some(EdgeKind::Data), _) => return None,
+                    // The branch says where.
+                    (_, Some(Node::Condition(at_method, branch, _)))
+                        if self.place(at_method, branch) == place =>
+                    {
+                        return None;
+                    }
                     _ => format!("{place} runs"),
                 }
             }
