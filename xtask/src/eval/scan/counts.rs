@@ -191,13 +191,6 @@ fn anduril(alone: &Program, with_tests: &Program) -> Row {
             reason(ours.by_type, "the same by exception instead of by call".to_owned(), by_type),
             reason(tested.calls, format!("with the classes of the tests: {}", shown(&tested)), tests),
             reason(tested.by_type, "by exception, with the classes of the tests".to_owned(), tests),
-            reason(
-                ours.calls,
-                format!("of 3.6.2 alone: {}", shown(&ours)),
-                Known::Said(
-                    "6,225 is the mean over four failures of different releases, of 120 to 176 thousand lines",
-                ),
-            ),
         ],
     }
 }
