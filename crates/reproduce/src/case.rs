@@ -22,6 +22,8 @@ use crate::statements;
 
 /// How much of a message is kept for people.
 const MESSAGE_CHARS_MAX: usize = 300;
+/// How much less a warning counts than an error, in steps of the causal graph.
+const WARNING_DISTANCE: u32 = 2;
 
 /// See the module. It is the same for all trials, and nothing in it changes.
 #[derive(Debug)]
@@ -68,6 +70,13 @@ pub struct FailureKey {
     pub line: u32,
     /// What the first says.
     pub message: String,
+}
+
+impl FailureKey {
+    /// Whether it is a warning or worse.
+    pub fn is_serious(&self) -> bool {
+        self.mild <= WARNING_DISTANCE
+    }
 }
 
 /// What is kept of a trial.
@@ -391,7 +400,7 @@ fn keys_of(program: &Program, failure: &[FailureLog]) -> (Vec<FailureKey>, Vec<V
                 },
                 mild: match level {
                     Some(level) if level >= Level::Error => 0,
-                    Some(Level::Warn) => 2,
+                    Some(Level::Warn) => WARNING_DISTANCE,
                     _ => 4,
                 },
                 log: number as u32,

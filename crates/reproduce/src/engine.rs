@@ -425,19 +425,27 @@ impl Reproduce {
     }
 
     /// The fault that showed most, of those that did not bring the failure and were not kept yet. What is far from the failure
-    /// counts less, and so does what the failure log has at another time than the fault was.
+    /// counts less, and so does what the failure log has at another time than the fault was. What is kept comes first, so what
+    /// the failure log has behind something serious that did not show counts last.
     fn best_fault(&self) -> Option<&Injected> {
         let first = self.levels.first()?;
         let space = first.search.space();
+        let at_of = |key: &u32| first.observables.binary_search(key).ok();
+        let place = |at: usize| space.observables[at].entries.first().copied().unwrap_or(u32::MAX);
+        let is_serious = |key: &&u32| self.case.keys()[**key as usize].is_serious();
         let worth = |round: &Round| {
             let pick = self.picked.get(&round.number)?;
             let instance = &space.instances_of(pick.choice)[pick.instance as usize];
-            let of_key = |key: &u32| {
-                let at = first.observables.binary_search(key).ok()?;
+            let unshown = first.observables.iter().filter(|it| !round.shown.contains(it));
+            let until = unshown.filter(is_serious).filter_map(at_of).map(place).min().unwrap_or(u32::MAX);
+            let (mut early, mut all) = (0.0, 0.0);
+            for at in round.shown.iter().filter_map(at_of) {
                 let observable = &space.observables[at];
-                Some(1.0 / f64::from((1 + observable.remote) * (1 + observable.apart(instance))))
-            };
-            Some(round.shown.iter().filter_map(of_key).sum::<f64>())
+                let worth = 1.0 / f64::from((1 + observable.remote) * (1 + observable.apart(instance)));
+                all += worth;
+                early += if place(at) <= until { worth } else { 0.0 };
+            }
+            Some((early, all))
         };
         let was_kept = |fault: &Injected| {
             let mut all = self.kept.iter().map(|it| &it.0).chain(&self.unkept);
@@ -446,7 +454,8 @@ impl Reproduce {
         let shows = self.rounds.iter().filter(|it| !it.happened && !it.shown.is_empty());
         let faults = shows.filter_map(|it| Some((worth(it)?, it.number, it.fault.as_ref()?)));
         let new = faults.filter(|(_, _, fault)| !was_kept(fault));
-        new.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, _, fault)| fault)
+        let better = |a: &(f64, f64), b: &(f64, f64)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1));
+        new.max_by(|a, b| better(&a.0, &b.0).then(b.1.cmp(&a.1))).map(|(_, _, fault)| fault)
     }
 
     /// A round of a level.

@@ -1,7 +1,9 @@
-//! `cargo xtask eval scan`: what a scan of ZooKeeper counts, beside what was published, and how many entries of real logs
-//! it ties to their statements.
+//! `cargo xtask eval scan`: what a scan of ZooKeeper counts and which states it finds, beside what was published; that it is
+//! the same on one thread and on two; and how many entries of real logs it ties to their statements.
 
 mod counts;
+mod states;
+mod threads;
 mod ties;
 
 use std::path::{Path, PathBuf};
@@ -10,12 +12,13 @@ use hypocenter_program::{ClassPath, Classes, Program, Scope, StateOptions};
 
 use crate::failure::{Failure, Result};
 use crate::jdk::{Jdk, JdkArgs};
+use crate::tool::ToolArgs;
 use crate::{Verdict, maven};
 
 /// What counts as ZooKeeper.
 const PACKAGES: [&str; 2] = ["org.apache.zookeeper", "org.apache.jute"];
 
-/// The counts of a scan of ZooKeeper beside published ones, and log entries tied to their statements
+/// The counts and states of a scan of ZooKeeper beside published ones, threads, and log entries tied to their statements
 #[derive(Debug, clap::Args)]
 pub struct ScanArgs {
     /// A directory with a folder for each case, named as in the table of cases, with `failure.log` and `normal.log` in it;
@@ -25,6 +28,8 @@ pub struct ScanArgs {
     /// Show the entries that are not tied to their statement
     #[arg(long, requires = "cases")]
     misses: bool,
+    #[command(flatten)]
+    tool: ToolArgs,
     #[command(flatten)]
     jdks: JdkArgs,
 }
@@ -56,6 +61,9 @@ pub fn run(args: &ScanArgs) -> Result<Verdict> {
     let alone = Read::of("zookeeper-3.6.2", "lib", None, jdk)?;
     let with_tests = Read::of("zookeeper-3.6.2", "test-lib", Some("tests"), jdk)?;
     let mut is_good = counts::print(&alone.program, &with_tests.program);
+    is_good &= states::print(&alone.program);
+    drop(with_tests);
+    is_good &= threads::print(&args.tool.ready()?, jdk)?;
     if let Some(cases) = &args.cases {
         let old = Read::of("zookeeper-3.5.2-alpha", "lib", None, jdk)?;
         let logs = |case: &str| ["failure.log", "normal.log"].map(|it| cases.join(case).join(it));
