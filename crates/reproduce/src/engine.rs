@@ -23,7 +23,7 @@ use crate::catalogue::{Choices, Kinds};
 use crate::executions::{Executions, stable_threads};
 use crate::search::{Pick, Search, SearchOptions};
 use crate::silence::{self, Silent};
-use crate::space::{Choice, Observable, Space};
+use crate::space::{Choice, Instance, Observable, Space};
 use crate::strategy::Strategy;
 
 /// How often a run with the kept fault alone is asked for before it is given up that it happens again.
@@ -258,6 +258,8 @@ struct Start<'a> {
     silent: Vec<Silent>,
     /// For each stack of theirs the stacks of the failure log that it fits.
     stacks: &'a [Vec<u32>],
+    /// What was kept.
+    behind: Option<Instance>,
 }
 
 /// What a job is for.
@@ -526,7 +528,7 @@ impl Reproduce {
         let missing = self.normal.first().map_or(&[][..], |it| &it.missing);
         let silent: Vec<&[Silent]> = self.normal.iter().map(|it| &it.silent[..]).collect();
         let stacks = self.normal.first().map_or(&[][..], |it| &it.stacks);
-        let start = Start { matched, missing, silent: silence::of_all(&silent), stacks };
+        let start = Start { matched, missing, silent: silence::of_all(&silent), stacks, behind: None };
         let level = Level::new(&self.case, &self.settings, Vec::new(), start, executions);
         if level.observables.is_empty() {
             self.ended = Some(Standing::NothingMissing);
@@ -633,15 +635,14 @@ impl Reproduce {
         let stable = stable_threads(self.normal.iter().filter_map(|it| it.recorded.as_deref()));
         let sites = self.case.catalogue().sites().len();
         let mut executions = Executions::of(sites, &recorded, &stable, &mut self.case.names());
-        if let Some(site) = self.case.catalogue().find(&kept.site) {
-            executions.keep_behind(site, &kept.when);
-        }
+        let site = self.case.catalogue().find(&kept.site);
+        let behind = site.and_then(|it| executions.keep_behind(it, &kept.when));
         let mut matched = digest.matched;
         for (of_base, of_normal) in matched.iter_mut().zip(&self.levels[0].matched) {
             *of_base = (*of_base).max(*of_normal);
         }
         let (missing, stacks) = (&digest.missing[..], &digest.stacks[..]);
-        let start = Start { matched, missing, silent: digest.silent, stacks };
+        let start = Start { matched, missing, silent: digest.silent, stacks, behind };
         self.levels.push(Level::new(&self.case, &self.settings, vec![kept], start, executions));
     }
 
@@ -765,7 +766,7 @@ impl Level {
         case: &Case,
         settings: &Settings,
         kept: Vec<Candidate>,
-        Start { matched, missing, silent, stacks }: Start<'_>,
+        Start { matched, missing, silent, stacks, behind }: Start<'_>,
         mut executions: Executions,
     ) -> Level {
         let keys = case.keys();
@@ -798,7 +799,13 @@ impl Level {
                     entries.retain(|it| missing.binary_search(it).is_ok());
                     let entries = entries.into_iter().map(|it| (it, case.threads()[it as usize]));
                     let known = if matched[key as usize] > 0 { KNOWN_DISTANCE } else { 0 };
-                    Observable::new(entries.collect(), case.symptoms(), keys[key as usize].mild + known)
+                    let mild = keys[key as usize].mild + known;
+                    let mut observable = Observable::new(entries.collect(), case.symptoms(), mild);
+                    // Where things lie in the failure log is an estimate; what needs both faults comes near behind the first.
+                    if let Some(behind) = behind {
+                        observable.add(behind.position + 1, behind.thread);
+                    }
+                    observable
                 })
                 .chain(fell_silent)
                 .collect(),

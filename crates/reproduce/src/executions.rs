@@ -81,17 +81,19 @@ impl Executions {
         found
     }
 
-    /// Leaves those that come behind one of them, if it is there.
-    pub fn keep_behind(&mut self, site: u32, guard: &Guard) {
-        let instances = 0..self.instances[site as usize].len() as u32;
-        let Some(at) = instances.into_iter().find(|&it| self.guard(site, it) == *guard) else { return };
-        let order = self.instances[site as usize][at as usize].order;
+    /// Leaves those that come behind one of them, if it is there, and gives that one.
+    pub fn keep_behind(&mut self, site: u32, guard: &Guard) -> Option<Instance> {
+        let mut instances = 0..self.instances[site as usize].len() as u32;
+        let at = instances.find(|&it| self.guard(site, it) == *guard)?;
+        let found = self.instances[site as usize][at as usize];
+        let order = found.order;
         for (instances, names) in self.instances.iter_mut().zip(&mut self.names) {
             // They stand in their order.
             let first = instances.partition_point(|it| it.order <= order);
             instances.drain(..first);
             names.drain(..first);
         }
+        Some(found)
     }
 
     /// The guard by which a plan asks for one of them.

@@ -103,6 +103,13 @@ impl Observable {
         Observable { remote: mild + remote, entries, threads }
     }
 
+    /// One more place at which it may have come.
+    pub fn add(&mut self, place: u32, thread: Thread) {
+        let at = self.entries.partition_point(|&it| it <= place);
+        self.entries.insert(at, place);
+        self.threads.insert(at, thread);
+    }
+
     /// How far an instance is in all: the entries between, by their logarithm, and whether the same thread logged it. In steps
     /// of the causal graph.
     pub fn apart(&self, instance: &Instance) -> u32 {
@@ -183,6 +190,11 @@ mod tests {
         assert_eq!(apart(10, thread(3, 1)), 1);
         assert_eq!(apart(10, thread(4, 2)), 3);
         assert_eq!(apart(2, thread(1, 1)), 3);
+        let mut more = observable.clone();
+        more.add(11, thread(4, 2));
+        assert_eq!((more.entries.clone(), more.threads[1]), (vec![10, 11, 12], thread(4, 2)));
+        let of_fourth = Instance { position: 11, thread: thread(4, 2), ..Instance::default() };
+        assert_eq!(more.apart(&of_fourth), 0);
         // On another node it is another thread, whatever its name.
         let of_node = |node, name, role| Thread { node, name, role };
         let of_first = of_node(1, 1, 1);
