@@ -225,10 +225,8 @@ fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
 
 /// What every trial records: each execution of a call, and of a log statement, and what the level filter let through.
 fn plan_of(request: &Request, target: &Target, args: &ReproduceArgs) -> Plan {
-    let needs_stacks = match args.compare {
-        true => compare::strategies(args).into_iter().any(Strategy::needs_stacks),
-        false => args.strategy.needs_stacks(),
-    };
+    // What is recorded once serves all strategies, also those that are compared another time.
+    let needs_stacks = args.compare || args.strategy.needs_stacks();
     let level = if needs_stacks { WatchLevel::Stack } else { WatchLevel::Event };
     let own = Watch {
         kinds: vec![SiteKind::Call, SiteKind::Log],

@@ -32,7 +32,7 @@ pub fn asked(args: &ReproduceArgs) -> CompareRequest {
 }
 
 /// The strategies that are asked for.
-pub fn strategies(args: &ReproduceArgs) -> Vec<Strategy> {
+fn strategies(args: &ReproduceArgs) -> Vec<Strategy> {
     if args.strategies.is_empty() { Strategy::ALL.to_vec() } else { args.strategies.clone() }
 }
 
