@@ -262,7 +262,7 @@ fn what_is_fixed_is_not_reproduced_and_the_closest_trials_are_named() {
     let place = Place::with("fixed", ORACLE);
     let said = place.reproduce("--budget 6");
     let said = said.exits(3).says("the budget of 6 rounds is used up").says("closest   reproduce-0001/");
-    let said = said.says("never     line ").says("it shows lines ").says("try       ");
+    let said = said.says("never     line ").says("it shows line").says("try       ");
     let document = said.json();
     assert_eq!((&document["reproduced"], &document["rounds"]), (&json!(false), &json!(6)), "{document:#}");
     for name in ["fault", "replay", "rate"] {

@@ -167,7 +167,7 @@ fn named(request: &Request) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
     let own = place(workload.directory.as_ref());
     let mut found: BTreeSet<PathBuf> = request.target.classpath.iter().cloned().collect();
     let mut look = |command: &CommandLine, directory: &Path| {
-        let words = shlex_words(command);
+        let words = words_of(command);
         let parts = words.iter().flat_map(|it| it.split([':', '=', ',', ' ', '@', ';', '"', '\'']));
         let paths = parts.filter(|it| !it.is_empty()).map(|it| directory.join(it));
         found.extend(paths.filter(|it| it.exists()));
@@ -204,7 +204,7 @@ fn named(request: &Request) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
 }
 
 /// The words of a command, those of a script for a shell included.
-fn shlex_words(command: &CommandLine) -> Vec<String> {
+fn words_of(command: &CommandLine) -> Vec<String> {
     let words = command.words("").unwrap_or_default();
     words.iter().flat_map(|it| it.split_whitespace()).map(str::to_owned).collect()
 }

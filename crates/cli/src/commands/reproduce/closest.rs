@@ -14,6 +14,9 @@ const CLOSEST_SHOWN: usize = 3;
 /// Lines that never came and are shown.
 const NEVER_SHOWN: usize = 5;
 
+/// Lines of the failure log that are named of a round.
+const LINES_NAMED: usize = 8;
+
 /// The rounds that came nearest, what no round ever showed, and what to try.
 pub fn show(ended: &Ended<'_>, name: &str) {
     let verdict = ended.verdict;
@@ -25,14 +28,10 @@ pub fn show(ended: &Ended<'_>, name: &str) {
         let text = format!("{name}/{}: {what}, shows {} of {all}", it.trial, it.shown.len());
         screen::line(if number == 0 { "closest" } else { "" }, &screen::clean(&text));
         // What the first shows and what it lacks is the nearest thing to an answer.
-        let lines = |is_shown: bool| {
-            let of = verdict.missing.iter().filter(move |line| it.shown.contains(&line.key) == is_shown);
-            of.map(|line| line.line.to_string()).take(8).collect::<Vec<_>>().join(", ")
-        };
-        if number == 0 && !it.shown.is_empty() {
-            let lacks = lines(false);
-            let lacks = if lacks.is_empty() { String::new() } else { format!("; not lines {lacks}") };
-            screen::line("", &format!("  it shows lines {} of the failure log{lacks}", lines(true)));
+        if number == 0 {
+            let lacks = lines(verdict, it, false);
+            let lacks = if lacks.is_empty() { String::new() } else { format!(", and not {lacks}") };
+            screen::line("", &format!("  it shows {} of the failure log{lacks}", lines(verdict, it, true)));
         }
     }
     if near.is_empty() {
@@ -50,6 +49,18 @@ pub fn show(ended: &Ended<'_>, name: &str) {
     }
     for (number, it) in suggestions(ended, &near, never.len()).iter().enumerate() {
         screen::line(if number == 0 { "try" } else { "" }, it);
+    }
+}
+
+/// The lines that a round shows, or does not show.
+fn lines(verdict: &Verdict, round: &Round, is_shown: bool) -> String {
+    let of = verdict.missing.iter().filter(|it| round.shown.contains(&it.key) == is_shown);
+    let all: Vec<String> = of.map(|it| it.line.to_string()).collect();
+    match all.len() {
+        0 => String::new(),
+        1 => format!("line {}", all[0]),
+        2..=LINES_NAMED => format!("lines {}", all.join(", ")),
+        some => format!("lines {} and {} more", all[..LINES_NAMED].join(", "), some - LINES_NAMED),
     }
 }
 
