@@ -16,5 +16,5 @@ pub use engine::{Found, Injected, Missing, Reproduce, Round, Settings, Standing,
 pub use executions::ByThread;
 pub use search::{Pick, Search, SearchOptions};
 pub use space::{Choice, Instance, Observable, Space};
-pub use statements::{copies, index};
+pub use statements::{copies, index, ranking};
 pub use strategy::Strategy;
