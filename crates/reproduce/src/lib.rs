@@ -27,5 +27,5 @@ pub use play::{Comparison, Played, Recorded};
 pub use search::{Pick, Search, SearchOptions};
 pub use silence::Silent;
 pub use space::{Choice, Instance, Observable, Space};
-pub use statements::{copies, index};
+pub use statements::{copies, index, ranking};
 pub use strategy::Strategy;
