@@ -203,8 +203,8 @@ impl Comparison {
         }
     }
 
-    /// Goes on with a game. Gives what it wants, unless it is over.
-    fn step(&mut self, number: usize) -> Option<(FaultAt, Candidate)> {
+    /// Goes on with a game. Gives what it wants, and what it may want next; nothing if it is over.
+    fn step(&mut self, number: usize) -> Vec<(FaultAt, Candidate)> {
         let game = self.going.entry(number).or_insert_with(|| {
             let strategy = self.games[number].strategy.parse().expect("it was made from one");
             Game::new(self.case.clone(), &self.settings, strategy, self.games[number].seed)
@@ -213,7 +213,7 @@ impl Comparison {
         let wants = game.play(&self.case, normal, &self.recorded.faults, &self.orders);
         let verdict = game.engine.verdict();
         self.games[number].rounds = verdict.rounds.len() as u64;
-        if wants.is_none() {
+        if wants.is_empty() {
             self.games[number].standing = verdict.standing;
             self.going.remove(&number);
         }
@@ -226,6 +226,7 @@ impl Comparison {
         let asked = self.open.values().flat_map(|it| &it.candidates);
         let open: FxHashSet<FaultAt> = asked.filter_map(|it| FaultAt::of(&self.case, it)).collect();
         let mut wanted: Vec<(FaultAt, Candidate)> = Vec::new();
+        let mut later: Vec<(FaultAt, Candidate)> = Vec::new();
         let mut going = 0;
         for number in 0..self.games.len() {
             if self.games[number].standing != Standing::Going {
@@ -235,11 +236,23 @@ impl Comparison {
             if going > GAMES_MAX || wanted.len() == room {
                 break;
             }
-            if let Some((key, candidate)) = self.step(number)
-                && !open.contains(&key)
-                && !wanted.iter().any(|it| it.0 == key)
-            {
-                wanted.push((key, candidate));
+            let mut wants = self.step(number).into_iter();
+            let is_new = |it: &(FaultAt, Candidate), known: &[(FaultAt, Candidate)]| {
+                !open.contains(&it.0) && !known.iter().any(|other| other.0 == it.0)
+            };
+            if let Some(first) = wants.next().filter(|it| is_new(it, &wanted)) {
+                wanted.push(first);
+            }
+            for it in wants {
+                if is_new(&it, &later) {
+                    later.push(it);
+                }
+            }
+        }
+        // Rather than that somebody is idle: what did not come first in this round may do so in the next.
+        for it in later {
+            if wanted.len() < room && !wanted.iter().any(|other| other.0 == it.0) {
+                wanted.push(it);
             }
         }
         wanted.into_iter().map(|it| it.1).collect()
@@ -310,16 +323,16 @@ impl Game {
         normal: &[Ended],
         faults: &FxHashMap<FaultAt, Ended>,
         orders: &[Orders],
-    ) -> Option<(FaultAt, Candidate)> {
+    ) -> Vec<(FaultAt, Candidate)> {
         loop {
             let job = match self.asked.take() {
                 Some(job) => job,
                 None => match self.engine.next(1) {
-                    Next::Start(mut jobs) => jobs.pop()?,
-                    Next::Wait | Next::Done => return None,
+                    Next::Start(jobs) => jobs.into_iter().next().expect("a start has jobs"),
+                    Next::Wait | Next::Done => return Vec::new(),
                 },
             };
-            let Work::Trial { plan, .. } = &job.work else { return None };
+            let Work::Trial { plan, .. } = &job.work else { unreachable!("it asks for trials alone") };
             if plan.candidates.is_empty() {
                 let first = self.seed as usize % normal.len();
                 let it = &normal[(first + self.normal_told) % normal.len()];
@@ -332,21 +345,21 @@ impl Game {
                 Ok(ended) => self.engine.tell(job.id, Some(&ended.outcome), ended.digest),
                 Err(wanted) => {
                     self.asked = Some(job);
-                    return Some(*wanted);
+                    return wanted;
                 }
             }
         }
     }
 }
 
-/// What a round under this plan gives if sites are executed in this order; or what is not known for that.
+/// What a round under this plan gives if sites are executed in this order; or what is not known for that, and what comes behind it.
 fn round(
     case: &Case,
     plan: &Plan,
     faults: &FxHashMap<FaultAt, Ended>,
     normal: &Ended,
     orders: &Orders,
-) -> Result<Ended, Box<(FaultAt, Candidate)>> {
+) -> Result<Ended, Vec<(FaultAt, Candidate)>> {
     let not_reached = || CandidateResult::NotReached { why: "it did not come".to_owned() };
     let mut results = vec![not_reached(); plan.candidates.len()];
     let mut reached: Vec<(u32, usize, FaultAt)> = Vec::new();
@@ -358,14 +371,17 @@ fn round(
     }
     reached.sort_by_key(|it| (it.0, it.1));
     let mut happened: Option<&Ended> = None;
-    for (_, at, key) in reached {
+    for (number, (_, at, key)) in reached.iter().enumerate() {
         if happened.is_some() {
-            results[at] = CandidateResult::NotNeeded;
+            results[*at] = CandidateResult::NotNeeded;
             continue;
         }
-        let Some(ended) = faults.get(&key) else { return Err(Box::new((key, plan.candidates[at].clone()))) };
+        let Some(ended) = faults.get(key) else {
+            let unknown = reached[number..].iter().filter(|it| !faults.contains_key(&it.2));
+            return Err(unknown.map(|(_, at, key)| (key.clone(), plan.candidates[*at].clone())).collect());
+        };
         let Some(alone) = ended.outcome.candidates.first() else { continue };
-        results[at] = alone.result.clone();
+        results[*at] = alone.result.clone();
         if matches!(alone.result, CandidateResult::Injected(_)) {
             happened = Some(ended);
         }

@@ -80,44 +80,52 @@ fn settings(strategy: Strategy, window: usize) -> Settings {
     }
 }
 
+/// Every site in turns, first by the one thread and then by the other.
+fn executions(case: &Case) -> Vec<ByThread> {
+    let sites = case.catalogue().sites().len() as u32;
+    let of = |site: u32, thread: u32| {
+        let orders: Vec<u32> = (0..TIMES).map(|it| (it * 2 + thread) * sites + site).collect();
+        let places: Vec<u32> = orders.iter().map(|it| it * 5 / (2 * TIMES * sites)).collect();
+        ByThread {
+            site,
+            node: "n".to_owned(),
+            thread: THREADS[thread as usize].to_owned(),
+            ends: places.clone(),
+            positions: places,
+            // Each thread comes on a way of its own.
+            stacks: vec![u64::from(thread) + 1; orders.len()],
+            orders,
+        }
+    };
+    (0..sites).flat_map(|site| [of(site, 0), of(site, 1)]).collect()
+}
+
 /// What happens.
-struct World(Arc<Case>);
+struct World {
+    case: Arc<Case>,
+    executions: Vec<ByThread>,
+}
 
 impl World {
+    fn new() -> World {
+        World { executions: executions(&case()), case: case() }
+    }
+
     fn key(&self, message: &str) -> usize {
-        let keys = self.0.keys();
+        let keys = self.case.keys();
         keys.iter()
             .position(|it| it.message.contains(message))
             .unwrap_or_else(|| panic!("{message}: {keys:?}"))
     }
 
-    /// Every site in turns, first by the one thread and then by the other.
-    fn executions(&self) -> Vec<ByThread> {
-        let sites = self.0.catalogue().sites().len() as u32;
-        let of = |site: u32, thread: u32| {
-            let orders: Vec<u32> = (0..TIMES).map(|it| (it * 2 + thread) * sites + site).collect();
-            let places: Vec<u32> = orders.iter().map(|it| it * 5 / (2 * TIMES * sites)).collect();
-            ByThread {
-                site,
-                node: "n".to_owned(),
-                thread: THREADS[thread as usize].to_owned(),
-                ends: places.clone(),
-                positions: places,
-                // Each thread comes on a way of its own.
-                stacks: vec![u64::from(thread) + 1; orders.len()],
-                orders,
-            }
-        };
-        (0..sites).flat_map(|site| [of(site, 0), of(site, 1)]).collect()
-    }
-
     /// When an instance comes.
     fn place(&self, it: &Candidate) -> Option<u32> {
-        let site = self.0.catalogue().find(&it.site)?;
+        let site = self.case.catalogue().find(&it.site)?;
         let number = it.when.occurrence? as usize - 1;
-        let executions = self.executions();
-        let own =
-            executions.iter().find(|by| by.site == site && Some(&by.thread) == it.when.thread.as_ref())?;
+        let own = self
+            .executions
+            .iter()
+            .find(|by| by.site == site && Some(&by.thread) == it.when.thread.as_ref())?;
         own.orders.get(number).copied()
     }
 
@@ -127,7 +135,7 @@ impl World {
         reached.sort_unstable();
         reached.truncate(plan.limit as usize);
         let happens = |at: usize| reached.iter().any(|it| it.1 == at);
-        let mut matched = vec![0; self.0.keys().len()];
+        let mut matched = vec![0; self.case.keys().len()];
         matched[self.key("loaded")] = 1;
         matched[self.key("saved")] = 2;
         let mut failed = false;
@@ -176,9 +184,9 @@ impl World {
         let mut digest = Digest { matched, ..Digest::default() };
         if !plan.record.watch.is_empty() {
             digest.missing = vec![3, 4];
-            digest.recorded = Some(self.executions());
+            digest.recorded = Some(self.executions.clone());
             // The flusher's stack is the one of the failure log.
-            let all = (0..self.0.logged().len() as u32).collect();
+            let all = (0..self.case.logged().len() as u32).collect();
             digest.stacks = vec![Vec::new(), all];
         }
         (outcome, digest)
@@ -246,10 +254,11 @@ where
 
 #[test]
 fn a_campaign_that_was_killed_anywhere_ends_as_one_left_alone() {
-    let world = World(case());
+    let world = World::new();
     let mut rounds = 0;
     for strategy in Strategy::ALL {
-        for room in [1, 2] {
+        // Two at once end in any order; that one at a time does as well is seen by one strategy as by all.
+        for room in if strategy == Strategy::Full { 1..=2 } else { 2..=2 } {
             let settings = Settings { budget: 30, ..settings(strategy, 2) };
             let new = || Reproduce::new(case(), settings.clone());
             let (alone, journal) = lead(&mut new(), &world, room, &[]);
@@ -265,7 +274,7 @@ fn a_campaign_that_was_killed_anywhere_ends_as_one_left_alone() {
 
 #[test]
 fn a_game_on_a_recording_needs_as_many_rounds_as_a_campaign() {
-    let world = World(case());
+    let world = World::new();
     let mut reproduced = 0;
     for strategy in Strategy::ALL {
         let settings = Settings { replays: 0, patience: u64::MAX, ..settings(strategy, 3) };
