@@ -25,7 +25,7 @@ pub struct Narrated {
     begun: Instant,
     /// Whether the start of the search was told.
     search_told: bool,
-    /// When the first round was told that was run now, and how many are told since.
+    /// When the rounds began, and how many are told since.
     pace: Option<(Instant, u32)>,
     /// What rounds have shown so far.
     seen: BTreeSet<u32>,
@@ -103,7 +103,7 @@ impl Narrated {
         screen::line(
             "search",
             &format!(
-                "{} of {} sites lead there, {} of them are reached, {} times",
+                "{} of {} sites lead there; {} can be tried where the workload goes, {} times",
                 count(verdict.sites_inferred),
                 count(self.sites_total),
                 count(verdict.sites_reached),
@@ -155,13 +155,13 @@ impl Narrated {
     /// How long it took so far, and how long the rounds may take that are left.
     fn times(&mut self, round: &Round) -> String {
         let gone = span(self.begun.elapsed().as_secs_f64());
-        let (begun, told) = self.pace.get_or_insert((Instant::now(), 0));
+        let (begun, told) = self.pace.get_or_insert((self.begun, 0));
         *told += 1;
         let left = self.budget.saturating_sub(round.number);
-        if round.happened || left == 0 || *told < 2 {
+        if round.happened || left == 0 {
             return gone;
         }
-        let each = begun.elapsed().as_secs_f64() / f64::from(*told - 1);
+        let each = begun.elapsed().as_secs_f64() / f64::from(*told);
         format!("{gone}, at most {} left", span(each * left as f64))
     }
 }
@@ -249,6 +249,8 @@ impl Engine for Narrated {
             _ if !is_live => {}
             Some(round) => self.tell_round(round),
             None => {
+                // Rounds follow the last run without one.
+                self.pace = Some((Instant::now(), 0));
                 let what = if failed { "the failure happened" } else { "no failure" };
                 screen::line(
                     "run",
