@@ -16,7 +16,9 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match &arguments[..] {
         [verb, corpus, directories @ ..] if verb == "seeds" => seeds(Path::new(corpus), directories),
-        [verb, jar, directory, names @ ..] if verb == "library" => library(Path::new(jar), Path::new(directory), names),
+        [verb, jar, directory, names @ ..] if verb == "library" => {
+            library(Path::new(jar), Path::new(directory), names)
+        }
         _ => panic!("bundle seeds <corpus> <directory>... | bundle library <jar> <directory> <name>..."),
     }
 }
@@ -123,7 +125,9 @@ fn put(folder: &Path, n: usize, seed: &[u8]) {
 }
 
 fn library(jar: &Path, directory: &Path, names: &[String]) {
-    let read = |name: &String| Some((format!("{name}.class"), fs::read(directory.join(format!("{name}.class"))).ok()?));
+    let read = |name: &String| {
+        Some((format!("{name}.class"), fs::read(directory.join(format!("{name}.class"))).ok()?))
+    };
     let found: Vec<(String, Vec<u8>)> = names.iter().filter_map(read).collect();
     let files: Vec<File<'_>> =
         found.iter().map(|(name, content)| File { flags: 0, name: name.as_bytes(), content }).collect();

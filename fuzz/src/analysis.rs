@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 
 use hypocenter_classfile::{ClassFile, display_name};
 use hypocenter_program::{
-    Body, CausalGraph, ClassPath, Classes, ControlDependence, Dominance, Edges, GraphOptions, KindSet, MethodId,
-    Origins, Program, Scope, Slice, SliceLimits, StateOptions, name_calls, sites_of_method,
+    Body, CausalGraph, ClassPath, Classes, ControlDependence, Dominance, Edges, GraphOptions, KindSet,
+    MethodId, Origins, Program, Scope, Slice, SliceLimits, StateOptions, name_calls, sites_of_method,
 };
 use rayon::ThreadPool;
 
@@ -56,7 +56,7 @@ pub fn check(bytes: &[u8]) {
         None => path,
     };
     let classes = path.open(17);
-    let package = names.first().map(|it| display_name(it).into_owned());
+    let package = names.first().map(|it| display_name(it));
     let package = package.as_deref().and_then(|it| Some(it.rsplit_once('.')?.0.to_owned()));
     let scope = Scope::of(package.filter(|_| has(option::ONE_PACKAGE)).as_slice());
     let states = StateOptions { helpers: has(option::HELPERS), ..StateOptions::default() };
@@ -80,7 +80,9 @@ fn library() -> Option<&'static Path> {
 /// One thread, and two.
 fn pools() -> &'static [ThreadPool; 2] {
     static POOLS: OnceLock<[ThreadPool; 2]> = OnceLock::new();
-    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started");
+    let pool = |threads| {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started")
+    };
     POOLS.get_or_init(|| [1, 2].map(pool))
 }
 
@@ -143,7 +145,11 @@ fn asked(classes: &Classes, scope: &Scope, states: &StateOptions) -> String {
             let length = graph.priors(node).count();
             assert!(length <= graph.edge_count());
             if distances[node as usize] != u32::MAX && node % 16 == 0 {
-                assert_eq!(graph.path(start, node).last().map(|it| it.0), Some(node), "a path leads elsewhere");
+                assert_eq!(
+                    graph.path(start, node).last().map(|it| it.0),
+                    Some(node),
+                    "a path leads elsewhere"
+                );
             }
         }
     }

@@ -141,11 +141,10 @@ mod tests {
         put(&mut bundle, File { flags: flag::NESTED, name: b"BOOT-INF/lib/x.jar", content: &inner });
         put(&mut bundle, File { flags: flag::WRONG_SUM, name: b"a/E.class", content: b"two" });
         let files = files(&bundle);
-        assert_eq!(files.iter().map(|it| it.name).collect::<Vec<_>>(), [
-            &b"a/C.class"[..],
-            b"BOOT-INF/lib/x.jar",
-            b"a/E.class"
-        ]);
+        assert_eq!(
+            files.iter().map(|it| it.name).collect::<Vec<_>>(),
+            [&b"a/C.class"[..], b"BOOT-INF/lib/x.jar", b"a/E.class"]
+        );
         let path = std::env::temp_dir().join(format!("hypocenter-bundle-{}.jar", std::process::id()));
         std::fs::write(&path, jar(&files)).unwrap();
         let classes = ClassPath::from_paths(vec![path.clone()]).open(17);

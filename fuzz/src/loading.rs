@@ -68,7 +68,9 @@ fn leads_away(file: &File<'_>) -> bool {
         return false;
     }
     let is_manifest = file.name.eq_ignore_ascii_case(b"META-INF/MANIFEST.MF");
-    is_manifest && (file.content.windows(2).any(|it| it == b"..") || file.content.iter().any(|it| b"/%\\".contains(it)))
+    is_manifest
+        && (file.content.windows(2).any(|it| it == b"..")
+            || file.content.iter().any(|it| b"/%\\".contains(it)))
 }
 
 /// Writes files below a directory, those whose names are paths that stay there.

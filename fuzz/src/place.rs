@@ -24,7 +24,8 @@ fn directory() -> &'static Path {
 /// Writes a file below the directory.
 pub fn write(directory: &Path, name: &str, bytes: &[u8]) -> PathBuf {
     let path = directory.join(name);
-    std::fs::create_dir_all(path.parent().expect("it is below the directory")).expect("a directory can be made");
+    std::fs::create_dir_all(path.parent().expect("it is below the directory"))
+        .expect("a directory can be made");
     std::fs::write(&path, bytes).expect("a file can be written");
     path
 }

@@ -2,7 +2,9 @@
 
 use std::hint::black_box;
 
-use hypocenter_logs::{Entry, Layout, Level, Log, LogReader, Statement, StatementId, Statements, Template, role};
+use hypocenter_logs::{
+    Entry, Layout, Level, Log, LogReader, Statement, StatementId, Statements, Template, role,
+};
 
 /// The longest pattern of an appender.
 const PATTERN_BYTES_MAX: usize = 200;
@@ -55,7 +57,11 @@ fn tie(log: &Log) {
         method: entry.method.unwrap_or("m").to_owned(),
         line: entry.source_line,
         level: [None, entry.level, Some(Level::Info)][n % 3],
-        template: if n % 2 == 0 { Template::parse(entry.message) } else { Template::parse(entry.first_line()) },
+        template: if n % 2 == 0 {
+            Template::parse(entry.message)
+        } else {
+            Template::parse(entry.first_line())
+        },
         has_exception: !entry.rest.is_empty(),
     };
     let statements = Statements::new(log.entries().take(STATEMENTS_MAX).enumerate().map(statement).collect());
