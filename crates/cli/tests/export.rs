@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use support::{default_jdk, spool_classes};
+use support::{Said, default_jdk, spool_classes};
 use tempfile::TempDir;
 
 const FAULT: &str = "--throw java.io.IOException --at 5 --workload spool";
@@ -15,34 +15,6 @@ const FAULT: &str = "--throw java.io.IOException --at 5 --workload spool";
 /// A project whose classes and script are in its own directory.
 struct Project {
     directory: TempDir,
-}
-
-/// What a command said.
-#[derive(Debug)]
-struct Said {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
-impl Said {
-    #[track_caller]
-    fn exits(self, code: i32) -> Said {
-        assert_eq!(self.code, code, "the exit code\nstdout: {}\nstderr: {}", self.stdout, self.stderr);
-        self
-    }
-
-    #[track_caller]
-    fn says(self, text: &str) -> Said {
-        assert!(self.stderr.contains(text), "`{text}` is not said\nstderr: {}", self.stderr);
-        self
-    }
-
-    #[track_caller]
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout)
-            .unwrap_or_else(|error| panic!("{error}\nstdout: {}\nstderr: {}", self.stdout, self.stderr))
-    }
 }
 
 fn run(mut command: Command) -> Said {

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use support::{default_jdk, each, is_running, line_of, spool_classes};
+use support::{Said, default_jdk, each, is_running, line_of, spool_classes};
 use tempfile::TempDir;
 
 /// Far longer than anything takes; a test that needs it has failed.
@@ -33,34 +33,6 @@ const SEARCH: &str = "--faults exceptions --replays 2 --jobs 1 --sandbox off --j
 /// A directory in which the tool is run again and again, with the configuration of the system.
 struct Place {
     directory: TempDir,
-}
-
-/// What the tool said.
-#[derive(Debug)]
-struct Said {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
-impl Said {
-    #[track_caller]
-    fn exits(self, code: i32) -> Said {
-        assert_eq!(self.code, code, "the exit code\nstdout: {}\nstderr: {}", self.stdout, self.stderr);
-        self
-    }
-
-    #[track_caller]
-    fn says(self, text: &str) -> Said {
-        assert!(self.stderr.contains(text), "`{text}` is not said\nstderr: {}", self.stderr);
-        self
-    }
-
-    #[track_caller]
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout)
-            .unwrap_or_else(|error| panic!("{error}\nstdout: {}\nstderr: {}", self.stdout, self.stderr))
-    }
 }
 
 impl Place {
