@@ -8,6 +8,7 @@ mod exact;
 mod force;
 mod jacoco;
 mod lab;
+mod logs;
 mod reproduce;
 mod scan;
 mod surefire;
@@ -32,6 +33,7 @@ pub enum Eval {
     Corpus(corpus::CorpusArgs),
     Exact(exact::ExactArgs),
     Lab(lab::LabArgs),
+    Logs(logs::LogsArgs),
     Scan(scan::ScanArgs),
     Targets(targets::TargetsArgs),
     Cost(cost::CostArgs),
@@ -52,6 +54,7 @@ impl Eval {
             Eval::Corpus(args) => corpus::run(args),
             Eval::Exact(args) => exact::run(args),
             Eval::Lab(args) => lab::run(args),
+            Eval::Logs(args) => logs::run(args),
             Eval::Scan(args) => scan::run(args),
             Eval::Targets(args) => targets::run(args),
             Eval::Cost(args) => cost::run(args),
