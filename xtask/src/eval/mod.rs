@@ -10,6 +10,7 @@ mod exact;
 mod force;
 mod jacoco;
 mod lab;
+mod logs;
 mod play;
 mod reproduce;
 mod scan;
@@ -35,6 +36,7 @@ pub enum Eval {
     Corpus(corpus::CorpusArgs),
     Exact(exact::ExactArgs),
     Lab(lab::LabArgs),
+    Logs(logs::LogsArgs),
     Play(play::PlayArgs),
     Scan(scan::ScanArgs),
     Targets(targets::TargetsArgs),
@@ -58,6 +60,7 @@ impl Eval {
             Eval::Corpus(args) => corpus::run(args),
             Eval::Exact(args) => exact::run(args),
             Eval::Lab(args) => lab::run(args),
+            Eval::Logs(args) => logs::run(args),
             Eval::Play(args) => play::run(args),
             Eval::Scan(args) => scan::run(args),
             Eval::Targets(args) => targets::run(args),
