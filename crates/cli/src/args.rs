@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
-use hypocenter_plan::{Oracle, Span};
+use hypocenter_plan::{Oracle, Span, glob_matches};
 use hypocenter_program::GraphOptions;
 use hypocenter_reproduce::Strategy;
 
@@ -93,7 +93,7 @@ pub struct ScanArgs {
     /// List also what was left out, with the reason: sites that work in memory, methods that hardly detect errors
     #[arg(long, help_heading = "Lists")]
     pub dropped: bool,
-    /// List only what is in these classes (`org.acme.*`, `Store`, `Store$*`)
+    /// List only what is in these classes (`org.acme.*`, `Store`, `Store$*`); of causes, only faults in them
     #[arg(long, value_name = "GLOB", help_heading = "Lists")]
     pub class: Option<String>,
     /// Which faults can lead to this line of a log, or to this message
@@ -148,6 +148,14 @@ pub struct ScanArgs {
     /// The java command that runs the target, instead of hypocenter.toml
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
+}
+
+impl ScanArgs {
+    /// Whether what is in a class is wanted, by its whole name or by the last part of it.
+    pub fn takes_class(&self, class: &str) -> bool {
+        let simple = class.rsplit('.').next().unwrap_or(class);
+        self.class.as_deref().is_none_or(|it| glob_matches(it, class) || glob_matches(it, simple))
+    }
 }
 
 /// What every verb that runs a command takes.
