@@ -37,7 +37,7 @@ const PLACES_MAX: usize = 4096;
 /// The most callers of a method that are gone back to, and writes of a field that are looked at.
 const CALLERS_MAX: usize = 64;
 /// How deep called methods are followed for the entries that they write.
-const DEPTH_MAX: usize = 12;
+const DEPTH_MAX: u8 = 4;
 
 /// What can be logged behind each statement, found when it is asked for.
 #[derive(Debug)]
@@ -51,7 +51,8 @@ pub struct Following<'p> {
 struct Kept {
     outlines: FxHashMap<MethodId, Option<Arc<Outline>>>,
     walks: FxHashMap<(MethodId, Option<u16>), Arc<Walk>>,
-    entries: FxHashMap<MethodId, u32>,
+    /// By the method and the depth at which it was called: what was cut short there says nothing of other depths.
+    entries: FxHashMap<(MethodId, u8), u32>,
     held: FxHashMap<FieldId, Option<Arc<[Class]>>>,
 }
 
@@ -226,8 +227,11 @@ impl<'p> Following<'p> {
     }
 
     /// What is reached behind an instruction of a method, or from its beginning.
-    fn walk(&self, method: MethodId, behind: Option<u16>, outline: &Outline, depth: usize) -> Arc<Walk> {
-        if let Some(found) = self.kept().walks.get(&(method, behind)) {
+    fn walk(&self, method: MethodId, behind: Option<u16>, outline: &Outline, depth: u8) -> Arc<Walk> {
+        // Further down the called methods are followed less far, so those walks are others.
+        if depth == 0
+            && let Some(found) = self.kept().walks.get(&(method, behind))
+        {
             return found.clone();
         }
         let mut walk = Walk::default();
@@ -273,7 +277,6 @@ impl<'p> Following<'p> {
         let reached = (0..).zip(reached).filter(|it| it.1 <= DISTANCE_MAX);
         walk.marks = reached.collect();
         let walk = Arc::new(walk);
-        // What was cut short at the depth is not kept for those who begin here.
         if depth == 0 {
             self.kept().walks.insert((method, behind), walk.clone());
         }
@@ -281,19 +284,19 @@ impl<'p> Following<'p> {
     }
 
     /// The least number of entries that a method writes before it returns.
-    fn entries(&self, method: MethodId, depth: usize) -> u32 {
-        if let Some(&found) = self.kept().entries.get(&method) {
-            return found;
-        }
+    fn entries(&self, method: MethodId, depth: u8) -> u32 {
         if depth > DEPTH_MAX {
             return 0;
         }
-        // Whoever calls itself is not asked again.
-        self.kept().entries.insert(method, 0);
-        let Some(outline) = self.outline(method) else { return 0 };
-        let logs = outline.marks.iter().any(|it| !matches!(it.does, Does::Log { is_loud: false, .. }));
-        let least = if logs { self.walk(method, None, &outline, depth).end.unwrap_or(0) / ENTRY } else { 0 };
-        self.kept().entries.insert(method, least);
+        if let Some(&found) = self.kept().entries.get(&(method, depth)) {
+            return found;
+        }
+        let least = self.outline(method).map_or(0, |outline| {
+            let logs = outline.marks.iter().any(|it| !matches!(it.does, Does::Log { is_loud: false, .. }));
+            let end = if logs { self.walk(method, None, &outline, depth).end } else { None };
+            end.unwrap_or(0) / ENTRY
+        });
+        self.kept().entries.insert((method, depth), least);
         least
     }
 

@@ -123,11 +123,12 @@ impl Ties {
         let place = (entry.class().unwrap_or_default().to_owned(), entry.source_line.unwrap_or(0));
         let by_line = index.written(index.statements.tie(entry).ids());
         let is_exact = by_line.len() == 1 && by_line.contains(&place);
-        // Where the build that wrote the log has other lines, what its class and its text say is the truth.
-        let truth =
-            if index.is_place(&place) || by_line.len() != 1 { place.clone() } else { by_line[0].clone() };
-        let found = stripped.iter().position(|it| *it == truth);
-        let is_exact_stripped = found.is_some() && stripped.len() == 1;
+        // Where the build that wrote the log has other lines, what its class and its text say is the truth; if that is
+        // several statements, all of them are to be found.
+        let truth = if index.is_place(&place) { vec![place.clone()] } else { by_line.clone() };
+        let places = truth.iter().map(|truth| stripped.iter().position(|it| it == truth));
+        let found = places.collect::<Option<Vec<usize>>>().and_then(|it| it.into_iter().max());
+        let is_exact_stripped = found == Some(0) && stripped.len() == 1;
         self.exact_by_line += usize::from(is_exact);
         self.none += usize::from(stripped.is_empty());
         self.single += usize::from(stripped.len() == 1);
