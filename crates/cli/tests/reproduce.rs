@@ -255,6 +255,14 @@ fn an_oracle_that_holds_without_a_fault_is_no_oracle() {
     assert_eq!(place.started().len(), 2, "no round was run");
 }
 
+#[test]
+fn an_oracle_that_can_never_hold_is_suspected_before_the_first_run() {
+    let place = Place::with("spool", "oracle = { log = 'the moon is full' }");
+    let said = place.reproduce("--normal-runs 1 --budget 1").exits(3);
+    let said = said.says("oracle: the failure log has no line that the oracle looks for");
+    assert_eq!(said.json()["reproduced"], false);
+}
+
 /// What is wrong with a log, the log if there is one, and what is said.
 type Row = (&'static str, Option<Vec<u8>>, &'static [&'static str]);
 

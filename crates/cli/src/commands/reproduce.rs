@@ -16,6 +16,7 @@ use std::time::Instant;
 
 use hypocenter_engine::Engine;
 use hypocenter_lab::Stopped;
+use hypocenter_lab::oracle::{self, LineText};
 use hypocenter_logs::{Layout, Log, LogError, Ties};
 use hypocenter_plan::{ExitCode, Plan, Record, SiteKind, Watch, WatchLevel};
 use hypocenter_program::{EMITTING, Program, Scope, StateOptions, access, concrete_subtypes};
@@ -66,8 +67,15 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     let logs = read_logs(what)?;
     let program = scan(&request, &target);
     let abstract_exceptions = abstract_exceptions(&program, &target);
-    let case = Arc::new(Case::new(program, logs, symptom(&request)?));
+    let symptom = symptom(&request)?;
+    let case = Arc::new(Case::new(program, logs, |line| symptom.iter().any(|it| it.fits(line.as_bytes()))));
     tell_log(&case, what)?;
+    if case.symptoms().is_empty() && !symptom.is_empty() {
+        screen::note(
+            "oracle",
+            "the failure log has no line that the oracle looks for; if it is the log of that failure, no run may ever satisfy it",
+        );
+    }
     let mut ready = match resumed {
         Some(directory) => Ready::resume(directory, lab)?,
         None => Ready::begin(request.clone(), &target, lab)?,
@@ -284,11 +292,10 @@ fn abstract_exceptions(program: &Program, target: &Target) -> Vec<(String, Vec<S
     all.into_iter().filter_map(|it| concrete(world.show_type(it))).collect()
 }
 
-/// Knows the lines that the oracle looks for.
-fn symptom(request: &Request) -> Result<impl Fn(&str) -> bool, Failure> {
-    let lines = request.oracle.as_ref().map(hypocenter_lab::oracle::lines).transpose();
-    let lines = lines.map_err(|error| Failure::usage(error.to_string()))?.unwrap_or_default();
-    Ok(move |line: &str| lines.iter().any(|it| it.fits(line.as_bytes())))
+/// The lines that the oracle looks for.
+fn symptom(request: &Request) -> Result<Vec<LineText>, Failure> {
+    let lines = request.oracle.as_ref().map(oracle::lines).transpose();
+    Ok(lines.map_err(|error| Failure::usage(error.to_string()))?.unwrap_or_default())
 }
 
 /// How much of the failure log the program can have written.
