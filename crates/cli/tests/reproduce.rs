@@ -255,6 +255,31 @@ fn an_oracle_that_holds_without_a_fault_is_no_oracle() {
     assert_eq!(place.started().len(), 2, "no round was run");
 }
 
+/// It fails by itself in one run of five.
+const FLAKY: &str = r#"n=${HYPOCENTER_DIR%/dir}; n=${n##*/}; n=${n#0}; n=${n#0}
+"$JAVA" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto -cp "$CLASSES" spool.Main "$@"
+if [ $((n % 5)) = 4 ]; then echo "2026-01-01 00:00:00,000 ERROR [main] spool.Spool: message 3 is lost"; fi
+"#;
+
+#[test]
+fn a_workload_that_fails_by_itself_now_and_then_proves_nothing() {
+    let place = Place::with("fixed", ORACLE);
+    place.file("spool.sh", FLAKY);
+    place.file("a.log", failure_log());
+    let flags = SEARCH.replace("--replays 2", "--replays 5");
+    let said = place
+        .tool(&format!("reproduce --log a.log {flags}"))
+        .exits(4)
+        .says("the failure happens without a fault, in ");
+    let document = said.json();
+    assert_eq!((&document["reproduced"], &document["found"]), (&json!(false), &json!([])));
+    // It looked like a success first.
+    assert_eq!(
+        document["tried"].as_array().and_then(|it| it.last()).map(|it| &it["happened"]),
+        Some(&json!(true))
+    );
+}
+
 #[test]
 fn an_oracle_that_can_never_hold_is_suspected_before_the_first_run() {
     let place = Place::with("spool", "oracle = { log = 'the moon is full' }");
