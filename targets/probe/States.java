@@ -50,8 +50,8 @@ public class States {
                 } else if (mode == 'x') {
                     try {
                         new Failing().call(); // site: fail
-                    } catch (Exception e) {
-                        touch("recovers"); // site: recover
+                    } catch (Exception e) { // site: recover
+                        touch("recovers");
                     }
                 } else {
                     touch("gives up"); // site: give up

@@ -240,19 +240,21 @@ pub enum RecordLevel {
 
 /// Find the small fault that breaks a part of the service while the rest looks fine
 ///
-/// The workload is run without a fault, a few times; then each trial injects one fault, in one abstract state of one
-/// thread, chosen by the policy. A trial is suspicious where clients of other nodes fail, where a node says that it is well and
-/// its clients fail, where only some clients fail, or where a node ends that got no fault. Suspicious trials are put
-/// together by the place of their fault, and replayed.
+/// The workload is run without a fault, a few times; then each trial injects one fault, in one
+/// abstract state of one thread, chosen by the policy. A trial is suspicious where only clients of
+/// other nodes fail, where a node says that it is well and its clients fail, where only some clients
+/// fail, or where a node ends that got no fault. Suspicious trials are put together by the place of
+/// their fault, and replayed.
 ///
 /// Examples:
-///   hypocenter explore                                           the only workload of hypocenter.toml
+///   hypocenter explore                             the only workload of hypocenter.toml
 ///   hypocenter explore cluster --trials 500 --jobs 2
 ///   hypocenter explore --faults delays --delay 60s
 ///   hypocenter explore --policy random --seed 3 --json
-///   hypocenter explore --resume                                  go on where the last campaign was cut short
+///   hypocenter explore --resume                    go on where the last campaign was cut short
 ///
-/// Exit code: 0 nothing suspicious, 2 findings, 3 you ended it or nothing can be injected, 4 runs without a fault fail.
+/// Exit code: 0 nothing suspicious, 2 findings, 3 you ended it or nothing can be injected, 4 runs
+/// without a fault fail.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct ExploreArgs {

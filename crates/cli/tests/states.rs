@@ -165,10 +165,14 @@ fn the_trace_has_how_a_thread_came_from_state_to_state() {
         .filter(|it| !it.contains("next"))
         .collect();
     // Between two of the script's letters the worker is in the state that looks at the next one.
-    assert_eq!(
-        story,
-        ["none enters start", "fail enters failing", "failing leaves for fail", "fail comes to recover"]
-    );
+    let expected = [
+        "none enters start",
+        "fail enters failing",
+        "failing leaves for fail",
+        "fail comes to recover",
+        "write leaves for none",
+    ];
+    assert_eq!(story, expected);
 }
 
 #[test]

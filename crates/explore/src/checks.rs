@@ -209,12 +209,14 @@ fn client(outcome: &Outcome, struck: &str, clients: &[ClientOf]) -> Option<Sympt
 fn not_ready(outcome: &Outcome, struck: &str) -> Option<Symptom> {
     let waiting = |it: &&ProcessOutcome| it.role == Role::Node && it.ready_ms.is_none() && it.end.is_none();
     let names: Vec<&str> = outcome.processes.iter().filter(waiting).map(|it| it.name.as_str()).collect();
-    let others = names.iter().any(|it| *it != struck);
-    Some(Symptom {
-        kind: SymptomKind::Client,
-        severity: if others { Severity::Major } else { Severity::Minor },
-        why: format!("the fault is on {struck}, and no client is started: never ready: {}", names.join(", ")),
-    })
+    let (severity, why) = if names.is_empty() {
+        (Severity::Expected, format!("{struck} got the fault and ended before any client was started"))
+    } else if names.iter().any(|it| *it != struck) {
+        (Severity::Major, format!("the fault is on {struck}, and {} never got ready", names.join(", ")))
+    } else {
+        (Severity::Minor, format!("{struck} got the fault and never got ready"))
+    };
+    Some(Symptom { kind: SymptomKind::Client, severity, why })
 }
 
 /// A client that was not served, in words: how far it came.
@@ -293,7 +295,15 @@ mod tests {
 
     /// The worst symptom of a trial whose fault was on n1.
     fn worst(processes: Vec<ProcessOutcome>) -> Option<(SymptomKind, Severity)> {
-        let found = symptoms(&outcome(processes), &Digest::default(), "n1", &clients(), &Normal::default());
+        let is_ready = processes.iter().all(|it| it.role == Role::Client || it.ready_ms.is_some());
+        let end = if is_ready { End::Unfinished } else { End::NotReady };
+        let found = symptoms(
+            &Outcome { end, ..outcome(processes) },
+            &Digest::default(),
+            "n1",
+            &clients(),
+            &Normal::default(),
+        );
         found.first().map(|it| (it.kind, it.severity))
     }
 
@@ -305,6 +315,7 @@ mod tests {
         let down = |name| node(name, None, Some(false));
         let dead = |name| node(name, Some(End::Exited { status: 1 }), None);
         let silent = |name| node(name, None, None);
+        let waits = |name| ProcessOutcome { ready_ms: None, ..node(name, None, None) };
         for (what, processes, expected) in [
             ("all is well", vec![up("n1"), up("n2"), client("c1", 10), client("c2", 10)], None),
             (
@@ -328,6 +339,8 @@ mod tests {
                 Some((Crash, Expected)),
             ),
             ("another node ends", vec![up("n1"), dead("n2")], Some((Crash, Critical))),
+            ("the node of the fault never gets ready", vec![waits("n1"), up("n2")], Some((Client, Minor))),
+            ("another node never gets ready", vec![up("n1"), waits("n2")], Some((Client, Major))),
             (
                 "nobody says anything, and some clients fail",
                 vec![silent("n1"), silent("n2"), client("c1", 3), client("c2", 10)],
