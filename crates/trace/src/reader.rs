@@ -424,7 +424,7 @@ impl<'a> Trace<'a> {
     pub fn events(&self, jvm: &Jvm) -> impl Iterator<Item = Event> {
         self.ring_records(jvm).filter_map(|(thread, state, _, it)| {
             let extra = it.word(0);
-            (it.kind == record::HIT).then(|| Event {
+            (it.kind == record::HIT).then_some(Event {
                 ticks: it.ticks,
                 site: SiteId(it.subject),
                 thread,

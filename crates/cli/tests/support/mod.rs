@@ -113,18 +113,6 @@ pub fn spool_classes() -> &'static Path {
     CLASSES.get_or_init(|| compiled("spool", &["spool/src"], TARGET_RELEASE))
 }
 
-/// The class path of `targets/quorum`, likewise: a cluster of three servers and its clients.
-pub fn quorum_classes() -> &'static Path {
-    static CLASSES: OnceLock<PathBuf> = OnceLock::new();
-    CLASSES.get_or_init(|| compiled("quorum", &["quorum/src"], COMPILER_FEATURE_MIN))
-}
-
-/// The configuration of `targets/quorum`, for classes that lie elsewhere.
-pub fn quorum_configuration(classes: &Path) -> String {
-    let text = fs::read_to_string(targets().join("quorum/hypocenter.toml")).expect("it is in the checkout");
-    text.replace("build/classes", &classes.display().to_string())
-}
-
 /// The classes of some directories of `targets/`.
 fn compiled(name: &str, directories: &[&str], release: u32) -> PathBuf {
     let mut sources = Vec::new();
