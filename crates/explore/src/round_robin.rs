@@ -106,9 +106,11 @@ impl RoundRobin {
 }
 
 /// The chance of each of some requests (LEGOLAS 4.3). One more than there are is assumed, so that the first of two or three
-/// is not almost certain.
+/// is not almost certain. In millionths, so that it is the same number when a plan was written down and read again.
 pub(crate) fn chance(requests: f64, epsilon: f64) -> f64 {
-    1.0 - (epsilon.ln() / (requests.max(0.0) + 1.0)).exp()
+    const PARTS: f64 = 1e6;
+    let exact = 1.0 - (epsilon.ln() / (requests.max(0.0) + 1.0)).exp();
+    (exact * PARTS).ceil() / PARTS
 }
 
 #[cfg(test)]

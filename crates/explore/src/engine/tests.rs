@@ -347,6 +347,8 @@ fn a_campaign_that_is_resumed_comes_to_the_same() {
             if let Next::Start(jobs) = &asked {
                 // Only what is asked for is in the journal.
                 assert_eq!(again.next(room), asked, "{policy}");
+                let written = serde_json::to_string(jobs).unwrap();
+                assert_eq!(&serde_json::from_str::<Vec<Job>>(&written).unwrap(), jobs, "{policy}");
                 open.extend(jobs.clone());
                 continue;
             }
