@@ -209,7 +209,9 @@ fn client(outcome: &Outcome, struck: &str, clients: &[ClientOf]) -> Option<Sympt
 fn not_ready(outcome: &Outcome, struck: &str) -> Option<Symptom> {
     let waiting = |it: &&ProcessOutcome| it.role == Role::Node && it.ready_ms.is_none() && it.end.is_none();
     let names: Vec<&str> = outcome.processes.iter().filter(waiting).map(|it| it.name.as_str()).collect();
-    let (severity, why) = if names.is_empty() {
+    // The lab waits for nobody once a node has ended.
+    let ended = ended_nodes(outcome).any(|it| it.name == struck);
+    let (severity, why) = if ended || names.is_empty() {
         (Severity::Expected, format!("{struck} got the fault and ended before any client was started"))
     } else if names.iter().any(|it| *it != struck) {
         (Severity::Major, format!("the fault is on {struck}, and {} never got ready", names.join(", ")))
@@ -340,6 +342,7 @@ mod tests {
             ),
             ("another node ends", vec![up("n1"), dead("n2")], Some((Crash, Critical))),
             ("the node of the fault never gets ready", vec![waits("n1"), up("n2")], Some((Client, Minor))),
+            ("the node of the fault ends first", vec![dead("n1"), waits("n2")], Some((Crash, Expected))),
             ("another node never gets ready", vec![up("n1"), waits("n2")], Some((Client, Major))),
             (
                 "nobody says anything, and some clients fail",
