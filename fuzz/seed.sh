@@ -1,5 +1,6 @@
 #!/bin/sh
-# Fills fuzz/corpus from the JDK at JAVA_HOME (or on the PATH): small classes of its modules, and traces.
+# Fills fuzz/corpus from the JDK at JAVA_HOME (or on the PATH): small classes of its modules, the programs of the tests,
+# traces and logs; and fuzz/library, a JDK of a few classes.
 set -eu
 cd "$(dirname "$0")"
 
@@ -8,7 +9,7 @@ class_bytes_max=8192
 hypocenter=${HYPOCENTER:-../target/release/hypocenter}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p corpus/classfile corpus/patch corpus/trace
+mkdir -p corpus/classfile corpus/patch corpus/trace corpus/loader corpus/program corpus/logs
 
 tool() {
     if [ -n "${JAVA_HOME:-}" ] && [ -x "$JAVA_HOME/bin/$1" ]; then echo "$JAVA_HOME/bin/$1"; else command -v "$1"; fi
@@ -69,3 +70,42 @@ fi
 # shellcheck disable=SC2086
 cargo run --quiet --release --example seed corpus/trace $files
 echo "trace: $(find corpus/trace -type f | wc -l) seeds"
+
+# What the analyses know of a JDK: exceptions, threads, streams, futures, text.
+base=$work/classes
+[ -d "$base/java.base" ] && base=$base/java.base
+mkdir -p "$work/system"
+# shellcheck disable=SC2046
+cargo run --quiet --release --example bundle library library/jre/lib/rt.jar "$base" $(cd "$base" &&
+    find java/lang java/io java/util/concurrent java/nio/channels -maxdepth 1 -name '*.class' |
+    grep -E '/(Object|String|StringBuilder|Thread|Runnable|Throwable|[A-Za-z]*Exception|[A-Za-z]*Error|AutoCloseable|Integer|Math|System)\.class$|/io/(Closeable|Flushable|(Byte(Array)?|Data|Buffered|File|Filter|Print)?(In|Out)putStream|PrintStream|Reader|Writer|File)\.class$|/concurrent/(Callable|Future|FutureTask|Executor|ExecutorService|Executors|CompletableFuture|CompletionStage|TimeUnit|BlockingQueue)\.class$' |
+    sed 's/\.class$//' | LC_ALL=C sort)
+
+# Programs with something to find: those of the analyses' tests, which leave the compiled rows of their tables, and the targets.
+programs=
+if command -v javac >/dev/null; then
+    for source in ../crates/program/tests/java ../crates/program/tests/java/faults ../crates/program/tests/java/shape; do
+        out=$work/programs/$(basename "$source")
+        mkdir -p "$out"
+        javac -g -nowarn -d "$out" "$source"/*.java 2>/dev/null && programs="$programs $out"
+    done
+fi
+for rows in ${TABLES:-../target/tmp}/table-*/Row*; do
+    [ -d "$rows" ] && programs="$programs $rows"
+done
+# shellcheck disable=SC2086
+cargo run --quiet --release --example bundle seeds corpus $programs
+
+# Logs: each layout that the tests know, with and without its pattern.
+n=0
+for pattern in '%d{ISO8601} [myid:%X{myid}] - %-5p [%t:%C{1}@%L] - %m%n' '%d{HH:mm:ss.SSS} [%thread] %-5level %logger{36} - %msg%n' \
+    '[%d] %p %m (%c)%n' '%d{yy/MM/dd HH:mm:ss} %p %c{2}: %m%n' '%r [%t] %p %c %x - %m%n' '%m%n'; do
+    n=$((n + 1))
+    { echo "$pattern"; cat seed/small.log; } >"corpus/logs/pattern-$n"
+done
+cp seed/small.log corpus/logs/whole
+for log in ${LOGS:-}; do
+    n=$((n + 1))
+    head -c 8192 "$log" >"corpus/logs/real-$n"
+done
+echo "logs: $(find corpus/logs -type f | wc -l) seeds"

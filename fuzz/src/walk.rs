@@ -3,7 +3,8 @@
 use std::hint::black_box;
 
 use hypocenter_classfile::{
-    ClassFile, Code, ConstantPool, Member, annotations, callee_text, code_digest_symbolic, descriptor, display_name,
+    ClassFile, Code, ConstantPool, Member, annotations, callee_text, code_digest_symbolic, descriptor,
+    display_name,
 };
 
 /// How many addresses of a method are looked up in its line table, each of which reads the whole table.

@@ -45,8 +45,32 @@ fn handle(env: *mut JNIEnv, site: jint, who: jlong, seen: Seen, thrown: Option<j
     let Some(state) = State::get() else { return Answer::GoOn };
     let Some(session) = state.session() else { return Answer::GoOn };
     let call = Call { env, site: SiteId(site as u32), who, seen, thrown };
-    let mut level = state.levels.get(call.site.0 as usize).copied().unwrap_or(0);
+    let level = state.levels.get(call.site.0 as usize).copied().unwrap_or(0);
     let before = if level & level::COUNT != 0 { session.count(call.site) } else { 0 };
+    if level & level::DECIDE != 0 && (before < TIMED_EVERY || before.is_multiple_of(TIMED_EVERY)) {
+        return timed(state, session, &call, level, before);
+    }
+    answer(state, session, &call, level, before)
+}
+
+/// Of so many hits of a site that has something armed one is timed, and stands for all of them; the first ones each.
+const TIMED_EVERY: u64 = 64;
+
+/// A decision, and how long it takes where nothing comes of it.
+#[cold]
+#[inline(never)]
+fn timed(state: &'static State, session: &Session, call: &Call, level: u8, before: u64) -> Answer {
+    let begun = clock::ticks();
+    let answer = answer(state, session, call, level, before);
+    if answer == Answer::GoOn {
+        let hits = if before < TIMED_EVERY { 1 } else { TIMED_EVERY };
+        session.decided(clock::ticks().saturating_sub(begun), hits);
+    }
+    answer
+}
+
+#[inline(always)]
+fn answer(state: &'static State, session: &Session, call: &Call, mut level: u8, before: u64) -> Answer {
     if level & level::DECIDE != 0 && !state.arsenal.may_be_due(call.site, before) {
         level &= !level::DECIDE;
     }
@@ -71,7 +95,7 @@ fn handle(env: *mut JNIEnv, site: jint, who: jlong, seen: Seen, thrown: Option<j
                 return Answer::GoOn;
             }
         }
-        rare(state, session, jni, &mut thread, &call, level, before)
+        rare(state, session, jni, &mut thread, call, level, before)
     };
     CURRENT.try_with(work).unwrap_or(Answer::GoOn)
 }

@@ -1,7 +1,7 @@
 //! How much faster the second scan of an unchanged target is than the first.
 //!
-//! `cargo bench -p hypocenter --bench scan_cache [-- NAME...]` takes each system of `eval/` that has a `hypocenter.toml` and
-//! was fetched (`cargo xtask fetch`). A round is a scan with an empty cache and then some more with the cache it has
+//! `cargo bench -p hypocenter --bench scan_cache [-- NAME...]` takes each system of `eval/` that has a `pom.xml` and a `hypocenter.toml`
+//! and was fetched (`cargo xtask fetch`). A round is a scan with an empty cache and then some more with the cache it has
 //! left, for each question; rounds of all systems take turns. Times are CPU seconds of the whole command, reading its
 //! own program, opening the target and printing included. It asserts nothing about time. `BENCH_ROUNDS=5` is how many
 //! rounds there are.
@@ -28,7 +28,7 @@ fn main() {
     let mut systems: Vec<String> = std::fs::read_dir(&eval)
         .expect("eval is in the checkout")
         .flatten()
-        .filter(|it| it.path().join("hypocenter.toml").is_file())
+        .filter(|it| ["pom.xml", "hypocenter.toml"].iter().all(|file| it.path().join(file).is_file()))
         .filter_map(|it| it.file_name().into_string().ok())
         .filter(|it| names.is_empty() || names.contains(&it))
         .collect();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
 use hypocenter_explore::Policy;
-use hypocenter_plan::{Oracle, Span};
+use hypocenter_plan::{Oracle, Span, glob_matches};
 use hypocenter_program::GraphOptions;
 use hypocenter_reproduce::Strategy;
 
@@ -95,7 +95,7 @@ pub struct ScanArgs {
     /// List also what was left out, with the reason: sites that work in memory, methods that hardly detect errors
     #[arg(long, help_heading = "Lists")]
     pub dropped: bool,
-    /// List only what is in these classes (`org.acme.*`, `Store`, `Store$*`)
+    /// List only what is in these classes (`org.acme.*`, `Store`, `Store$*`); of causes, only faults in them
     #[arg(long, value_name = "GLOB", help_heading = "Lists")]
     pub class: Option<String>,
     /// Which faults can lead to this line of a log, or to this message
@@ -150,6 +150,14 @@ pub struct ScanArgs {
     /// The java command that runs the target, instead of hypocenter.toml
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
+}
+
+impl ScanArgs {
+    /// Whether what is in a class is wanted, by its whole name or by the last part of it.
+    pub fn takes_class(&self, class: &str) -> bool {
+        let simple = class.rsplit('.').next().unwrap_or(class);
+        self.class.as_deref().is_none_or(|it| glob_matches(it, class) || glob_matches(it, simple))
+    }
 }
 
 /// What every verb that runs a command takes.
@@ -401,13 +409,13 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub replays: u64,
     /// Rounds after which a second fault is searched for too
-    #[arg(long, value_name = "N", default_value_t = 40)]
+    #[arg(long, value_name = "N", default_value_t = 20)]
     pub patience: u64,
     /// Go on with a campaign that was cut short: the latest, or this one
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = ["workload", "command", "campaign", "log"])]
     pub resume: Option<String>,
     /// How faults are chosen: full, or, to compare, two-level, exhaustive, distance, distance-limit, site-feedback, multiply,
-    /// fate, random
+    /// stacktrace, fate, random
     #[arg(long, value_name = "NAME", default_value = "full", help_heading = "Search")]
     pub strategy: Strategy,
     /// How many faults are tried together at first: the one that is reached first happens
@@ -416,6 +424,22 @@ pub struct ReproduceArgs {
     /// How much less an observable counts after a round that showed it, in steps of the causal graph
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Search")]
     pub step: u32,
+    /// Instead of a search: let strategies play on the same trials, and print how many rounds each needs. Every fault is run once
+    /// at each instance that one of them asks for; --budget is the most rounds of a game
+    #[arg(long, help_heading = "Compare", conflicts_with = "keep_going")]
+    pub compare: bool,
+    /// Which strategies, by default all
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "compare", help_heading = "Compare")]
+    pub strategies: Vec<Strategy>,
+    /// How many seeds each strategy plays with
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "compare", help_heading = "Compare")]
+    pub seeds: u64,
+    /// A campaign on the same failure whose trials are not run again; may be given several times
+    #[arg(long, value_name = "NAME", requires = "compare", help_heading = "Compare")]
+    pub recorded: Vec<String>,
+    /// The most trials that are run beyond what is recorded; a game that asks for more ends there
+    #[arg(long, value_name = "N", default_value_t = 100_000, requires = "compare", help_heading = "Compare")]
+    pub trials: u64,
     #[command(flatten)]
     pub target: TargetArgs,
 }
@@ -559,6 +583,7 @@ pub struct InjectArgs {
 ///   hypocenter replay                       the first trial of the latest campaign
 ///   hypocenter replay inject-0003
 ///   hypocenter replay run-0007/41 --times 5
+///   hypocenter replay reproduce-0001/9 --export bug-12    a folder with a script, to be kept or sent
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct ReplayArgs {
@@ -568,6 +593,10 @@ pub struct ReplayArgs {
     /// How often
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub times: u64,
+    /// Run nothing, and write a script, the plan and what they need into this directory, which must be new or empty: it works
+    /// without the campaign
+    #[arg(long, value_name = "DIR", conflicts_with = "times")]
+    pub export: Option<PathBuf>,
     #[command(flatten)]
     pub lab: LabArgs,
 }

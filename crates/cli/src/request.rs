@@ -110,6 +110,22 @@ pub struct ReproduceRequest {
     pub patience: u64,
     /// Whether to go on after a success.
     pub keep_going: bool,
+    /// Which strategies are compared, where that is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compare: Option<CompareRequest>,
+}
+
+/// Strategies to compare.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompareRequest {
+    /// Their names.
+    pub strategies: Vec<String>,
+    /// With how many seeds each.
+    pub seeds: u64,
+    /// Campaigns whose trials are taken for what they are.
+    pub recorded: Vec<PathBuf>,
+    /// The most trials beyond those.
+    pub trials: u64,
 }
 
 /// A log of the failure.

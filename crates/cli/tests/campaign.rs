@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use support::{classes, default_jdk, each, is_running, jdks, repeats};
+use support::{Said, classes, default_jdk, each, is_running, jdks, repeats};
 use tempfile::TempDir;
 
 /// Far longer than anything takes; a test that needs it has failed.
@@ -43,35 +43,6 @@ fn until(what: &str, patience: Duration, mut holds: impl FnMut() -> bool) {
 struct Place {
     directory: TempDir,
     mark: String,
-}
-
-/// What the tool said.
-#[derive(Debug)]
-struct Said {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
-impl Said {
-    #[track_caller]
-    fn exits(self, code: i32) -> Said {
-        assert_eq!(self.code, code, "the exit code\nstdout: {}\nstderr: {}", self.stdout, self.stderr);
-        self
-    }
-
-    #[track_caller]
-    fn says(self, text: &str) -> Said {
-        assert!(self.stderr.contains(text), "`{text}` is not said\nstderr: {}", self.stderr);
-        self
-    }
-
-    /// The one JSON document on stdout.
-    #[track_caller]
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout)
-            .unwrap_or_else(|error| panic!("{error}\nstdout: {}\nstderr: {}", self.stdout, self.stderr))
-    }
 }
 
 /// The tool while it runs; whatever comes, it does not outlive the test, and its trials do not outlive it.

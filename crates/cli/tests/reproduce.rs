@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use support::{default_jdk, each, is_running, line_of, spool_classes};
+use support::{Said, default_jdk, each, is_running, line_of, spool_classes};
 use tempfile::TempDir;
 
 /// Far longer than anything takes; a test that needs it has failed.
@@ -33,34 +33,6 @@ const SEARCH: &str = "--faults exceptions --replays 2 --jobs 1 --sandbox off --j
 /// A directory in which the tool is run again and again, with the configuration of the system.
 struct Place {
     directory: TempDir,
-}
-
-/// What the tool said.
-#[derive(Debug)]
-struct Said {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
-impl Said {
-    #[track_caller]
-    fn exits(self, code: i32) -> Said {
-        assert_eq!(self.code, code, "the exit code\nstdout: {}\nstderr: {}", self.stdout, self.stderr);
-        self
-    }
-
-    #[track_caller]
-    fn says(self, text: &str) -> Said {
-        assert!(self.stderr.contains(text), "`{text}` is not said\nstderr: {}", self.stderr);
-        self
-    }
-
-    #[track_caller]
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout)
-            .unwrap_or_else(|error| panic!("{error}\nstdout: {}\nstderr: {}", self.stdout, self.stderr))
-    }
 }
 
 impl Place {
@@ -172,6 +144,51 @@ fn assert_true_fault(fault: &Value) {
     assert_eq!(*fault, expected);
 }
 
+/// The way from the fault to the symptom, and both logs side by side.
+#[track_caller]
+fn assert_story(said: &Said, document: &Value) {
+    let cause = &document["stories"][0]["causes"][0];
+    let leads = cause["leads_to"].as_array().unwrap_or_else(|| panic!("{document:#}"));
+    let steps = |message: &str| {
+        let lead = leads.iter().find(|it| it["message"].as_str().is_some_and(|it| it.starts_with(message)));
+        let steps =
+            lead.unwrap_or_else(|| panic!("`{message}`: {cause:#}"))["steps"].as_array().expect("steps");
+        steps.iter().map(|it| it.as_str().expect("a step").to_owned()).collect::<Vec<_>>()
+    };
+    let line = line_of("spool/src/spool/Outbox.java", "append");
+    let first = format!("FileChannel.write, called at Outbox.append:{line}, throws IOException");
+    // The nearest is what the handler logs; the symptom is logged by another class, through what that throws.
+    assert_eq!(
+        steps("cannot write a message"),
+        [
+            first.clone(),
+            format!("it is caught at Outbox.append:{}", line + 1),
+            format!("Outbox.append:{} logs it", line + 2),
+        ]
+    );
+    assert_eq!(leads[0]["steps"][0], first.as_str());
+    let to_symptom = steps("message 5 is lost");
+    assert_eq!(to_symptom.first(), Some(&first));
+    assert!(to_symptom.last().is_some_and(|it| it.starts_with("Sender.run:")), "{to_symptom:?}");
+    assert_eq!(cause["named_by"][0]["frame"], format!("spool.Outbox.append:{line}"), "{cause:#}");
+    assert!(said.stderr.contains(&format!("1. {first}")), "{}", said.stderr);
+    let rows = document["stories"][0]["beside"]["rows"].as_array().unwrap_or_else(|| panic!("{document:#}"));
+    let fault = rows.iter().position(|it| it["fault"] == 0).unwrap_or_else(|| panic!("no fault: {rows:#?}"));
+    let message = |row: &Value, side: &str| row["entries"][side]["message"].as_str().map(str::to_owned);
+    // The fault stands where it went in: behind the last message that was sent, before the first complaint.
+    let around = |at: usize| [message(&rows[at], "failure"), message(&rows[at], "trial")];
+    assert_eq!(
+        around(fault - 1),
+        [Some("message 4 is sent".to_owned()), Some("message 4 is sent".to_owned())]
+    );
+    let complaint = Some("cannot write a message, trying a new file".to_owned());
+    assert_eq!(around(fault + 1), [complaint.clone(), complaint]);
+    let symptom =
+        rows.iter().find(|it| it["entries"]["is"] == "symptom").unwrap_or_else(|| panic!("{rows:#?}"));
+    assert_eq!(message(symptom, "trial"), message(symptom, "failure"));
+    assert!(said.stderr.contains(">>> throw java.io.IOException at spool.Outbox.append"), "{}", said.stderr);
+}
+
 #[test]
 fn the_fault_is_found_and_its_replay_shows_the_failure() {
     let place = Place::new();
@@ -187,7 +204,22 @@ fn the_fault_is_found_and_its_replay_shows_the_failure() {
     assert!(count("sites") >= 1 && count("sites") <= count("sites_total"), "{document:#}");
     // A write that fails, too many messages, a message that waits, one that is lost.
     assert_eq!(count("observables"), 4, "{document:#}");
-    assert!(document["seconds"].as_f64().is_some_and(|it| it > 0.0), "{document:#}");
+    for name in ["seconds", "requests", "decision_ns", "between_rounds_ms", "workload_s"] {
+        assert!(document[name].as_f64().is_some_and(|it| it > 0.0), "{name}: {document:#}");
+    }
+    // Where the site stood that was found, round by round, also for those who read files.
+    let ranks: Vec<u64> = (0..count("rounds"))
+        .map(|it| {
+            document["tried"][it as usize]["found_rank"].as_u64().unwrap_or_else(|| panic!("{document:#}"))
+        })
+        .collect();
+    assert!(ranks.iter().all(|it| (1..=count("sites")).contains(it)), "{ranks:?}");
+    let rounds = fs::read_to_string(place.path("hypocenter-out/latest/rounds.jsonl")).expect("the rounds");
+    let kept =
+        rounds.lines().map(|it| serde_json::from_str::<Value>(it).expect("a round")["found_rank"].as_u64());
+    assert_eq!(kept.collect::<Option<Vec<u64>>>(), Some(ranks));
+
+    assert_story(&said, &document);
 
     let replay = document["replay"].as_str().expect("a command");
     assert!(said.stderr.contains(replay), "{}", said.stderr);
@@ -202,7 +234,7 @@ fn what_is_fixed_is_not_reproduced_and_the_closest_trials_are_named() {
     let place = Place::with("fixed", ORACLE);
     let said = place.reproduce("--budget 6");
     let said = said.exits(3).says("the budget of 6 rounds is used up").says("closest   reproduce-0001/");
-    let said = said.says("never     line ");
+    let said = said.says("never     line ").says("it shows line").says("try       ");
     let document = said.json();
     assert_eq!((&document["reproduced"], &document["rounds"]), (&json!(false), &json!(6)), "{document:#}");
     for name in ["fault", "replay", "rate"] {
@@ -301,6 +333,43 @@ fn a_log_that_is_damaged_or_says_less_is_read_all_the_same() {
     each(&rows, |it| it.0.to_owned(), check);
 }
 
+/// What the program writes goes to a file of its own, in a directory of its own, and nothing to its output.
+const TO_FILE: &str = r#"mkdir -p "$1/logs"
+exec "$JAVA" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$CLASSES" spool.Main "$1" > "$1/logs/spool.log"
+"#;
+
+#[test]
+fn what_a_workload_logs_to_files_is_its_log() {
+    let place = Place::new();
+    place.file("spool.sh", TO_FILE);
+    let config = fs::read_to_string(place.path("hypocenter.toml")).expect("the configuration");
+    let first = "timeout = '100s'\n";
+    let search = format!("{SEARCH} --normal-runs 1 --budget 1");
+    let silent = place.reproduce("--normal-runs 1 --budget 1").exits(1);
+    silent.says("gave nothing to compare").says("logs = [");
+    place.file(
+        "hypocenter.toml",
+        config.replacen(first, "timeout = '100s'\nlogs = ['{dir}/logs/*.log']\n", 1),
+    );
+    let said = place.tool(&format!("reproduce --log failure.log {search}")).exits(3);
+    let document = said.json();
+    assert_eq!(document["observables"], 4, "{document:#}");
+    assert!(document["tried"][0]["shown"].as_array().is_some_and(|it| !it.is_empty()), "{document:#}");
+    // The oracle reads it too.
+    let said = place.tool(
+        "inject Outbox.append->FileChannel.write --throw java.io.IOException --at 5 --workload spool --json",
+    );
+    let outcome = said.exits(0).json();
+    assert_eq!(outcome["failure"]["happened"], true, "{outcome:#}");
+    assert_eq!(outcome["processes"][0]["logs"][2], "dir/logs/spool.log", "{outcome:#}");
+    // A file that is not there is said, and one that trials would share is refused.
+    place
+        .file("hypocenter.toml", config.replacen(first, "timeout = '100s'\nlogs = ['{dir}/log/*.log']\n", 1));
+    place.tool("run spool").says("no file fits `{dir}/log/*.log`");
+    place.file("hypocenter.toml", config.replacen(first, "timeout = '100s'\nlogs = ['log/*.log']\n", 1));
+    place.tool("run spool").exits(1).says("below `{dir}`");
+}
+
 #[test]
 fn killed_in_a_round_and_resumed_it_ends_with_the_same_fault_and_runs_nothing_twice() {
     let place = Place::new();
@@ -325,8 +394,8 @@ fn killed_in_a_round_and_resumed_it_ends_with_the_same_fault_and_runs_nothing_tw
     let rounds = document["rounds"].as_u64().expect("a number");
     assert_eq!(
         told.len() as u64,
-        2 + rounds + 4,
-        "normal runs, rounds, replays and runs beside them: {told:?}"
+        2 + rounds + 2,
+        "normal runs, which count as controls, rounds and replays: {told:?}"
     );
     assert_eq!(told.iter().collect::<BTreeSet<_>>().len(), told.len(), "told twice: {told:?}");
     for (number, pids) in place.started() {

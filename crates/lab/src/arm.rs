@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use hypocenter_plan::{
-    Arm, Fault, Mdc, Pause, Plan, PlanError, Repeat, SiteKind, StackGuard, StateId, TaskMethod, WatchLevel,
-    first_states, glob_matches, state_names,
+    Arm, Fault, Mdc, Pause, Plan, PlanError, Repeat, SiteKind, StackGuard, StateId, TaskMethod, Watch,
+    WatchLevel, first_states, glob_matches, state_names,
 };
 use hypocenter_trace::{
     ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedStack, ArmedStep, Map, MapClass, Step, TrialSpec,
@@ -107,13 +107,22 @@ fn watched(plan: &Plan, map: &Map<'_>) -> Vec<u8> {
     for class in (0..map.class_count()).filter_map(|it| map.class_at(it)) {
         let name = String::from_utf8_lossy(class.name()).replace('/', ".");
         let fits = |patterns: &[String]| patterns.iter().any(|it| glob_matches(it, &name));
-        let mut of_kind = [0; SiteKind::ALL.len() + 1];
-        for watch in plan.record.watch.iter().filter(|it| fits(&it.classes)) {
-            watch.kinds.iter().for_each(|&it| of_kind[it as usize] |= bits(watch.level));
+        let watches: Vec<&Watch> = plan.record.watch.iter().filter(|it| fits(&it.classes)).collect();
+        if watches.is_empty() {
+            continue;
         }
-        for hook in class.methods().flat_map(|it| it.hooks()) {
-            if let Some(kind) = map.kind(hook.site) {
-                levels[hook.site.0 as usize] = of_kind[kind as usize];
+        for method in class.methods() {
+            let name = String::from_utf8_lossy(method.name());
+            let mut of_kind = [0; SiteKind::ALL.len() + 1];
+            let is_meant =
+                |it: &&&Watch| it.methods.is_empty() || it.methods.iter().any(|wanted| *wanted == name);
+            for watch in watches.iter().filter(is_meant) {
+                watch.kinds.iter().for_each(|&it| of_kind[it as usize] |= bits(watch.level));
+            }
+            for hook in method.hooks() {
+                if let Some(kind) = map.kind(hook.site) {
+                    levels[hook.site.0 as usize] = of_kind[kind as usize];
+                }
             }
         }
     }
@@ -189,5 +198,41 @@ fn node(plan: &Plan, name: Option<&str>) -> ArmedNode {
                 .map(|Mdc { key, value }| ArmedMdc { key: key.clone(), value: value.clone() }),
         },
         None => ArmedNode::Process(name.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hypocenter_plan::Record;
+    use hypocenter_trace::{MapBuilder, NewSite, Placement};
+
+    use super::*;
+
+    /// A class with two methods, a call in each.
+    fn map() -> Vec<u8> {
+        let mut builder = MapBuilder::new();
+        builder.class(b"a/Log");
+        for (index, name) in [b"emit", b"skip"].into_iter().enumerate() {
+            builder.method(index as u32, name, b"()V", 1, 1);
+            builder.site(NewSite { kind: SiteKind::Call, callee: "a.B.c()V", ordinal: 0, total: 1, line: 1 });
+            builder.hook(Placement::Before, 0, 0, &[]);
+        }
+        builder.finish().unwrap()
+    }
+
+    #[test]
+    fn a_watch_is_for_the_methods_that_it_names_or_for_all() {
+        let bytes = map();
+        let map = Map::new(&bytes).unwrap();
+        let levels = |classes: &str, methods: &[&str], level| {
+            let methods = methods.iter().map(ToString::to_string).collect();
+            let watch = Watch { kinds: vec![SiteKind::Call], classes: vec![classes.into()], methods, level };
+            let plan = Plan { record: Record { watch: vec![watch], ..Record::default() }, ..Plan::default() };
+            arm(&plan, &map, &BTreeMap::new(), 0).unwrap().levels
+        };
+        let event = level::COUNT | level::EVENT;
+        assert_eq!(levels("a.*", &[], WatchLevel::Count), [level::COUNT; 2]);
+        assert_eq!(levels("a.*", &["emit"], WatchLevel::Event), [event, 0]);
+        assert_eq!(levels("b.*", &[], WatchLevel::Event), [0, 0]);
     }
 }

@@ -119,6 +119,33 @@ impl Journal {
         Ok((journal, cut))
     }
 
+    /// Reads what the journal at `path` has, whoever's it is. A last line that is only half there is left out.
+    pub fn read(path: &Path, mut seen: impl FnMut(Entry)) -> Result<Head, LabError> {
+        let mut reader = BufReader::new(File::open(path).map_err(Journal::error(path))?);
+        let (mut line, mut number, mut head) = (Vec::new(), 0u64, None);
+        loop {
+            line.clear();
+            reader.read_until(b'\n', &mut line).map_err(Journal::error(path))?;
+            if line.pop() != Some(b'\n') {
+                break;
+            }
+            number += 1;
+            let bad = |why: serde_json::Error| LabError::Journal {
+                path: path.display().to_string(),
+                why: format!("line {number}, column {}: the file was changed", why.column()),
+            };
+            if number == 1 {
+                head = Some(serde_json::from_slice(&line).map_err(bad)?);
+            } else {
+                seen(serde_json::from_slice(&line).map_err(bad)?);
+            }
+        }
+        head.ok_or_else(|| LabError::Journal {
+            path: path.display().to_string(),
+            why: "it is empty".to_owned(),
+        })
+    }
+
     /// Adds an entry; it is on the disk when this returns.
     pub fn append(&mut self, entry: &Entry) -> Result<(), LabError> {
         self.line(entry)

@@ -16,6 +16,7 @@ mod journal;
 mod junit;
 pub mod keeper;
 mod lock;
+mod log_files;
 mod observer;
 pub mod oracle;
 mod outcome;

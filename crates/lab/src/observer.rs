@@ -12,6 +12,12 @@ pub trait Observer: Sync {
     /// Something happened to a process, in words: it is ready, it ended, it was started again.
     fn event(&self, _process: &str, _what: &str) {}
 
+    /// The trial's plan is written, and its processes are about to be started.
+    fn planned(&self) {}
+
+    /// The last process of the trial is gone. By the thread that runs the trial, as the one above.
+    fn gone(&self) {}
+
     /// Asked now and then; true ends the trial.
     fn interrupted(&self) -> bool {
         false

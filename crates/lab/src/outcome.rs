@@ -78,6 +78,7 @@ impl Reader<'_> {
                 refused: it.jvm.refused,
             },
             hits: it.counts.iter().sum(),
+            decision_ns: self.trace.decision_ns(&it.jvm),
             events: self.trace.events(&it.jvm).count() as u64,
             dropped: it.jvm.dropped + it.jvm.no_room,
         }

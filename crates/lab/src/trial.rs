@@ -18,7 +18,7 @@ use crate::keeper::{Isolation, Keeper, Setup};
 use crate::lock::Lock;
 use crate::oracle::{self, LiveThread, Scene};
 use crate::stage::{self, Stage};
-use crate::{LabError, Observer, arm, outcome};
+use crate::{LabError, Observer, arm, log_files, outcome};
 
 /// What is to be run.
 #[derive(Debug)]
@@ -162,6 +162,7 @@ impl Trial<'_> {
         let plan = self.plan_with_nodes();
         let json = serde_json::to_string_pretty(&plan).expect("a plan is always JSON");
         fs::write(&files.plan, json + "\n").map_err(file_error(&files.plan))?;
+        observer.planned();
         // One file for all trials of a plan; a copy where the file system has no links.
         fs::hard_link(&self.prepared.map, &files.map)
             .or_else(|_| fs::copy(&self.prepared.map, &files.map).map(drop))
@@ -171,7 +172,9 @@ impl Trial<'_> {
         let spec = arm(&plan, &map, &self.prepared.throwables, self.number)?;
         let trial = TrialFile::create(&files.trace, &spec)?;
 
-        let staged = self.stage(&files, &directory, &trial, observer)?;
+        let mut staged = self.stage(&files, &directory, &trial, observer)?;
+        observer.gone();
+        log_files::add(self.workload, &directory, &files.fresh, &mut staged);
         trial.end();
         let agent_log = fs::read_to_string(files.agent_log()).unwrap_or_default();
         let trace_bytes = mapped(&files.trace)?;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::diff::Differ;
+use crate::gather::gather;
 use crate::key::Key;
 use crate::pairing::{Written, pair};
 use crate::tied::Tied;
@@ -76,7 +77,9 @@ impl Comparison {
         }
         for (n, m) in pair(written, others, differ) {
             let (place, other) = (&role.places[0][n], &role.places[1][m]);
-            for (x, y) in differ.pairs(&written[n].numbers, &others[m].numbers) {
+            let mut pairs = differ.pairs(&written[n].numbers, &others[m].numbers);
+            gather(&written[n].numbers, &mut pairs);
+            for (x, y) in pairs {
                 let partner = Position { node: other.node, entry: other.entries[y as usize] };
                 self.partners[place.node as usize][place.entries[x as usize] as usize] = Some(partner);
             }

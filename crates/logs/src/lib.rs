@@ -3,7 +3,8 @@
 //! A [`Log`] is read from bytes, with a [`Layout`] that is detected or compiled from the pattern of an appender. Its
 //! [`Entry`]s say what the layout has (time, level, thread, logger, source line) and have the message; their
 //! [`Trace`] has the exceptions that were logged with it. [`Statements`] is an index of the log statements of a program,
-//! each with a [`Template`] of its message, and ties an entry to those that can have written it. [`role()`] makes the names
+//! each with a [`Template`] of its message, and ties an entry to those that can have written it; where they are several, a
+//! [`Ranking`] says which are likeliest between their neighbours. [`role()`] makes the names
 //! of threads of different runs comparable.
 //!
 //! Runs are compared as [`Tied`] logs, which have no text any more. A [`Comparison`] says which entries of a run have a
@@ -24,6 +25,7 @@ mod diff;
 mod entry;
 mod error;
 mod expression;
+mod gather;
 mod key;
 mod known;
 mod layout;
@@ -33,6 +35,7 @@ mod marks;
 mod observables;
 mod pairing;
 mod pattern;
+mod ranking;
 mod role;
 mod runner;
 mod statements;
@@ -53,6 +56,7 @@ pub use level::Level;
 pub use log::Log;
 pub use marks::Marks;
 pub use observables::{Observable, Observables, Shown};
+pub use ranking::Ranking;
 pub use role::role;
 pub use statements::{How, Statement, StatementId, Statements, Tie};
 pub use stream::{LogReader, ReadError};

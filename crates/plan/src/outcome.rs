@@ -124,7 +124,7 @@ pub struct ProcessOutcome {
     /// What the system itself said of the node at the end, where that was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alive: Option<bool>,
-    /// Its output, as files in the trial's directory: stdout, then stderr.
+    /// Its output, as files in the trial's directory: stdout, then stderr, then the log files that the workload names.
     pub logs: Vec<String>,
 }
 
@@ -234,6 +234,9 @@ pub struct JvmOutcome {
     pub hooks: HookTally,
     /// Hits counted, over all sites.
     pub hits: u64,
+    /// How long it took to decide whether a fault is due, at hits of sites that had one armed: the mean of those timed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision_ns: Option<f64>,
     /// Events kept.
     pub events: u64,
     /// Events dropped because a ring was full.

@@ -175,6 +175,9 @@ pub struct Watch {
     pub kinds: Vec<SiteKind>,
     /// The classes, with dots; `*` stands for any text.
     pub classes: Vec<String>,
+    /// The methods, by their names; all if none is given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub methods: Vec<String>,
     /// How closely.
     pub level: WatchLevel,
 }

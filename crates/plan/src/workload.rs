@@ -23,6 +23,10 @@ pub struct Workload {
     /// Variables of the environment for all its processes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
+    /// The log files that its command writes beside its output, below `{dir}`; `*` stands for any text within a name, `**` for
+    /// any directories. They are read after the trial as its log.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub logs: Vec<String>,
     /// Where its processes run; by default the directory of the configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
@@ -72,6 +76,10 @@ pub struct Node {
     /// Variables of the environment, beside those of the workload.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
+    /// The log files that it writes beside its output, below `{dir}`; `*` stands for any text within a name, `**` for any
+    /// directories. They are read after the trial as its log.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub logs: Vec<String>,
     /// Where it runs, if elsewhere than the workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
@@ -137,6 +145,10 @@ pub struct Client {
     /// Variables of the environment, beside those of the workload.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
+    /// The log files that it writes beside its output, below `{dir}`; `*` stands for any text within a name, `**` for any
+    /// directories. They are read after the trial as its log.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub logs: Vec<String>,
     /// Whether the agent is in it too, so that faults may happen there.
     #[serde(default)]
     pub agent: bool,
@@ -227,6 +239,25 @@ impl Workload {
             }
         }
         self.check_order().or_else(place)?;
+        if self.command.is_none() && !self.logs.is_empty() {
+            return place("its `logs` are nobody's: give each node its own".into());
+        }
+        let of_nodes = self.node.iter().flat_map(|it| &it.logs);
+        let all = self.logs.iter().chain(of_nodes).chain(self.client.iter().flat_map(|it| &it.logs));
+        for pattern in all {
+            let below = pattern.strip_prefix("{dir}/").unwrap_or_default();
+            if below.is_empty() || below.ends_with('/') || below.split('/').any(|it| it == "..") {
+                return place(format!(
+                    "log `{pattern}`: name files below `{{dir}}`, such as `{{dir}}/logs/*.log`; elsewhere trials would share them"
+                ));
+            }
+        }
+        if let Some(node) = self.node.iter().find(|it| it.command.is_none() && !it.logs.is_empty()) {
+            return place(format!(
+                "node `{}` has `logs` and no process; give them to the process",
+                node.name
+            ));
+        }
         for client in &self.client {
             if let Some(node) = &client.node
                 && !self.node.iter().any(|it| &it.name == node)
@@ -341,6 +372,14 @@ mod tests {
         check(Workload { node: vec![after("a", "x")], client: vec![client("c")], ..base() }, "after `x`");
         let ready = Node { ready: Some(Condition::Log(String::new())), ..node("a") };
         check(Workload { node: vec![ready], client: vec![client("c")], ..base() }, "is empty");
+        for pattern in ["logs/a.log", "/var/log/a.log", "{dir}", "{dir}/", "{dir}/logs/", "{dir}/../a.log"] {
+            let logs = vec![pattern.to_owned()];
+            check(Workload { command: command(), logs, ..base() }, "below `{dir}`");
+        }
+        let logs = vec!["{dir}/a.log".to_owned()];
+        check(Workload { logs: logs.clone(), client: vec![client("c")], ..base() }, "nobody's");
+        let inside = Node { name: "a".into(), threads: vec!["a*".into()], logs, ..Node::default() };
+        check(Workload { command: command(), node: vec![inside], ..base() }, "no process");
         let open = CommandLine("java 'x".into());
         check(Workload { command: Some(open), ..base() }, "not closed");
         assert_eq!(Workload { node: vec![node("a")], client: vec![client("c")], ..base() }.check(), Ok(()));

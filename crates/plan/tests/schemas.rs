@@ -63,6 +63,7 @@ fn sample() -> Plan {
             watch: vec![Watch {
                 kinds: vec![SiteKind::Block],
                 classes: vec!["org.acme.*".into()],
+                methods: vec!["append".into()],
                 level: WatchLevel::Event,
             }],
             ..Record::default()

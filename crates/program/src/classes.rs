@@ -17,6 +17,9 @@ use crate::walk::{Jdk, Stop, Walk};
 
 /// The most bytes of jars inside jars that are kept.
 const NESTED_BYTES_MAX: u64 = 1 << 30;
+/// The most bytes of classes that the jars of a class path may inflate to: ten times what the largest systems have. Entries
+/// of a jar may share their data, so a small one can claim any size.
+const CLASS_BYTES_MAX: u64 = 4 << 30;
 /// Where frameworks put classes inside a jar, beside its root.
 const CLASS_ROOTS: [&str; 2] = ["BOOT-INF/classes/", "WEB-INF/classes/"];
 /// Where frameworks put jars inside a jar.
@@ -203,6 +206,7 @@ struct Opening {
     problems: Vec<Problem>,
     walk: Walk,
     nested_bytes: u64,
+    class_bytes: u64,
 }
 
 impl Opening {
@@ -277,6 +281,17 @@ impl Opening {
                 *slot = (version, *entry);
             }
         }
+        let claimed: u64 = versions.values().map(|it| it.1.claimed_bytes().min(ENTRY_BYTES_MAX)).sum();
+        if self.class_bytes + claimed > CLASS_BYTES_MAX {
+            let what = format!(
+                "the jar says that it has {} MiB of classes, which is more than the {} MiB that are read of a class path; \
+                 its classes are left out",
+                claimed >> 20,
+                CLASS_BYTES_MAX >> 20
+            );
+            return self.problem(place, what);
+        }
+        self.class_bytes += claimed;
         let located = versions.into_iter().map(|(name, (_, entry))| Located {
             name: name.into(),
             source,

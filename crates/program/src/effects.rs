@@ -4,6 +4,7 @@
 use crate::calls::CallGraph;
 use crate::facts::{Call, Facts};
 use crate::known;
+use crate::lists::Lists;
 use crate::waits::{Shapes, WaitKind};
 use crate::world::{MethodId, Origin, RefId, TypeId, World};
 
@@ -73,7 +74,7 @@ pub(crate) struct EffectMap {
 }
 
 impl EffectMap {
-    pub fn of(world: &World, facts: &Facts, calls: &CallGraph) -> EffectMap {
+    pub fn of(world: &World, facts: &Facts, followed: &Followed<'_>) -> EffectMap {
         let waits = Shapes::of(world);
         let io = world.find_type(b"java/io/IOException");
         let refs = || (0..world.ref_count() as u32).map(RefId);
@@ -91,7 +92,7 @@ impl EffectMap {
         // Each round carries effects one call further.
         for _ in 0..EFFECT_DEPTH_MAX {
             for id in refs() {
-                for target in followed(world, calls, id) {
+                for target in followed.by_ref(id) {
                     map.through[id.index()].take(&map.methods[target.index()], 0);
                 }
             }
@@ -120,13 +121,44 @@ impl EffectMap {
     }
 }
 
-/// The methods of the system that calls of a reference are taken to run. None if they are too many, and none if it
-/// names a collection, an iterator or any object at all: mostly that runs the JDK's own, and following it to the
-/// one iterator of the system that reads a file would make every loop do I/O.
-pub(crate) fn followed<'c>(world: &World, calls: &'c CallGraph, id: RefId) -> &'c [MethodId] {
-    let targets = calls.targets_of_ref(id);
-    let is_followed = targets.len() <= TARGETS_MAX && !is_anything(world, world.method_ref(id).owner);
-    if is_followed { targets } else { &[] }
+/// The methods of the system that calls are taken to run. None if they are too many, and none if a collection, an iterator or
+/// any object at all is called: mostly that runs the JDK's own, and following it to the one iterator of the system that
+/// reads a file would make every loop do I/O.
+pub(crate) struct Followed<'c> {
+    calls: &'c CallGraph,
+    /// By reference.
+    is_followed: Vec<bool>,
+}
+
+impl<'c> Followed<'c> {
+    pub fn of(world: &World, calls: &'c CallGraph) -> Followed<'c> {
+        let is_followed = |id: RefId| {
+            let targets = calls.targets_of_ref(id).len();
+            (1..=TARGETS_MAX).contains(&targets) && !is_anything(world, world.method_ref(id).owner)
+        };
+        Followed {
+            calls,
+            is_followed: (0..world.ref_count() as u32).map(|it| is_followed(RefId(it))).collect(),
+        }
+    }
+
+    /// By the calls of a reference.
+    pub fn by_ref(&self, id: RefId) -> &'c [MethodId] {
+        if self.is_followed[id.index()] { self.calls.targets_of_ref(id) } else { &[] }
+    }
+
+    /// By all calls of each method, each once and in the order of the calls.
+    pub fn by_method(&self, world: &World, facts: &Facts) -> Lists<MethodId> {
+        let mut lists = Lists::default();
+        let mut last_in = vec![u32::MAX; world.method_count()];
+        for method in 0..world.method_count() as u32 {
+            let callees = facts.calls_in(MethodId(method)).filter_map(|it| facts.call(it).callee);
+            let targets = callees.flat_map(|it| self.by_ref(it)).copied();
+            let mut is_new = |it: MethodId| std::mem::replace(&mut last_in[it.index()], method) != method;
+            lists.add(targets.filter(|&it| is_new(it)));
+        }
+        lists
+    }
 }
 
 fn is_anything(world: &World, class: TypeId) -> bool {

@@ -38,6 +38,16 @@ pub enum Api {
     StackTrace,
 }
 
+/// The methods, of classes with dots, that a framework enters for what its level filter has let through, in the thread that
+/// logs. Those of log4j 1, log4j 2, logback, `java.util.logging` and slf4j-simple.
+pub const EMITTING: [(&str, &str); 5] = [
+    ("org.apache.log4j.Category", "callAppenders"),
+    ("org.apache.logging.log4j.core.config.LoggerConfig", "processLogEvent"),
+    ("ch.qos.logback.classic.Logger", "callAppenders"),
+    ("java.util.logging.Logger", "doLog"),
+    ("org.slf4j.simple.SimpleLogger", "write"),
+];
+
 /// How serious a message is. What `java.util.logging` distinguishes further is in [`Statement::said`].
 ///
 /// [`Statement::said`]: crate::Statement::said

@@ -45,6 +45,13 @@ pub(crate) struct JarEntry {
     method: CompressionMethod,
 }
 
+impl JarEntry {
+    /// How large it says that it is; what inflates to anything else is not read.
+    pub fn claimed_bytes(&self) -> u64 {
+        self.place.uncompressed_size_hint()
+    }
+}
+
 /// An open jar.
 pub(crate) struct Jar {
     archive: ZipSliceArchive<Vec<u8>>,
@@ -100,7 +107,7 @@ impl Jar {
     /// The content of an entry, checked against its checksum.
     pub fn read(&self, entry: JarEntry) -> Result<Vec<u8>, JarError> {
         let found = self.archive.get_entry(entry.place)?;
-        let claimed = entry.place.uncompressed_size_hint();
+        let claimed = entry.claimed_bytes();
         if claimed > ENTRY_BYTES_MAX {
             return Err(JarError::TooLarge(ENTRY_BYTES_MAX));
         }

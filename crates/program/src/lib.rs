@@ -24,7 +24,8 @@
 //!   future.
 //! - [`concrete_subtypes`] says what can be thrown where an abstract exception is asked for.
 //! - [`Statements`] are the log statements of the system, each with the templates of its message, found over the
-//!   [`World`] of its classes, the [`Facts`] of its methods and its [`CallGraph`].
+//!   [`World`] of its classes, the [`Facts`] of its methods and its [`CallGraph`]; [`Following`] says which of them a
+//!   thread can log next.
 //!
 //! The input is hostile. What cannot be read is a named [`Problem`](hypocenter_plan::Problem) in the result and
 //! never the end of a scan; everything that is read has a bound (entries of a jar and their inflated size, depth of
@@ -60,6 +61,7 @@ mod facts;
 mod fault_sites;
 mod find;
 pub mod flow;
+mod following;
 mod format;
 mod frameworks;
 mod futures;
@@ -135,7 +137,8 @@ pub use facts::{
 };
 pub use fault_sites::{Dropped, FaultKind, FaultSite, FaultSites, FaultSummary, name_calls};
 pub use find::{Found, find_sites};
-pub use frameworks::{Api, Level};
+pub use following::Following;
+pub use frameworks::{Api, EMITTING, Level};
 pub use futures::{Behind, Futures};
 pub use graphs::Graphs;
 pub use hierarchy::concrete_subtypes;

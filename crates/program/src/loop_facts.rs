@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::bodies::{each_body, flowing_from};
 use crate::calls::CallGraph;
 use crate::dominance::{Dominance, Edges};
-use crate::effects::{Effect, EffectMap, Effects, followed};
+use crate::effects::{Effect, EffectMap, Effects, Followed};
 use crate::facts::{CallId, Facts};
 use crate::flow::Way;
 use crate::lists::Lists;
@@ -90,7 +90,8 @@ struct Found {
 impl LoopFacts {
     /// Finds all loops.
     pub fn of(world: &World, facts: &Facts, calls: &CallGraph) -> LoopFacts {
-        let effects = EffectMap::of(world, facts, calls);
+        let followed = Followed::of(world, calls);
+        let effects = EffectMap::of(world, facts, &followed);
         let parts: Vec<Part> = world
             .system_classes()
             .par_iter()
@@ -127,7 +128,7 @@ impl LoopFacts {
             }
         }
         it.nest(world, facts, calls, &loop_of);
-        it.reach(world, facts, calls, &sizes);
+        it.reach(world, facts, &followed, &sizes);
         it
     }
 
@@ -236,12 +237,12 @@ impl LoopFacts {
     }
 
     /// Measures the code that each loop can reach.
-    fn reach(&mut self, world: &World, facts: &Facts, calls: &CallGraph, sizes: &[u32]) {
+    fn reach(&mut self, world: &World, facts: &Facts, followed: &Followed<'_>, sizes: &[u32]) {
         // Loops within a loop are part of its body, so what they call is too.
         let mut named: Vec<Vec<RefId>> = Vec::with_capacity(self.loops.len());
         for at in 0..self.loops.len() {
             let own = self.calls.get(at as u32).iter().filter_map(|&it| facts.call(it).callee);
-            named.push(own.filter(|&it| !followed(world, calls, it).is_empty()).collect());
+            named.push(own.filter(|&it| !followed.by_ref(it).is_empty()).collect());
         }
         // A loop has more instructions than one within it, so this goes from the inner to the outer.
         let mut order: Vec<usize> = (0..self.loops.len()).collect();
@@ -260,9 +261,10 @@ impl LoopFacts {
             named.iter().map(|it| &it[..]).filter(|it| !it.is_empty()).collect();
         distinct.sort_unstable();
         distinct.dedup();
+        let next = followed.by_method(world, facts);
         let reached: Vec<u32> = distinct
             .par_iter()
-            .map_init(|| Reaching::of(world, facts, calls, sizes), |it, from| it.from(from))
+            .map_init(|| Reaching::of(followed, &next, sizes), |it, from| it.from(from))
             .collect();
         for (it, from) in self.loops.iter_mut().zip(&named) {
             if let Ok(at) = distinct.binary_search(&&from[..]) {
@@ -274,9 +276,9 @@ impl LoopFacts {
 
 /// Follows calls from a start.
 struct Reaching<'r> {
-    world: &'r World,
-    facts: &'r Facts,
-    calls: &'r CallGraph,
+    followed: &'r Followed<'r>,
+    /// For each method what it calls.
+    next: &'r Lists<MethodId>,
     sizes: &'r [u32],
     /// The round in which a method was last seen.
     seen: Vec<u32>,
@@ -284,31 +286,27 @@ struct Reaching<'r> {
 }
 
 impl<'r> Reaching<'r> {
-    fn of(world: &'r World, facts: &'r Facts, calls: &'r CallGraph, sizes: &'r [u32]) -> Self {
-        Reaching { world, facts, calls, sizes, seen: vec![0; sizes.len()], round: 0 }
+    fn of(followed: &'r Followed<'r>, next: &'r Lists<MethodId>, sizes: &'r [u32]) -> Self {
+        Reaching { followed, next, sizes, seen: vec![0; sizes.len()], round: 0 }
     }
 
     fn from(&mut self, refs: &[RefId]) -> u32 {
         self.round += 1;
         let mut reached: Vec<MethodId> = Vec::new();
         for &it in refs {
-            self.enter(it, &mut reached);
+            self.enter(self.followed.by_ref(it), &mut reached);
         }
         let mut at = 0;
         while at < reached.len() && reached.len() < REACHED_METHODS_MAX {
-            for call in self.facts.calls_in(reached[at]) {
-                if let Some(callee) = self.facts.call(call).callee {
-                    self.enter(callee, &mut reached);
-                }
-            }
+            self.enter(self.next.get(reached[at].0), &mut reached);
             at += 1;
         }
         reached.truncate(REACHED_METHODS_MAX);
         reached.iter().fold(0, |sum, it| sum.saturating_add(self.sizes[it.index()]))
     }
 
-    fn enter(&mut self, id: RefId, reached: &mut Vec<MethodId>) {
-        for target in followed(self.world, self.calls, id) {
+    fn enter(&mut self, targets: &[MethodId], reached: &mut Vec<MethodId>) {
+        for target in targets {
             if std::mem::replace(&mut self.seen[target.index()], self.round) != self.round {
                 reached.push(*target);
             }

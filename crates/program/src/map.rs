@@ -1,7 +1,7 @@
 //! From a plan to the instrumentation map: which sites of the target get hooks.
 
 use hypocenter_classfile::{ClassFile, Member, code_digest_symbolic};
-use hypocenter_plan::{Plan, Problem, Site, SiteKind, TaskMethod, WatchLevel, glob_matches};
+use hypocenter_plan::{Plan, Problem, Site, SiteKind, TaskMethod, Watch, WatchLevel, glob_matches};
 use hypocenter_trace::{MapBuilder, NewSite, SiteId};
 use rustc_hash::FxHashMap;
 
@@ -94,35 +94,46 @@ pub fn build_map(classes: &Classes, plan: &Plan) -> Result<(MapBuilder, MapSumma
 
 /// What a plan wants of a class.
 struct Wanted<'p> {
-    levels: [Option<WatchLevel>; SiteKind::ALL.len()],
+    /// What watches it.
+    watches: Vec<&'p Watch>,
     candidates: &'p [usize],
     tasks: &'p [&'p TaskMethod],
 }
 
 impl<'p> Wanted<'p> {
-    fn of(plan: &Plan, candidates: &'p [usize], tasks: &'p [&'p TaskMethod], name: &str) -> Wanted<'p> {
-        let mut levels = [None; SiteKind::ALL.len()];
-        for watch in &plan.record.watch {
-            if watch.classes.iter().any(|pattern| glob_matches(pattern, name)) {
-                for &kind in &watch.kinds {
-                    let level = &mut levels[slot(kind)];
-                    *level = Some(level.map_or(watch.level, |old: WatchLevel| old.max(watch.level)));
-                }
-            }
-        }
-        Wanted { levels, candidates, tasks }
+    fn of(plan: &'p Plan, candidates: &'p [usize], tasks: &'p [&'p TaskMethod], name: &str) -> Wanted<'p> {
+        let is_meant = |it: &&Watch| it.classes.iter().any(|pattern| glob_matches(pattern, name));
+        Wanted { watches: plan.record.watch.iter().filter(is_meant).collect(), candidates, tasks }
     }
 
     fn is_empty(&self) -> bool {
-        self.candidates.is_empty() && self.tasks.is_empty() && self.levels.iter().all(Option::is_none)
+        self.candidates.is_empty() && self.tasks.is_empty() && self.watches.is_empty()
     }
 
-    fn level(&self, kind: SiteKind) -> Option<WatchLevel> {
-        self.levels[slot(kind)]
+    /// How closely each kind of site in a method is watched.
+    fn levels(&self, method: &str) -> Levels {
+        let mut levels = Levels([None; SiteKind::ALL.len()]);
+        let is_meant = |it: &&&Watch| it.methods.is_empty() || it.methods.iter().any(|name| name == method);
+        for watch in self.watches.iter().filter(is_meant) {
+            for &kind in &watch.kinds {
+                let level = &mut levels.0[slot(kind)];
+                *level = Some(level.map_or(watch.level, |old: WatchLevel| old.max(watch.level)));
+            }
+        }
+        levels
+    }
+}
+
+/// How closely each kind of site is watched.
+struct Levels([Option<WatchLevel>; SiteKind::ALL.len()]);
+
+impl Levels {
+    fn of(&self, kind: SiteKind) -> Option<WatchLevel> {
+        self.0[slot(kind)]
     }
 
-    fn watched_kinds(&self) -> KindSet {
-        let watched = SiteKind::ALL.into_iter().filter(|&kind| self.level(kind).is_some());
+    fn kinds(&self) -> KindSet {
+        let watched = SiteKind::ALL.into_iter().filter(|&kind| self.of(kind).is_some());
         watched.fold(KindSet::NONE, KindSet::with)
     }
 }
@@ -200,7 +211,8 @@ fn chosen_of_method(
         .map(|&number| (number, &plan.candidates[number].site))
         .filter(|(_, site)| site.method == name && site.descriptor == descriptor)
         .collect();
-    let mut kinds = candidates.iter().fold(wanted.watched_kinds(), |kinds, (_, site)| kinds.with(site.kind));
+    let levels = wanted.levels(&name);
+    let mut kinds = candidates.iter().fold(levels.kinds(), |kinds, (_, site)| kinds.with(site.kind));
     let task = wanted.tasks.iter().find(|it| it.method == name && it.descriptor == descriptor);
     if task.is_some() {
         kinds = OF_TASKS.into_iter().fold(kinds, KindSet::with);
@@ -228,7 +240,7 @@ fn chosen_of_method(
         });
         let least =
             if named.is_empty() { is_step.then_some(WatchLevel::Off) } else { Some(WatchLevel::Count) };
-        if let Some(level) = wanted.level(site.kind).max(least) {
+        if let Some(level) = levels.of(site.kind).max(least) {
             sites.push(ChosenSite { site, level, candidates: named });
         }
     }

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::calls::CallGraph;
-use crate::facts::{CallId, Facts, Given, Lambda, Write};
+use crate::facts::{Call, CallId, Facts, Given, Lambda, Write};
 use crate::sketch::{Atom, Expr, Sketch, Sketcher};
 use crate::streams::Streams;
 use crate::world::{FieldId, MethodId, TypeId, World};
@@ -178,9 +178,7 @@ impl Memory {
             .map(CallId)
             .filter(|&it| sketcher.is_io(it))
             .collect();
-        let mut methods: Vec<MethodId> = sites.iter().map(|&it| facts.call(it).method).collect();
-        methods.dedup();
-        let sketches = sketcher.sketch(&methods).into_iter().collect();
+        let sketches = FxHashMap::default();
         let mut lambdas: FxHashMap<MethodId, Vec<Lambda>> = FxHashMap::default();
         for lambda in facts.lambdas() {
             if let Some(it) = lambda.implementation {
@@ -303,7 +301,13 @@ impl Solving<'_> {
             self.slot(Cell::Site(it));
         }
         let mut looks = 0;
+        // Before the first of the new cells is looked at, what all of them need is read at once.
+        let mut prepared = 0;
         while let Some(at) = self.waiting.pop_front() {
+            if at as usize >= prepared {
+                self.prepare_cells(prepared);
+                prepared = self.memory.slots.len();
+            }
             looks += 1;
             if looks > LOOKS_MAX {
                 self.memory.is_complete = false;
@@ -349,8 +353,32 @@ impl Solving<'_> {
     }
 
     fn sketch(&mut self, id: MethodId) -> Arc<Sketch> {
+        if let Some(known) = self.sketches.get(&id) {
+            return known.clone();
+        }
         self.prepare([id]);
         self.sketches[&id].clone()
+    }
+
+    /// Looks at the methods that the cells from a number on will ask for.
+    fn prepare_cells(&mut self, from: usize) {
+        let Sketcher { world, facts, calls, .. } = self.sketcher;
+        let mut methods = Vec::new();
+        for slot in &self.memory.slots[from..] {
+            match slot.cell {
+                Cell::Site(call) => methods.push(facts.call(call).method),
+                Cell::Returned(method) | Cell::Made(method) => methods.push(method),
+                Cell::Parameter(method, _) => {
+                    methods.extend(callers(world, facts, calls, method).map(|it| it.method));
+                    methods.extend(self.lambdas.get(&method).into_iter().flatten().map(|it| it.method));
+                }
+                Cell::Field(field) | Cell::Later(field) => {
+                    methods.extend(facts.writes(field).iter().map(|it| it.method));
+                }
+                Cell::Held(_) => {}
+            }
+        }
+        self.prepare(methods);
     }
 
     /// Looks at methods that are about to be asked for, all at once.
@@ -402,12 +430,7 @@ impl Solving<'_> {
         let Sketcher { world, facts, calls, .. } = self.sketcher;
         let mut edges = Vec::new();
         let here = Place { method, line: 0 };
-        // A lambda's body is called by another name, and with other arguments.
-        let signature = world.method(method).signature;
-        let refs = calls.refs_to(method).iter().filter(|it| world.method_ref(**it).signature == signature);
-        let callers = refs.flat_map(|&it| calls.calls_of_ref(it)).map(|&it| *facts.call(it));
-        self.prepare(callers.clone().map(|it| it.method));
-        for call in callers {
+        for call in callers(world, facts, calls, method) {
             let place = Place { method: call.method, line: call.line };
             let sketch = self.sketch(call.method);
             edges.extend(self.roots(sketch.arguments.get(&(call.instruction, index)), place, reader));
@@ -433,7 +456,6 @@ impl Solving<'_> {
     fn written(&mut self, field: FieldId, writes: &[Write], reader: u32) -> Vec<Edge> {
         let world = self.sketcher.world;
         let mut edges = Vec::new();
-        self.prepare(writes.iter().map(|it| it.method));
         for write in writes.iter().filter(|it| it.given != Given::Null) {
             let sketch = self.sketch(write.method);
             let written = sketch.writes.get(&write.instruction);
@@ -512,4 +534,16 @@ impl Solving<'_> {
             }
         }
     }
+}
+
+/// The calls that run a method by its own name: a lambda's body is called by another, and with other arguments.
+fn callers<'p>(
+    world: &'p World,
+    facts: &'p Facts,
+    calls: &'p CallGraph,
+    method: MethodId,
+) -> impl Iterator<Item = Call> + 'p {
+    let signature = world.method(method).signature;
+    let refs = calls.refs_to(method).iter().filter(move |it| world.method_ref(**it).signature == signature);
+    refs.flat_map(|&it| calls.calls_of_ref(it)).map(|&it| *facts.call(it))
 }

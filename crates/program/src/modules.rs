@@ -14,6 +14,10 @@ const HEADER_BYTES: usize = 28;
 const MAGIC: u32 = 0xcafe_dada;
 /// The most that the tables of an image may take; those of a whole JDK have 3 MB.
 const INDEX_BYTES_MAX: u64 = 256 << 20;
+/// The most entries that are looked at; a whole JDK has 30,000.
+const ENTRIES_MAX: u64 = 1 << 20;
+/// The longest name in an image, as in a class file.
+const STRING_BYTES_MAX: usize = u16::MAX as usize;
 
 const MODULE: usize = 1;
 const PARENT: usize = 2;
@@ -64,7 +68,10 @@ impl Modules {
         }
         let (table_length, locations, strings) = (u64::from(word(4)), u64::from(word(5)), u64::from(word(6)));
         let index_bytes = table_length * 8 + locations + strings;
-        if index_bytes > INDEX_BYTES_MAX || HEADER_BYTES as u64 + index_bytes > length {
+        if table_length > ENTRIES_MAX
+            || index_bytes > INDEX_BYTES_MAX
+            || HEADER_BYTES as u64 + index_bytes > length
+        {
             return Err("is a damaged runtime image: its tables do not fit".into());
         }
         let mut tables = vec![0; index_bytes as usize];
@@ -139,7 +146,7 @@ impl Modules {
         let start =
             self.strings_at.checked_add(usize::try_from(offset).map_err(|_| Damaged)?).ok_or(Damaged)?;
         let rest = self.tables.get(start..).ok_or(Damaged)?;
-        let end = rest.iter().position(|&byte| byte == 0).ok_or(Damaged)?;
+        let end = rest.iter().take(STRING_BYTES_MAX + 1).position(|&byte| byte == 0).ok_or(Damaged)?;
         std::str::from_utf8(&rest[..end]).map_err(|_| Damaged)
     }
 

@@ -33,14 +33,14 @@ pub(crate) enum Class {
 }
 
 /// The classes that an object can have; none if nothing is known.
-type Classes = Option<Vec<Class>>;
+pub(crate) type Classes = Option<Vec<Class>>;
 
 /// For each method the calls that may run it.
 pub(crate) type Callers = FxHashMap<MethodId, Vec<CallId>>;
 
 /// How far a value is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reach {
+pub(crate) enum Reach {
     /// Into fields, called methods and the call of the context.
     Beyond,
     /// Not out of its method.
@@ -74,7 +74,7 @@ impl<'p> Graphs<'p> {
     }
 
     /// Those of the targets of a call that objects of these classes run.
-    fn run_by(&self, reference: &MethodRef, classes: &[Class], all: &[MethodId]) -> Vec<MethodId> {
+    pub(crate) fn run_by(&self, reference: &MethodRef, classes: &[Class], all: &[MethodId]) -> Vec<MethodId> {
         let runs = |target: &&MethodId| classes.iter().any(|&it| self.runs(reference, it, **target));
         all.iter().filter(runs).copied().collect()
     }
@@ -203,7 +203,13 @@ impl<'p> Graphs<'p> {
         found
     }
 
-    fn classes(&self, view: &MethodView<'_>, value: ValueId, context: Context, reach: Reach) -> Classes {
+    pub(crate) fn classes(
+        &self,
+        view: &MethodView<'_>,
+        value: ValueId,
+        context: Context,
+        reach: Reach,
+    ) -> Classes {
         self.all(view, view.body.origins(value), context, reach)
     }
 
@@ -263,7 +269,7 @@ impl<'p> Graphs<'p> {
     }
 
     /// What objects are after a cast.
-    fn cast(&self, classes: Vec<Class>, to: TypeId) -> Vec<Class> {
+    pub(crate) fn cast(&self, classes: Vec<Class>, to: TypeId) -> Vec<Class> {
         let world = self.causes.world;
         let is_below = |it: TypeId| world.is_subtype(it, to);
         let mut cast = Vec::new();
@@ -286,7 +292,7 @@ impl<'p> Graphs<'p> {
     }
 
     /// What a call passes as an operand.
-    fn passed_classes(&self, call: CallId, operand: u16) -> Classes {
+    pub(crate) fn passed_classes(&self, call: CallId, operand: u16) -> Classes {
         let it = self.causes.facts.call(call);
         let kept = self.bodies.get(it.method)?;
         let view = kept.view();

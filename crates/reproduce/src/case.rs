@@ -7,20 +7,23 @@ use hypocenter_logs::{
     Comparison, Entry, Fields, Key, Level, Log, LogError, Position, Statements, Tied, Timeline,
 };
 use hypocenter_plan::SiteKind;
-use hypocenter_program::Program;
+use hypocenter_program::{EMITTING, Program};
 use hypocenter_trace::{Map, SiteId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{Catalogue, NamedFrame, Wanted};
 use crate::executions::{ByThread, Threads};
-use crate::recording::recorded;
+use crate::logged::Logged;
+use crate::recording::Recording;
 use crate::silence::{self, Silent};
 use crate::space::Thread;
 use crate::statements;
 
 /// How much of a message is kept for people.
 const MESSAGE_CHARS_MAX: usize = 300;
+/// How much less a warning counts than an error, in steps of the causal graph.
+const WARNING_DISTANCE: u32 = 2;
 
 /// See the module. It is the same for all trials, and nothing in it changes.
 #[derive(Debug)]
@@ -29,25 +32,27 @@ pub struct Case {
     catalogue: Catalogue,
     statements: Statements,
     /// The log of each node, or of all.
-    failure: Vec<FailureLog>,
+    pub(crate) failure: Vec<FailureLog>,
     keys: Vec<FailureKey>,
     /// For each log, for each entry, its key and its place among all entries in the order of time.
-    places: Vec<Vec<(u32, u32)>>,
+    pub(crate) places: Vec<Vec<(u32, u32)>>,
     /// For each entry, in the order of time, who wrote it.
     threads: Vec<Thread>,
     /// The threads by their names.
     names: Threads,
     /// Where the lines stand that say that the failure happened, among all entries in the order of time.
     symptoms: Vec<u32>,
+    /// The stacks of its exceptions that name a fault.
+    logged: Vec<Logged>,
     /// Which sites of the map are which, found out at the first trial: all have the same map.
     roles: OnceLock<Vec<SiteRole>>,
 }
 
 /// A log of the failure.
 #[derive(Debug)]
-struct FailureLog {
-    log: Log,
-    tied: Tied,
+pub(crate) struct FailureLog {
+    pub log: Log,
+    pub tied: Tied,
 }
 
 /// Entries of the failure log that say the same.
@@ -59,10 +64,19 @@ pub struct FailureKey {
     pub wanted: Wanted,
     /// How much less they count from the start, since they are not serious.
     pub mild: u32,
+    /// The log of the first, by its number.
+    pub log: u32,
     /// The line of the first in its log.
     pub line: u32,
     /// What the first says.
     pub message: String,
+}
+
+impl FailureKey {
+    /// Whether it is a warning or worse.
+    pub fn is_serious(&self) -> bool {
+        self.mild <= WARNING_DISTANCE
+    }
 }
 
 /// What is kept of a trial.
@@ -82,6 +96,9 @@ pub struct Digest {
     /// The executions of sites, of a run that a search starts from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Vec<ByThread>>,
+    /// For each stack of those, by its number from 1, the stacks of the failure log that it fits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stacks: Vec<Vec<u32>>,
     /// Why the trial says nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<String>,
@@ -93,6 +110,10 @@ pub(crate) enum SiteRole {
     Fault(u32),
     /// A log statement, by its number in the program.
     Log(u32),
+    /// One that prints: nothing filters it.
+    Print(u32),
+    /// Where a framework has let a message through.
+    Emission,
     Nothing,
 }
 
@@ -113,6 +134,7 @@ impl Case {
         };
         let failure: Vec<FailureLog> = failure.into_iter().map(tie).collect();
         let (keys, places) = keys_of(&program, &failure);
+        let logged = logged_in(&program, &catalogue, &failure);
         let mut names = Threads::of_nodes(failure.iter().map(|it| it.tied.node()));
         let mut threads = vec![Thread::default(); places.iter().map(Vec::len).sum()];
         for (log, places) in failure.iter().zip(&places) {
@@ -129,7 +151,19 @@ impl Case {
         }
         symptoms.sort_unstable();
         let roles = OnceLock::new();
-        Case { program, catalogue, statements, failure, keys, places, threads, names, symptoms, roles }
+        Case {
+            program,
+            catalogue,
+            statements,
+            failure,
+            keys,
+            places,
+            threads,
+            names,
+            symptoms,
+            logged,
+            roles,
+        }
     }
 
     /// The program.
@@ -147,6 +181,16 @@ impl Case {
         &self.keys
     }
 
+    /// How many logs the failure left: one a node, or one.
+    pub fn logs(&self) -> usize {
+        self.failure.len()
+    }
+
+    /// The node that a log of the failure is of.
+    pub fn node(&self, log: u32) -> &str {
+        self.failure[log as usize].tied.node()
+    }
+
     /// For each entry of the failure log, in the order of time, who wrote it.
     pub fn threads(&self) -> &[Thread] {
         &self.threads
@@ -160,6 +204,11 @@ impl Case {
     /// Where the lines stand that say that the failure happened.
     pub fn symptoms(&self) -> &[u32] {
         &self.symptoms
+    }
+
+    /// The stacks of the exceptions in the failure log that name a fault.
+    pub fn logged(&self) -> &[Logged] {
+        &self.logged
     }
 
     /// Of how many entries of the failure log a statement of the program is known, and how many there are.
@@ -185,7 +234,15 @@ impl Case {
                 Some(SiteKind::Log) => map
                     .site(SiteId(number))
                     .and_then(|it| by_place.get(&(it.class, it.method, it.line.unwrap_or(0))).copied())
-                    .map_or(SiteRole::Nothing, SiteRole::Log),
+                    .map_or(SiteRole::Nothing, |it| {
+                        let is_print = self.program.statements.statements()[it as usize].level
+                            == hypocenter_program::Level::Print;
+                        if is_print { SiteRole::Print(it) } else { SiteRole::Log(it) }
+                    }),
+                Some(SiteKind::Entry) => map
+                    .site(SiteId(number))
+                    .filter(|it| EMITTING.contains(&(it.class.as_str(), it.method.as_str())))
+                    .map_or(SiteRole::Nothing, |_| SiteRole::Emission),
                 _ => SiteRole::Nothing,
             };
             (0..map.site_count() as u32).map(role).collect()
@@ -193,7 +250,7 @@ impl Case {
     }
 
     /// Compares the logs of a trial with those of the failure.
-    fn compare(&self, logs: &[TrialLog]) -> Compared {
+    pub(crate) fn compare(&self, logs: &[TrialLog]) -> Compared {
         let own = self.failure.first().map_or(Fields::ALL, |it| it.tied.fields());
         let fields = logs.iter().fold(own, |all, it| all & Fields::of(it.log.layout()));
         // What the trial does not say cannot be asked of the failure log either.
@@ -223,21 +280,23 @@ impl Case {
         let timeline = Timeline::of(&failure, &trial, &comparison);
         let silent = silence::silent(&trial, &comparison, &timeline);
         let digest = Digest { matched, missing, own: (entries - pairs) as u32, silent, ..Digest::default() };
-        Compared { digest, timeline, trial }
+        Compared { digest, timeline, comparison, trial }
     }
 }
 
 /// The log of a process of a trial.
-struct TrialLog {
-    process: String,
-    log: Log,
+pub(crate) struct TrialLog {
+    pub process: String,
+    pub log: Log,
 }
 
 /// The logs of a trial beside those of the failure.
-struct Compared {
-    digest: Digest,
-    trial: Vec<Tied>,
-    timeline: Timeline,
+pub(crate) struct Compared {
+    pub digest: Digest,
+    /// The trial's logs, one a process.
+    pub trial: Vec<Tied>,
+    pub comparison: Comparison,
+    pub timeline: Timeline,
 }
 
 impl Digester for Reader {
@@ -253,9 +312,9 @@ impl Digester for Reader {
         }
         let compared = case.compare(&logs);
         let mut digest = compared.digest.clone();
-        // A search starts from runs in which everything that was asked for happens: nothing, or what is kept.
+        // What a search starts from was recorded, and nothing else.
         let is_base = match &job.work {
-            Work::Trial { plan, .. } => plan.candidates.len() <= plan.limit as usize,
+            Work::Trial { plan, .. } => !plan.record.watch.is_empty(),
             Work::Study { .. } => false,
         };
         if !is_base {
@@ -263,7 +322,9 @@ impl Digester for Reader {
         } else {
             match (evidence.map(), evidence.trace()) {
                 (Ok(map), Ok(trace)) => {
-                    digest.recorded = Some(recorded(case, &compared.trial, &compared.timeline, &map, &trace));
+                    let recording = Recording::of(case, &compared.trial, &compared.timeline, &map, &trace);
+                    digest.recorded = Some(recording.executions);
+                    digest.stacks = recording.stacks;
                 }
                 (Err(error), _) => digest.unreadable = Some(error.to_string()),
                 (_, Err(error)) => digest.unreadable = Some(error.to_string()),
@@ -274,7 +335,7 @@ impl Digester for Reader {
 }
 
 /// The logs of a trial that are logs, and what is wrong with the others. A process may write its log to either stream.
-fn read(logs: &[LogBytes]) -> (Vec<TrialLog>, Vec<String>) {
+pub(crate) fn read(logs: &[LogBytes]) -> (Vec<TrialLog>, Vec<String>) {
     let mut found = Vec::new();
     let mut problems = Vec::new();
     for it in logs.iter().filter(|it| !it.bytes.is_empty()) {
@@ -290,6 +351,12 @@ fn read(logs: &[LogBytes]) -> (Vec<TrialLog>, Vec<String>) {
 /// Several logs as one, in the order of time.
 fn merged(node: &str, logs: &[TrialLog], statements: &Statements, fields: Fields) -> Tied {
     let mut tied = Tied::empty(node, fields);
+    in_order(logs).iter().for_each(|entry| tied.push(entry, statements));
+    tied
+}
+
+/// The entries of several logs of a process, in the order of time.
+pub(crate) fn in_order(logs: &[TrialLog]) -> Vec<Entry<'_>> {
     let mut entries: Vec<(i64, Entry<'_>)> = Vec::new();
     for it in logs {
         let mut last = i64::MIN;
@@ -299,8 +366,7 @@ fn merged(node: &str, logs: &[TrialLog], statements: &Statements, fields: Fields
         }
     }
     entries.sort_by_key(|it| it.0);
-    entries.iter().for_each(|(_, entry)| tied.push(entry, statements));
-    tied
+    entries.into_iter().map(|(_, entry)| entry).collect()
 }
 
 /// What the failure log says, each once, in the order of its first entry; and for each log, for each entry, its key and its
@@ -334,9 +400,10 @@ fn keys_of(program: &Program, failure: &[FailureLog]) -> (Vec<FailureKey>, Vec<V
                 },
                 mild: match level {
                     Some(level) if level >= Level::Error => 0,
-                    Some(Level::Warn) => 2,
-                    _ => 3,
+                    Some(Level::Warn) => WARNING_DISTANCE,
+                    _ => 4,
                 },
+                log: number as u32,
                 line: entry.line,
                 message: message.chars().take(MESSAGE_CHARS_MAX).collect(),
             });
@@ -346,6 +413,24 @@ fn keys_of(program: &Program, failure: &[FailureLog]) -> (Vec<FailureKey>, Vec<V
         places[number][at as usize] = (key, place as u32);
     }
     (keys, places)
+}
+
+/// The stacks of the exceptions that name a fault, each once.
+fn logged_in(program: &Program, catalogue: &Catalogue, failure: &[FailureLog]) -> Vec<Logged> {
+    let mut found: Vec<Logged> = Vec::new();
+    for log in failure {
+        let mut keys: Vec<Key> = log.tied.entries().iter().map(|it| it.key).collect();
+        let mut seen = FxHashSet::default();
+        keys.retain(|&it| seen.insert(it));
+        for evidence in keys.iter().flat_map(|&it| log.tied.evidence(it)) {
+            for logged in Logged::of(program, catalogue, &evidence.trace()) {
+                if !found.contains(&logged) {
+                    found.push(logged);
+                }
+            }
+        }
+    }
+    found
 }
 
 /// The frames of the system in stack traces.

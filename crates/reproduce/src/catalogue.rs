@@ -15,7 +15,7 @@ const DELAY_DISTANCE: u32 = 12;
 /// How far a delay is from what its method leads to, beyond the distance of that: what comes behind it comes late.
 const LATE_DISTANCE: u32 = 7;
 /// How far a delay is from a thread that falls silent.
-const SILENCE_DISTANCE: u32 = 6;
+const SILENCE_DISTANCE: u32 = 8;
 
 /// What it costs to throw another class than a call declares: a handler on the way names it, and the declared one does as
 /// well where that makes no difference.
@@ -59,6 +59,9 @@ pub struct NamedFrame {
     /// The class of the exception.
     pub exception: String,
 }
+
+/// Faults, by their sites, and the frames of a stack behind them.
+pub(crate) type Named<'f, 't> = (Vec<(u32, Fault)>, &'f [hypocenter_logs::Frame<'t>]);
 
 /// Every call at which something can go wrong, and what.
 #[derive(Debug)]
@@ -156,6 +159,27 @@ impl Catalogue {
         self.numbers.get(&Point::of(site)).copied()
     }
 
+    /// The call of a site.
+    pub(crate) fn call(&self, number: u32) -> CallId {
+        self.calls[number as usize]
+    }
+
+    /// The frame of the stack traces that were logged with an observable that names a fault best.
+    pub(crate) fn frame_of(
+        &self,
+        program: &Program,
+        wanted: &Wanted,
+        call: CallId,
+        class: TypeId,
+    ) -> Option<NamedFrame> {
+        let distance = |frame: &NamedFrame| {
+            let named = self.named(program, frame).into_iter();
+            named.filter(|it| (it.0, it.1) == (call, class)).map(|it| it.2).min()
+        };
+        let named = wanted.frames.iter().filter_map(|it| Some((distance(it)?, it)));
+        named.min_by_key(|it| it.0).map(|it| it.1.clone())
+    }
+
     fn number(&self, call: CallId) -> Option<u32> {
         self.calls.binary_search(&call).ok().map(|it| it as u32)
     }
@@ -187,6 +211,89 @@ impl Catalogue {
             }
         }
         found
+    }
+
+    /// Every call to a library with everything that it declares, whatever it leads to.
+    pub fn every(&self, program: &Program) -> Choices {
+        let mut found = Choices::default();
+        let external =
+            program.faults.sites().iter().filter(|it| matches!(it.kind, FaultKind::External { .. }));
+        for it in external {
+            let Some(site) = self.number(it.call) else { continue };
+            found.sites_inferred += 1;
+            for &class in it.kind.exceptions() {
+                found.choices.push(Choice { site, distances: Vec::new() });
+                found.faults.push(Fault::Exception { class: program.world.show_type(class), message: None });
+            }
+        }
+        found
+    }
+
+    /// The faults that the stack of an exception names, and the frames behind their site. The first frame of the system is that of
+    /// a call to a library, or of the method that made the exception: then its site is the call of that method. Where nothing
+    /// of a library is further in, the first frame may be the site of either kind as well, since a stack need not be whole.
+    pub(crate) fn of_stack<'f, 't>(
+        &self,
+        program: &Program,
+        exception: &str,
+        frames: &'f [hypocenter_logs::Frame<'t>],
+    ) -> Vec<Named<'f, 't>> {
+        let world = &program.world;
+        let find = |class: &str| world.find_type(class.replace('.', "/").as_bytes());
+        let is_system = |at: usize| {
+            let frame = frames.get(at).and_then(|it| find(it.class));
+            frame.is_some_and(|it| world.is_system(it))
+        };
+        let (Some(logged), Some(first)) = (find(exception), (0..frames.len()).find(|&it| is_system(it)))
+        else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        let mut add = |at: usize, callee: Option<&str>| {
+            let faults = self.faults_at(program, logged, &frames[at], callee);
+            if !faults.is_empty() {
+                found.push((faults, &frames[at + 1..]));
+            }
+        };
+        add(first, first.checked_sub(1).map(|it| frames[it].method));
+        if first == 0 && is_system(1) {
+            add(1, Some(frames[0].method));
+        }
+        found
+    }
+
+    /// The faults in the line of a frame that can have thrown an exception; at the calls of a method of this name, if there are any.
+    fn faults_at(
+        &self,
+        program: &Program,
+        logged: TypeId,
+        frame: &hypocenter_logs::Frame<'_>,
+        callee: Option<&str>,
+    ) -> Vec<(u32, Fault)> {
+        let (world, facts) = (&program.world, &program.facts);
+        let Some(class) = world.find_type(frame.class.replace('.', "/").as_bytes()) else {
+            return Vec::new();
+        };
+        let methods = world.methods_of(class).filter(|&it| world.method_name(it) == frame.method.as_bytes());
+        let mut found: Vec<(bool, u32, TypeId)> = Vec::new();
+        for call in methods.flat_map(|it| facts.calls_in(it)) {
+            let of_line = frame.line.is_none_or(|it| it == u32::from(facts.call(call).line));
+            let Some(site) = self.number(call).filter(|_| of_line) else { continue };
+            let called = self.sites[site as usize].callee.as_deref();
+            let name = called.and_then(|it| it.split('(').next()?.rsplit('.').next());
+            let is_named = callee.is_some() && name == callee;
+            let declared = program.faults.at(call).iter().flat_map(|it| it.kind.exceptions());
+            for &declared in declared.filter(|&&it| are_kin(world, it, logged)) {
+                let thrown = if world.is_subtype(logged, declared) { logged } else { declared };
+                found.push((is_named, site, thrown));
+            }
+        }
+        let any_named = found.iter().any(|it| it.0);
+        found.retain(|it| it.0 == any_named);
+        found.sort_unstable();
+        found.dedup();
+        let fault = |class: TypeId| Fault::Exception { class: world.show_type(class), message: None };
+        found.into_iter().map(|(_, site, class)| (site, fault(class))).collect()
     }
 
     fn exceptions(&self, program: &Program, observables: &[Wanted], causes: &Causes, found: &mut Choices) {

@@ -7,27 +7,31 @@
 //! 3. The fault that did it is *replayed* alone, and the workload is run without any fault until it ran so as often, so that
 //!    a failure that comes by itself is not taken for a success.
 //!
-//! When one fault does not do it, the one that showed most observables is kept, its run takes the place of the normal one, and a
-//! second fault is searched for beside it; the search for one goes on in every other round.
+//! When one fault does not do it, the one that showed most where the failure log has it is *kept*: its run takes the place of the
+//! normal one, and a second fault is searched for behind it. After a few rounds the next best is kept, and so on; the search for
+//! one fault goes on in every other round.
+
+mod second;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hypocenter_engine::{Engine, Job, JobId, Next, Work};
-use hypocenter_plan::{
-    Candidate, CandidateOutcome, CandidateResult, Fault, Guard, Injection, Outcome, Plan, Repeat, Site,
-};
+use hypocenter_plan::{Candidate, CandidateResult, Fault, Guard, Injection, Outcome, Plan, Repeat, Site};
 use serde::Serialize;
 
 use crate::case::{Case, Digest, Reader};
-use crate::catalogue::Kinds;
+use crate::catalogue::{Choices, Kinds};
 use crate::executions::{Executions, stable_threads};
 use crate::search::{Pick, Search, SearchOptions};
 use crate::silence::{self, Silent};
-use crate::space::{Observable, Space};
+use crate::space::{Choice, Instance, Observable, Space};
+use crate::strategy::Strategy;
 
-/// How often a run with the kept fault alone is asked for before it is given up that it happens again.
-const BASE_ASKED_MAX: u32 = 3;
+/// How much less counts, in steps of the causal graph, what normal runs say as well and the failure log says more often.
+const KNOWN_DISTANCE: u32 = 2;
+/// How much of the ranking of a round is kept.
+const RANKING_MAX: usize = 4_000;
 
 /// What can be set.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,7 +50,7 @@ pub struct Settings {
     pub normal_runs: u64,
     /// Replays of what was found, and runs without a fault beside them.
     pub replays: u64,
-    /// Rounds after which a second fault is searched for too.
+    /// Rounds after which a second fault is searched for too; never, if it is the greatest number.
     pub patience: u64,
     /// Go on after a success, until nothing is left or the budget is used up.
     pub keep_going: bool,
@@ -93,10 +97,14 @@ pub struct Round {
     pub window: usize,
     /// The fault that happened, if any.
     pub fault: Option<Injected>,
-    /// Where its fault stood in the ranking when the round was asked for, from 1.
+    /// Where the site of its fault stood among those that were left when the round was asked for, from 1.
     pub rank: Option<usize>,
+    /// Where the site of what was found in the end stood then (ANDURIL, Figure 6); of two faults the second's.
+    pub found_rank: Option<usize>,
+    /// How many sites were left.
+    pub left: usize,
     /// The faults that were kept from an earlier round and happened again.
-    pub kept: usize,
+    pub kept: Vec<Injected>,
     /// The observables that it showed, by their numbers.
     pub shown: Vec<u32>,
     /// Whether the failure happened.
@@ -140,6 +148,11 @@ pub struct Found {
 /// Something that the failure log shows and normal runs do not.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Missing {
+    /// What stands for it in the case.
+    #[serde(skip)]
+    pub key: u32,
+    /// The node whose log has it first.
+    pub node: String,
     /// Its first entry in the failure log.
     pub entry: u32,
     /// The line there.
@@ -196,8 +209,14 @@ pub struct Reproduce {
     levels: Vec<Level>,
     rounds: Vec<Round>,
     rounds_asked: u64,
-    /// How often the run with the best fault was asked for.
-    base_asked: u32,
+    /// For each round of the search for one fault, by its number, what happened in it.
+    picked: BTreeMap<u64, Pick>,
+    /// The faults that were chosen to be kept, and how often a run with nothing else was asked for.
+    kept: Vec<(Injected, u32)>,
+    /// Those that did not happen again.
+    unkept: Vec<Injected>,
+    /// For each round that was asked for the sites that were left, best first, and how many there were.
+    rankings: Vec<(Vec<u32>, usize)>,
     proof: Option<Proof>,
     /// Trials of which the oracle could not say anything.
     unjudged: u64,
@@ -219,6 +238,8 @@ struct Level {
     /// How often each key was matched in the run that the level starts from.
     matched: Vec<u32>,
     sites_inferred: usize,
+    /// How many rounds it had.
+    rounds: u64,
     exhausted: bool,
 }
 
@@ -230,6 +251,10 @@ struct Start<'a> {
     missing: &'a [u32],
     /// The threads that are silent in the failure log and not there.
     silent: Vec<Silent>,
+    /// For each stack of theirs the stacks of the failure log that it fits.
+    stacks: &'a [Vec<u32>],
+    /// What was kept.
+    behind: Option<Instance>,
 }
 
 /// What a job is for.
@@ -237,7 +262,7 @@ struct Start<'a> {
 enum Asked {
     Normal,
     Round { number: u64, level: usize, picks: Vec<Pick> },
-    Base { kept: Vec<Candidate> },
+    Base { number: u64, kept: Box<Candidate> },
     Replay,
     Control,
 }
@@ -268,7 +293,10 @@ impl Reproduce {
             levels: Vec::new(),
             rounds: Vec::new(),
             rounds_asked: 0,
-            base_asked: 0,
+            kept: Vec::new(),
+            picked: BTreeMap::new(),
+            unkept: Vec::new(),
+            rankings: Vec::new(),
             unjudged: 0,
             proof: None,
             found: Vec::new(),
@@ -289,6 +317,7 @@ impl Reproduce {
     fn job(&mut self, asked: Asked, candidates: Vec<Candidate>, limit: usize) -> Job {
         let id = JobId(self.next_id);
         self.next_id += 1;
+        let is_round = matches!(asked, Asked::Round { .. } | Asked::Control);
         self.open.insert(id, asked);
         let mut plan = Plan {
             seed: self.settings.plan.seed.wrapping_add(id.0),
@@ -296,8 +325,8 @@ impl Reproduce {
             candidates,
             ..self.settings.plan.clone()
         };
-        if plan.candidates.len() > limit {
-            // Only what a search starts from has to be recorded.
+        if is_round {
+            // Only what a search starts from has to be recorded, and what is shown to people.
             plan.record.watch.clear();
         }
         Job { id, work: Work::Trial { workload: self.settings.workload.clone(), plan } }
@@ -335,55 +364,49 @@ impl Reproduce {
         if self.rounds_asked >= self.settings.budget {
             return None;
         }
-        if self.levels.len() == 1
-            && self.base_asked < BASE_ASKED_MAX
-            && !self.open.values().any(|it| matches!(it, Asked::Base { .. }))
-            && self.wants_second()
-            && let Some(kept) = self.best_fault()
-        {
-            self.base_asked += 1;
-            let limit = kept.len();
-            return Some(self.job(Asked::Base { kept: kept.clone() }, kept, limit));
+        // The search for one fault and those for a second take turns.
+        if self.wants_second() && !self.rounds_asked.is_multiple_of(2) {
+            self.second().or_else(|| self.round(0))
+        } else {
+            self.round(0).or_else(|| self.second())
         }
-        self.round()
     }
 
-    /// Whether one fault was searched for long enough.
-    fn wants_second(&self) -> bool {
-        self.rounds.len() as u64 >= self.settings.patience || self.levels[0].exhausted
-    }
-
-    fn round(&mut self) -> Option<Job> {
-        // With a second level, both take turns, unless one of them has nothing left.
-        let mut order: Vec<usize> = (0..self.levels.len()).collect();
-        if self.rounds_asked % 2 == 1 {
-            order.reverse();
+    /// A round of a level.
+    fn round(&mut self, number: usize) -> Option<Job> {
+        let busy = self.busy(number);
+        let level = &mut self.levels[number];
+        let picks = level.search.next(&busy);
+        if picks.is_empty() {
+            level.exhausted = busy.is_empty();
+            return None;
         }
-        for number in order {
-            let busy = self.busy(number);
-            let level = &mut self.levels[number];
-            let picks = level.search.next(&busy);
-            if picks.is_empty() {
-                level.exhausted = busy.is_empty();
-                continue;
+        level.rounds += 1;
+        let candidate = |pick: &Pick| {
+            let site = level.search.space().choices[pick.choice as usize].site;
+            Candidate {
+                site: self.case.catalogue().sites()[site as usize].clone(),
+                fault: level.faults[pick.choice as usize].clone(),
+                when: level.executions.guard(site, pick.instance),
+                repeat: Repeat::Once,
             }
-            let candidate = |pick: &Pick| {
-                let site = level.search.space().choices[pick.choice as usize].site;
-                Candidate {
-                    site: self.case.catalogue().sites()[site as usize].clone(),
-                    fault: level.faults[pick.choice as usize].clone(),
-                    when: level.executions.guard(site, pick.instance),
-                    repeat: Repeat::Once,
-                }
-            };
-            let kept = level.kept.iter().cloned();
-            let candidates: Vec<Candidate> = kept.chain(picks.iter().map(candidate)).collect();
-            let limit = level.kept.len() + 1;
-            self.rounds_asked += 1;
-            let asked = Asked::Round { number: self.rounds_asked, level: number, picks };
-            return Some(self.job(asked, candidates, limit));
-        }
-        None
+        };
+        let kept = level.kept.iter().cloned();
+        let candidates: Vec<Candidate> = kept.chain(picks.iter().map(candidate)).collect();
+        let limit = level.kept.len() + 1;
+        self.rounds_asked += 1;
+        let mut sites = level.search.sites();
+        let left = sites.len();
+        sites.truncate(RANKING_MAX);
+        self.rankings.push((sites, left));
+        let asked = Asked::Round { number: self.rounds_asked, level: number, picks };
+        Some(self.job(asked, candidates, limit))
+    }
+
+    /// Where a site stood when a round was asked for, from 1.
+    fn rank(&self, round: u64, site: u32) -> Option<usize> {
+        let (sites, _) = self.rankings.get(usize::try_from(round).ok()?.checked_sub(1)?)?;
+        sites.iter().position(|&it| it == site).map(|it| it + 1)
     }
 
     /// What the open rounds of a level may inject.
@@ -393,14 +416,6 @@ impl Reproduce {
             _ => None,
         });
         picks.flatten().copied().collect()
-    }
-
-    /// The fault that showed most of what is missing, of those that did not bring the failure.
-    fn best_fault(&self) -> Option<Vec<Candidate>> {
-        let shown = |it: &&Round| (it.shown.len(), std::cmp::Reverse(it.number));
-        let best = self.rounds.iter().filter(|it| it.fault.is_some() && it.kept == 0).max_by_key(shown)?;
-        let injected = best.fault.as_ref().filter(|_| !best.shown.is_empty())?;
-        Some(vec![candidate_of(injected)])
     }
 
     /// All normal runs are told: what is missing, what leads there, and when it may have happened.
@@ -424,7 +439,8 @@ impl Reproduce {
             Executions::of(self.case.catalogue().sites().len(), first, &stable, &mut self.case.names());
         let missing = self.normal.first().map_or(&[][..], |it| &it.missing);
         let silent: Vec<&[Silent]> = self.normal.iter().map(|it| &it.silent[..]).collect();
-        let start = Start { matched, missing, silent: silence::of_all(&silent) };
+        let stacks = self.normal.first().map_or(&[][..], |it| &it.stacks);
+        let start = Start { matched, missing, silent: silence::of_all(&silent), stacks, behind: None };
         let level = Level::new(&self.case, &self.settings, Vec::new(), start, executions);
         if level.observables.is_empty() {
             self.ended = Some(Standing::NothingMissing);
@@ -462,33 +478,46 @@ impl Reproduce {
         let hit = (0..picks.len()).find_map(|it| Some((picks[it], injected(kept + it)?)));
         let shown = level.shown(digest);
         let kept_now: Vec<Injected> = (0..kept).filter_map(injected).collect();
-        let rank = hit.as_ref().and_then(|(pick, _)| level.search.rank(pick.choice));
+        let site = hit.as_ref().map(|(pick, _)| level.search.space().choices[pick.choice as usize].site);
         let window = picks.len();
         match &hit {
             Some((pick, _)) if happened => level.search.used(*pick),
+            // Without what was kept, the second fault has not been tried.
+            Some(_) if kept_now.len() < kept => {}
             Some((pick, _)) => level.search.failed(*pick, shown.iter().copied()),
             None => level.search.missed(),
         }
         // By their numbers at the first level, where all are.
         let shown: Vec<u32> =
             shown.iter().filter_map(|&it| level.observables.get(it as usize)).copied().collect();
+        if let (0, Some((pick, _))) = (at, &hit) {
+            self.picked.insert(number, *pick);
+        }
         let fault = hit.map(|(_, it)| it);
         let round = Round {
             number,
             trial: id.0,
             window,
-            rank,
-            kept: kept_now.len(),
+            rank: site.and_then(|it| self.rank(number, it)),
+            found_rank: None,
+            left: self.rankings.get(number as usize - 1).map_or(0, |it| it.1),
+            kept: kept_now,
             shown,
             happened,
-            fault: fault.clone(),
+            fault,
         };
+        self.settle(round, outcome);
+    }
+
+    /// A round is over: it is noted, and proved if the failure happened in it.
+    fn settle(&mut self, round: Round, outcome: &Outcome) {
+        let faults: Vec<Injected> = round.kept.iter().chain(&round.fault).cloned().collect();
+        let (number, trial, happened) = (round.number, round.trial, round.happened);
         let place = self.rounds.partition_point(|it| it.number < number);
         self.rounds.insert(place, round);
         if !happened {
             return;
         }
-        let faults: Vec<Injected> = kept_now.into_iter().chain(fault).collect();
         if faults.is_empty() {
             // It came by itself.
             self.normal_failed += 1;
@@ -505,7 +534,7 @@ impl Reproduce {
             ..self.settings.plan.clone()
         };
         let why = outcome.failure.as_ref().map(|it| it.why.clone()).unwrap_or_default();
-        let found = Found { round: number, trial: id.0, faults, plan, why, hits: 0, runs: 0, replayed: None };
+        let found = Found { round: number, trial, faults, plan, why, hits: 0, runs: 0, replayed: None };
         let controls = self.settings.replays.saturating_sub(self.normal_runs);
         self.proof = Some(Proof { found, controls, replays_asked: 0, controls_asked: 0, open: 0 });
         self.judge();
@@ -562,24 +591,65 @@ fn candidate_of(injected: &Injected) -> Candidate {
     }
 }
 
+/// The faults that the stacks of the failure log name.
+fn logged_choices(case: &Case) -> Choices {
+    let mut found = Choices::default();
+    let mut all: Vec<&(u32, Fault)> = Vec::new();
+    for it in case.logged().iter().flat_map(|it| &it.faults) {
+        if !all.contains(&it) {
+            all.push(it);
+        }
+    }
+    for (site, fault) in all {
+        found.choices.push(Choice { site: *site, distances: Vec::new() });
+        found.faults.push(fault.clone());
+    }
+    let mut sites: Vec<u32> = found.choices.iter().map(|it| it.site).collect();
+    sites.sort_unstable();
+    sites.dedup();
+    found.sites_inferred = sites.len();
+    found
+}
+
+/// For each of these choices the stacks of a run that fit one of the failure log that names it.
+fn logged_stacks(case: &Case, found: &Choices, stacks: &[Vec<u32>]) -> Vec<Vec<u64>> {
+    let of_choice = |(choice, fault): (&Choice, &Fault)| {
+        let names = |&number: &u32| {
+            let logged = case.logged().get(number as usize);
+            logged.is_some_and(|it| it.faults.iter().any(|it| (it.0, &it.1) == (choice.site, fault)))
+        };
+        let fitting = stacks.iter().enumerate().filter(|(_, it)| it.iter().any(names));
+        fitting.map(|(number, _)| number as u64 + 1).collect()
+    };
+    found.choices.iter().zip(&found.faults).map(of_choice).collect()
+}
+
 impl Level {
     fn new(
         case: &Case,
         settings: &Settings,
         kept: Vec<Candidate>,
-        Start { matched, missing, silent }: Start<'_>,
+        Start { matched, missing, silent, stacks, behind }: Start<'_>,
         mut executions: Executions,
     ) -> Level {
         let keys = case.keys();
         let is_missing = |key: &usize| (keys[*key].entries.len() as u32) > matched[*key];
         let observables: Vec<u32> = (0..keys.len()).filter(is_missing).map(|it| it as u32).collect();
         let of_observable = |&key: &u32| keys[key as usize].wanted.clone();
-        let found = case.catalogue().choices(
-            case.program(),
-            &observables.iter().map(of_observable).collect::<Vec<_>>(),
-            silent.len(),
-            settings.kinds,
-        );
+        let found = match settings.search.strategy {
+            Strategy::Fate => case.catalogue().every(case.program()),
+            Strategy::Stacktrace => logged_choices(case),
+            _ => case.catalogue().choices(
+                case.program(),
+                &observables.iter().map(of_observable).collect::<Vec<_>>(),
+                silent.len(),
+                settings.kinds,
+            ),
+        };
+        let logged = match settings.search.strategy {
+            Strategy::Stacktrace => logged_stacks(case, &found, stacks),
+            _ => Vec::new(),
+        };
         let mut names = case.names();
         let fell_silent = silent.iter().map(|it| {
             Observable::new(vec![(it.place, names.number(&it.node, &it.thread))], case.symptoms(), 0)
@@ -591,12 +661,20 @@ impl Level {
                     let mut entries = keys[key as usize].entries.clone();
                     entries.retain(|it| missing.binary_search(it).is_ok());
                     let entries = entries.into_iter().map(|it| (it, case.threads()[it as usize]));
-                    Observable::new(entries.collect(), case.symptoms(), keys[key as usize].mild)
+                    let known = if matched[key as usize] > 0 { KNOWN_DISTANCE } else { 0 };
+                    let mild = keys[key as usize].mild + known;
+                    let mut observable = Observable::new(entries.collect(), case.symptoms(), mild);
+                    // Where things lie in the failure log is an estimate; what needs both faults comes near behind the first.
+                    if let Some(behind) = behind {
+                        observable.add(behind.position + 1, behind.thread);
+                    }
+                    observable
                 })
                 .chain(fell_silent)
                 .collect(),
             choices: found.choices,
             instances: std::mem::take(&mut executions.instances),
+            logged,
         };
         Level {
             kept,
@@ -607,6 +685,7 @@ impl Level {
             silent,
             matched,
             sites_inferred: found.sites_inferred,
+            rounds: 0,
             exhausted: false,
         }
     }
@@ -666,26 +745,7 @@ impl Engine for Reproduce {
             Asked::Round { number, level, picks } => {
                 self.told_round(id, (number, level, picks), outcome, &digest);
             }
-            Asked::Base { kept } => {
-                let is_injected = |it: &CandidateOutcome| matches!(it.result, CandidateResult::Injected(_));
-                if !outcome.candidates.iter().all(is_injected) {
-                    // A run without the kept fault is nothing to start from: it is asked for again, a few times.
-                    return;
-                }
-                let recorded = digest.recorded.unwrap_or_default();
-                let normal = self.normal.iter().filter_map(|it| it.recorded.as_deref());
-                let stable = stable_threads(normal);
-                let executions = Executions::of(
-                    self.case.catalogue().sites().len(),
-                    &recorded,
-                    &stable,
-                    &mut self.case.names(),
-                );
-                let start =
-                    Start { matched: digest.matched, missing: &digest.missing, silent: digest.silent };
-                let level = Level::new(&self.case, &self.settings, kept, start, executions);
-                self.levels.push(level);
-            }
+            Asked::Base { number, kept } => self.told_base(id, (number, *kept), outcome, digest),
             Asked::Replay => {
                 if let Some(proof) = &mut self.proof {
                     proof.open -= 1;
@@ -714,10 +774,12 @@ impl Engine for Reproduce {
         let missing = first.map_or_else(Vec::new, |level| {
             let of = |(number, &key): (usize, &u32)| {
                 let it = &keys[key as usize];
-                let leads = |choice: &&crate::space::Choice| {
+                let leads = |choice: &&Choice| {
                     choice.distances.iter().any(|&(observable, _)| observable == number as u32)
                 };
                 Missing {
+                    key,
+                    node: self.case.node(it.log).to_owned(),
                     entry: it.entries.first().copied().unwrap_or(0),
                     line: it.line,
                     message: it.message.clone(),
@@ -738,10 +800,19 @@ impl Engine for Reproduce {
             (sites.len(), instances)
         };
         let (sites_reached, instances) = first.map_or((0, 0), reached);
+        let found = self.found.first().and_then(|it| it.faults.last());
+        let root = found.and_then(|it| self.case.catalogue().find(&it.site));
         Verdict {
             standing: self.standing(),
             found: self.found.clone(),
-            rounds: self.rounds.clone(),
+            rounds: self
+                .rounds
+                .iter()
+                .map(|it| Round {
+                    found_rank: root.and_then(|site| self.rank(it.number, site)),
+                    ..it.clone()
+                })
+                .collect(),
             missing,
             sites_total: self.case.catalogue().sites().len(),
             sites_inferred: first.map_or(0, |it| it.sites_inferred),

@@ -56,12 +56,7 @@ impl Executions {
         let mut groups: FxHashMap<(String, String), u32> = FxHashMap::default();
         let mut all: Vec<(u32, u32, Instance)> = Vec::new();
         for it in recorded.iter().filter(|it| (it.site as usize) < sites) {
-            let pattern = if stable.contains(&(it.node.clone(), it.thread.clone())) {
-                it.thread.clone()
-            } else {
-                // What numbers the thread may be anything.
-                role(&it.thread).replace('#', "*")
-            };
+            let pattern = pattern(it, stable);
             let thread = threads.number(&it.node, &it.thread);
             let guards = &mut found.groups;
             let group = *groups.entry((it.node.clone(), pattern)).or_insert_with_key(|(node, thread)| {
@@ -86,10 +81,59 @@ impl Executions {
         found
     }
 
+    /// Leaves those that come behind one of them, if it is there, and gives that one.
+    pub fn keep_behind(&mut self, site: u32, guard: &Guard) -> Option<Instance> {
+        let mut instances = 0..self.instances[site as usize].len() as u32;
+        let at = instances.find(|&it| self.guard(site, it) == *guard)?;
+        let found = self.instances[site as usize][at as usize];
+        let order = found.order;
+        for (instances, names) in self.instances.iter_mut().zip(&mut self.names) {
+            // They stand in their order.
+            let first = instances.partition_point(|it| it.order <= order);
+            instances.drain(..first);
+            names.drain(..first);
+        }
+        Some(found)
+    }
+
     /// The guard by which a plan asks for one of them.
     pub fn guard(&self, site: u32, instance: u32) -> Guard {
         let (group, number) = self.names[site as usize][instance as usize];
         Guard { occurrence: Some(number.into()), ..self.groups[group as usize].clone() }
+    }
+}
+
+/// How a plan names the thread of these executions.
+fn pattern(of: &ByThread, stable: &FxHashSet<(String, String)>) -> String {
+    if stable.contains(&(of.node.clone(), of.thread.clone())) {
+        of.thread.clone()
+    } else {
+        // What numbers the thread may be anything.
+        role(&of.thread).replace('#', "*")
+    }
+}
+
+/// When the instances that plans ask for came in a run, by site, node and thread.
+#[derive(Debug, Default)]
+pub struct Orders(FxHashMap<(u32, String, String), Vec<u32>>);
+
+impl Orders {
+    /// Of what one run recorded; `stable` as for [`Executions::of`].
+    pub fn of(recorded: &[ByThread], stable: &FxHashSet<(String, String)>) -> Orders {
+        let mut found: FxHashMap<(u32, String, String), Vec<u32>> = FxHashMap::default();
+        for it in recorded {
+            let key = (it.site, it.node.clone(), pattern(it, stable));
+            found.entry(key).or_default().extend(&it.orders);
+        }
+        found.values_mut().for_each(|it| it.sort_unstable());
+        Orders(found)
+    }
+
+    /// The place of an instance among all executions of the run, if it came.
+    pub fn place(&self, site: u32, guard: &Guard) -> Option<u32> {
+        let (node, thread) = (guard.node.clone()?, guard.thread.clone()?);
+        let number = usize::try_from(guard.occurrence?).ok()?.checked_sub(1)?;
+        self.0.get(&(site, node, thread))?.get(number).copied()
     }
 }
 
@@ -170,6 +214,24 @@ mod tests {
         let expected = [("main", 1), ("pool-*", 1), ("pool-*", 2), ("main", 2), ("pool-*", 3)];
         assert_eq!(all, expected.map(|(thread, n)| (thread.to_owned(), n)));
         assert_eq!(found.instances[0].iter().map(|it| it.order).collect::<Vec<_>>(), [0, 1, 2, 4, 5]);
+        // The same instances in the other run, which has fewer of them.
+        let orders = Orders::of(&second, &stable);
+        let places: Vec<Option<u32>> = (0..5).map(|it| orders.place(0, &found.guard(0, it))).collect();
+        assert_eq!(places, [Some(0), Some(1), None, Some(3), None]);
         assert!(found.instances[1].is_empty());
+    }
+
+    #[test]
+    fn what_comes_behind_one_keeps_its_number() {
+        let run = [recorded(0, "main", &[0, 4, 6]), recorded(1, "main", &[1, 5])];
+        let stable = stable_threads([&run[..]]);
+        let mut found = Executions::of(2, &run, &stable, &mut Threads::default());
+        let second = found.guard(0, 1);
+        found.keep_behind(0, &second);
+        assert_eq!([found.instances[0].len(), found.instances[1].len()], [1, 1]);
+        assert_eq!([found.guard(0, 0).occurrence, found.guard(1, 0).occurrence], [Some(3), Some(2)]);
+        // One that is not there leaves all.
+        found.keep_behind(0, &Guard { occurrence: Some(9), ..second });
+        assert_eq!([found.instances[0].len(), found.instances[1].len()], [1, 1]);
     }
 }

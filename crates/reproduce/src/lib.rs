@@ -1,9 +1,14 @@
 //! From a failure log to the fault that made it.
 
+mod beside;
 mod case;
 mod catalogue;
+mod causes;
+mod emission;
 mod engine;
 mod executions;
+mod logged;
+mod play;
 mod recording;
 mod search;
 mod silence;
@@ -11,12 +16,16 @@ mod space;
 mod statements;
 mod strategy;
 
+pub use beside::{Beside, Interest, Line, Row};
 pub use case::{Case, Digest, FailureKey, Reader};
 pub use catalogue::{Catalogue, Choices, Kinds, NamedFrame, Wanted};
+pub use causes::{Causes, Way};
 pub use engine::{Found, Injected, Missing, Reproduce, Round, Settings, Standing, Verdict};
 pub use executions::ByThread;
+pub use logged::Logged;
+pub use play::{Comparison, Played, Recorded};
 pub use search::{Pick, Search, SearchOptions};
 pub use silence::Silent;
 pub use space::{Choice, Instance, Observable, Space};
-pub use statements::{copies, index};
+pub use statements::{copies, index, ranking};
 pub use strategy::Strategy;

@@ -1,10 +1,11 @@
 //! What the trace of a run says of the executions of fault sites, with their places in the failure log.
 
 use hypocenter_logs::{Moment, Tied, Timeline};
-use hypocenter_trace::{Map, Trace};
+use hypocenter_trace::{Map, StackFrame, Trace};
 use rustc_hash::FxHashMap;
 
 use crate::case::{Case, SiteRole};
+use crate::emission::{ByStatement, Emissions};
 use crate::executions::ByThread;
 
 /// An execution of a fault site.
@@ -21,13 +22,56 @@ struct Hit {
     place: (u32, u32),
 }
 
-/// The executions of fault sites, with their places in the failure log.
-pub(crate) fn recorded(
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Recording {
+    /// The executions of fault sites, with their places in the failure log.
+    pub executions: Vec<ByThread>,
+    /// For each stack, by its number from 1, those of the failure log that it fits.
+    pub stacks: Vec<Vec<u32>>,
+}
+
+impl Recording {
+    pub(crate) fn of(
+        case: &Case,
+        logs: &[Tied],
+        timeline: &Timeline,
+        map: &Map<'_>,
+        trace: &Trace<'_>,
+    ) -> Recording {
+        let mut stacks = Stacks::default();
+        let executions = executions(case, logs, timeline, map, trace, &mut stacks);
+        let fits = |stack: &Vec<StackFrame>| {
+            let logged = case.logged().iter().enumerate();
+            logged.filter(|(_, it)| it.fits(stack)).map(|(number, _)| number as u32).collect()
+        };
+        Recording { executions, stacks: stacks.all.iter().map(fits).collect() }
+    }
+}
+
+/// The stacks of all JVMs, each once, numbered from 1.
+#[derive(Debug, Default)]
+struct Stacks {
+    all: Vec<Vec<StackFrame>>,
+    numbers: FxHashMap<Vec<StackFrame>, u64>,
+}
+
+impl Stacks {
+    fn number(&mut self, stack: Vec<StackFrame>) -> u64 {
+        *self.numbers.entry(stack).or_insert_with_key(|stack| {
+            self.all.push(stack.clone());
+            self.all.len() as u64
+        })
+    }
+}
+
+fn executions(
     case: &Case,
     logs: &[Tied],
     timeline: &Timeline,
     map: &Map<'_>,
     trace: &Trace<'_>,
+    stacks: &mut Stacks,
 ) -> Vec<ByThread> {
     let roles = case.roles(map);
     let mut hits: Vec<Hit> = Vec::new();
@@ -35,9 +79,10 @@ pub(crate) fn recorded(
     for jvm in trace.jvms() {
         let dictionary = trace.dictionary(&jvm);
         let mut of_thread: FxHashMap<u32, u32> = FxHashMap::default();
-        let mut said: FxHashMap<(u32, u32), Vec<u64>> = FxHashMap::default();
+        let mut emissions = Emissions::default();
         let mut own: Vec<Hit> = Vec::new();
         let mut last: FxHashMap<u32, usize> = FxHashMap::default();
+        let mut known: FxHashMap<u32, u64> = FxHashMap::default();
         for event in trace.events(&jvm) {
             // What a thread did before is over when it does something else.
             if let Some(before) = last.remove(&event.thread) {
@@ -50,20 +95,23 @@ pub(crate) fn recorded(
                         groups.len() as u32 - 1
                     });
                     last.insert(event.thread, own.len());
-                    let (ticks, stack) = (event.ticks, u64::from(event.stack));
+                    let stack = match event.stack {
+                        0 => 0,
+                        it => *known.entry(it).or_insert_with(|| stacks.number(dictionary.stack(it))),
+                    };
+                    let ticks = event.ticks;
                     own.push(Hit { ticks, end: u64::MAX, site: *site, group, stack, ..Hit::default() });
                 }
-                Some(SiteRole::Log(statement)) => {
-                    said.entry((event.thread, *statement)).or_default().push(event.ticks);
-                }
-                _ => {}
+                Some(role) => emissions.see(*role, event.thread, event.ticks),
+                None => {}
             }
         }
         let Some(node) = logs.iter().position(|it| it.node() == jvm.node).or((!logs.is_empty()).then_some(0))
         else {
             continue;
         };
-        let stamps = stamps(&logs[node], said, |thread| dictionary.thread_name(thread).to_owned());
+        let stamps =
+            stamps(&logs[node], emissions.written(), |thread| dictionary.thread_name(thread).to_owned());
         let mut finder = timeline.finder();
         let mut place = |ticks: u64| {
             let before = stamps.partition_point(|it| it.0 <= ticks);
@@ -95,13 +143,49 @@ pub(crate) fn recorded(
     found
 }
 
+/// A fault that went in, and how many entries of which log were written before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Struck {
+    /// Which candidate of the plan.
+    pub candidate: u32,
+    /// Which log.
+    pub node: u32,
+    /// How many entries come before.
+    pub entries: u32,
+}
+
+/// Where the faults of a run lie in its own logs. Nothing of those that went in where no log statement was recorded before.
+pub(crate) fn struck(case: &Case, logs: &[Tied], map: &Map<'_>, trace: &Trace<'_>) -> Vec<Struck> {
+    let roles = case.roles(map);
+    let mut found = Vec::new();
+    for jvm in trace.jvms() {
+        let dictionary = trace.dictionary(&jvm);
+        let Some(node) = logs.iter().position(|it| it.node() == jvm.node) else { continue };
+        if dictionary.injections.is_empty() {
+            continue;
+        }
+        let mut emissions = Emissions::default();
+        for event in trace.events(&jvm) {
+            if let Some(role) = roles.get(event.site.0 as usize) {
+                emissions.see(*role, event.thread, event.ticks);
+            }
+        }
+        let stamps =
+            stamps(&logs[node], emissions.written(), |thread| dictionary.thread_name(thread).to_owned());
+        for it in &dictionary.injections {
+            let before = stamps.partition_point(|stamp| stamp.0 <= it.ticks);
+            if let Some(last) = before.checked_sub(1) {
+                let entries = stamps[last].1 + 1;
+                found.push(Struck { candidate: it.candidate, node: node as u32, entries });
+            }
+        }
+    }
+    found
+}
+
 /// When entries were written, in the order of time: of each thread and statement the first entry at the first execution,
 /// and so on.
-fn stamps(
-    tied: &Tied,
-    said: FxHashMap<(u32, u32), Vec<u64>>,
-    name: impl Fn(u32) -> String,
-) -> Vec<(u64, u32)> {
+fn stamps(tied: &Tied, said: ByStatement, name: impl Fn(u32) -> String) -> Vec<(u64, u32)> {
     let mut by_name: FxHashMap<(String, u32), Vec<u64>> = FxHashMap::default();
     for ((thread, statement), ticks) in said {
         by_name.entry((name(thread), statement)).or_default().extend(ticks);

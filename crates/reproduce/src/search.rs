@@ -15,10 +15,12 @@
 //!   the window; when its nearest instance is used up the next nearest follows.
 //! - What is much less likely than the best is not tried together with it.
 
+use std::cell::RefCell;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use hypocenter_trace::hash;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::space::{Instance, Observable, Space};
 use crate::strategy::Strategy;
@@ -28,6 +30,8 @@ use crate::strategy::Strategy;
 const MARGIN: u64 = 2;
 /// How many instances before and behind an entry are looked at to see how near a site is executed.
 const BESIDE: usize = 64;
+/// How many instances of a site are kept in order for an observable at first; when they are used up, more are.
+const NEAREST_KEPT: usize = 32;
 /// How many instances of a site the strategies with a limit try.
 const INSTANCES_LIMIT: usize = 3;
 
@@ -70,7 +74,13 @@ pub struct Search {
     /// Stacks with which a choice was tried.
     tried_stacks: FxHashSet<(u32, u64)>,
     window: usize,
+    /// For sites and observables, as far as they were asked for, the instances that are nearest, in order. They follow from the
+    /// space alone, and there may be a million of them: what is known is not found out again in every round.
+    nearest: RefCell<FxHashMap<(u32, u32), Vec<Near>>>,
 }
+
+/// An instance with its temporal distance to an observable, and its order.
+type Near = ((u32, u32), u32, u32);
 
 /// A choice with its priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,6 +103,7 @@ impl Search {
             tried: FxHashSet::default(),
             tried_stacks: FxHashSet::default(),
             window: options.window.max(1),
+            nearest: RefCell::default(),
             options,
             space,
         }
@@ -110,13 +121,20 @@ impl Search {
 
     /// What is to be tried next, best first; empty if all was tried. `busy` is being tried at this time.
     pub fn next(&self, busy: &[Pick]) -> Vec<Pick> {
-        let mut ranked = self.ranked(busy);
-        let count = self.window.min(ranked.len());
-        if count < ranked.len() {
-            ranked.select_nth_unstable(count);
-            ranked.truncate(count);
-        }
-        ranked.sort_unstable();
+        // One by chance out of several would be the one that is reached first.
+        let is_alone = self.options.strategy == Strategy::Random;
+        let window = if is_alone { self.window / self.options.window.max(1) } else { self.window };
+        let mut best: BinaryHeap<Ranked> = BinaryHeap::new();
+        self.each_ranked(busy, &mut |it| {
+            if best.len() < window {
+                best.push(it);
+            } else if let Some(mut worst) = best.peek_mut()
+                && it < *worst
+            {
+                *worst = it;
+            }
+        });
+        let mut ranked = best.into_sorted_vec();
         if let (Strategy::Full, Some(best)) = (self.options.strategy, ranked.first()) {
             // What is much less likely than the best is not to come before it because it is reached earlier.
             let wider = (self.window / self.options.window.max(1)) as u64;
@@ -126,11 +144,16 @@ impl Search {
         ranked.into_iter().map(|it| it.pick).collect()
     }
 
-    /// Where each of these choices stands among those that are left, from 1.
-    pub fn rank(&self, choice: u32) -> Option<usize> {
-        let mut ranked = self.ranked(&[]);
+    /// The sites that are left, best first: each stands where the best of its choices does.
+    pub fn sites(&self) -> Vec<u32> {
+        let mut best: FxHashMap<u32, Ranked> = FxHashMap::default();
+        self.each_ranked(&[], &mut |it| {
+            let of_site = best.entry(self.space.choices[it.pick.choice as usize].site).or_insert(it);
+            *of_site = it.min(*of_site);
+        });
+        let mut ranked: Vec<(Ranked, u32)> = best.into_iter().map(|(site, it)| (it, site)).collect();
         ranked.sort_unstable();
-        ranked.iter().position(|it| it.pick.choice == choice).map(|it| it + 1)
+        ranked.into_iter().map(|it| it.1).collect()
     }
 
     /// A fault happened and the failure did not: these observables were shown.
@@ -170,36 +193,49 @@ impl Search {
         self.possible[choice as usize] = false;
     }
 
-    fn ranked(&self, busy: &[Pick]) -> Vec<Ranked> {
+    /// Everything that is left, in no order.
+    fn each_ranked(&self, busy: &[Pick], found: &mut dyn FnMut(Ranked)) {
         let choices = 0..self.space.choices.len() as u32;
         let open = choices.filter(|&choice| self.possible[choice as usize]);
         let is_open = |pick: &Pick| !self.tried.contains(pick) && !busy.contains(pick);
+        let stack = |pick: &Pick| self.space.instances_of(pick.choice)[pick.instance as usize].stack;
         match self.options.strategy {
-            Strategy::Full | Strategy::TwoLevel => open.filter_map(|it| self.nearest(it, &is_open)).collect(),
-            Strategy::Distance => open.filter_map(|it| self.first(it, usize::MAX, false, &is_open)).collect(),
+            Strategy::Full | Strategy::TwoLevel => {
+                open.filter_map(|it| self.nearest(it, &is_open)).for_each(found);
+            }
+            Strategy::Distance => {
+                open.filter_map(|it| self.first(it, usize::MAX, false, &is_open)).for_each(found);
+            }
             Strategy::DistanceLimit => {
-                open.filter_map(|it| self.first(it, INSTANCES_LIMIT, false, &is_open)).collect()
+                open.filter_map(|it| self.first(it, INSTANCES_LIMIT, false, &is_open)).for_each(found);
             }
             Strategy::SiteFeedback => {
-                open.filter_map(|it| self.first(it, INSTANCES_LIMIT, true, &is_open)).collect()
+                open.filter_map(|it| self.first(it, INSTANCES_LIMIT, true, &is_open)).for_each(found);
             }
-            Strategy::Exhaustive => self.each(open, &is_open, |_, instance| u64::from(instance.order)),
+            Strategy::Exhaustive => {
+                self.each(open, &is_open, |_, instance| u64::from(instance.order)).for_each(found);
+            }
             Strategy::Multiply => {
-                self.each(open, &is_open, |choice, instance| self.product(choice, instance))
+                self.each(open, &is_open, |choice, instance| self.product(choice, instance)).for_each(found);
             }
-            Strategy::Random => self.each(open, &is_open, |choice, instance| {
-                let tried = self.tried.len() as u64;
-                hash::word(
-                    u64::from(instance.order),
-                    hash::word(u64::from(choice), self.options.seed ^ tried),
-                )
-            }),
-            Strategy::Fate => {
-                let new = |pick: &Pick| {
-                    let stack = self.space.instances_of(pick.choice)[pick.instance as usize].stack;
-                    !self.tried_stacks.contains(&(pick.choice, stack)) && is_open(pick)
+            Strategy::Random => {
+                let seed = self.options.seed ^ self.tried.len() as u64;
+                let chance = |choice: u32, instance: &Instance| {
+                    hash::word(u64::from(instance.order), hash::word(u64::from(choice), seed))
                 };
-                self.each(open, &new, |_, instance| u64::from(instance.order))
+                self.each(open, &is_open, chance).for_each(found);
+            }
+            Strategy::Stacktrace => {
+                let logged = |pick: &Pick| {
+                    let stacks = self.space.logged.get(pick.choice as usize);
+                    stacks.is_some_and(|it| it.binary_search(&stack(pick)).is_ok()) && is_open(pick)
+                };
+                self.each(open, &logged, |_, instance| u64::from(instance.order)).for_each(found);
+            }
+            Strategy::Fate => {
+                let new =
+                    |pick: &Pick| !self.tried_stacks.contains(&(pick.choice, stack(pick))) && is_open(pick);
+                self.each(open, &new, |_, instance| u64::from(instance.order)).for_each(found);
             }
         }
     }
@@ -221,19 +257,45 @@ impl Search {
     /// A choice at the instance that is nearest to its observable.
     fn nearest(&self, choice: u32, is_open: &impl Fn(&Pick) -> bool) -> Option<Ranked> {
         let (priority, observable) = self.priority(choice, true)?;
-        let failed = self.failed[self.space.choices[choice as usize].site as usize];
-        let observable = &self.space.observables[observable as usize];
-        let is_full = self.options.strategy == Strategy::Full;
-        let instances = self.space.instances_of(choice).iter().enumerate();
-        let (nearness, order, pick) = instances
-            .map(|(at, it)| {
-                let apart = if is_full { observable.apart(it) } else { 0 };
-                ((apart, observable.distance(it)), it.order, Pick { choice, instance: at as u32 })
-            })
-            .filter(|(_, _, pick)| is_open(pick))
-            .min()?;
+        let site = self.space.choices[choice as usize].site;
+        let failed = self.failed[site as usize];
+        let open = |&(nearness, order, instance): &Near| {
+            let pick = Pick { choice, instance };
+            is_open(&pick).then_some((nearness, order, pick))
+        };
+        let mut known = self.nearest.borrow_mut();
+        let nearest = known.entry((site, observable)).or_default();
+        let (nearness, order, pick) = loop {
+            if let Some(found) = nearest.iter().find_map(open) {
+                break found;
+            }
+            let instances = self.space.instances_of(choice);
+            if nearest.len() == instances.len() {
+                return None;
+            }
+            let count = NEAREST_KEPT.max(8 * nearest.len());
+            *nearest = self.nearest_instances(instances, observable, count);
+        };
         let priority = u64::from(priority) + u64::from(failed) * u64::from(self.options.step);
         Some(Ranked { priority, nearness, order, pick })
+    }
+
+    /// The instances that are nearest to an observable, in order.
+    fn nearest_instances(&self, instances: &[Instance], observable: u32, count: usize) -> Vec<Near> {
+        let observable = &self.space.observables[observable as usize];
+        let is_full = self.options.strategy == Strategy::Full;
+        let near = |(at, it): (usize, &Instance)| {
+            let apart = if is_full { observable.apart(it) } else { 0 };
+            ((apart, observable.distance(it)), it.order, at as u32)
+        };
+        let mut all: Vec<Near> = instances.iter().enumerate().map(near).collect();
+        if count < all.len() {
+            all.select_nth_unstable(count);
+            all.truncate(count);
+            all.shrink_to_fit();
+        }
+        all.sort_unstable();
+        all
     }
 
     /// A choice at the first instance that is open.
@@ -252,26 +314,22 @@ impl Search {
     }
 
     /// Every choice at every instance.
-    fn each(
-        &self,
-        choices: impl Iterator<Item = u32>,
-        is_open: &impl Fn(&Pick) -> bool,
-        priority: impl Fn(u32, &Instance) -> u64,
-    ) -> Vec<Ranked> {
+    fn each<'a>(
+        &'a self,
+        choices: impl Iterator<Item = u32> + 'a,
+        is_open: &'a impl Fn(&Pick) -> bool,
+        priority: impl Fn(u32, &Instance) -> u64 + 'a,
+    ) -> impl Iterator<Item = Ranked> + 'a {
         let of_choice = |choice: u32| {
             let instances = self.space.instances_of(choice).iter().enumerate();
             instances.map(move |(at, it)| (it, Pick { choice, instance: at as u32 }))
         };
-        choices
-            .flat_map(of_choice)
-            .filter(|(_, pick)| is_open(pick))
-            .map(|(it, pick)| Ranked {
-                priority: priority(pick.choice, it),
-                nearness: (0, 0),
-                order: it.order,
-                pick,
-            })
-            .collect()
+        choices.flat_map(of_choice).filter(|(_, pick)| is_open(pick)).map(move |(it, pick)| Ranked {
+            priority: priority(pick.choice, it),
+            nearness: (0, 0),
+            order: it.order,
+            pick,
+        })
     }
 
     fn product(&self, choice: u32, instance: &Instance) -> u64 {
@@ -331,11 +389,18 @@ mod tests {
                 vec![instance(3, 9), instance(7, 48)],
                 vec![instance(4, 10)],
             ],
+            // The failure log has choice 1 as it was reached at entry 49.
+            logged: vec![vec![], vec![49], vec![], vec![]],
         })
     }
 
     fn search(strategy: Strategy, window: usize) -> Search {
         Search::new(space(), SearchOptions { strategy, window, step: 1, seed: 7 })
+    }
+
+    fn rank(search: &Search, choice: u32) -> Option<usize> {
+        let site = search.space().choices[choice as usize].site;
+        search.sites().iter().position(|&it| it == site).map(|it| it + 1)
     }
 
     fn pairs(picks: &[Pick]) -> Vec<(u32, u32)> {
@@ -356,14 +421,42 @@ mod tests {
     }
 
     #[test]
+    fn a_site_with_many_instances_gives_them_all_the_nearest_first() {
+        let count = 10 * NEAREST_KEPT as u32;
+        let space = Space {
+            observables: vec![Observable::new(vec![(count / 3, Thread::default())], &[], 0)],
+            choices: vec![
+                Choice { site: 0, distances: vec![(0, 1)] },
+                Choice { site: 0, distances: vec![(0, 2)] },
+            ],
+            instances: vec![(0..count).map(|it| instance(it, it)).collect()],
+            ..Space::default()
+        };
+        let space = Arc::new(space);
+        let options = SearchOptions { strategy: Strategy::TwoLevel, window: 1, step: 0, seed: 0 };
+        let mut search = Search::new(space.clone(), options);
+        for choice in 0..2 {
+            let mut distances = Vec::new();
+            for _ in 0..count {
+                let [pick] = search.next(&[])[..] else { panic!("something is left") };
+                assert_eq!((pick.choice, rank(&search, choice)), (choice, Some(1)));
+                distances.push(space.observables[0].distance(&space.instances[0][pick.instance as usize]));
+                search.failed(pick, []);
+            }
+            assert!(distances.is_sorted(), "{distances:?}");
+        }
+        assert_eq!(search.next(&[]), []);
+    }
+
+    #[test]
     fn what_was_shown_matters_less() {
         let mut search = search(Strategy::Full, 1);
         // The first observable was shown by a fault that led nowhere: now the second comes first, for all that leads to it.
         search.failed(Pick { choice: 0, instance: 1 }, [0]);
         search.failed(Pick { choice: 0, instance: 0 }, [0]);
         assert_eq!(pairs(&search.next(&[])), [(1, 1)]);
-        assert_eq!(search.rank(2), Some(3));
-        assert_eq!(search.rank(0), Some(2));
+        assert_eq!(rank(&search, 2), Some(3));
+        assert_eq!(rank(&search, 0), Some(2));
         search.failed(Pick { choice: 1, instance: 1 }, [1]);
         assert_eq!(pairs(&search.next(&[])), [(1, 0)]);
     }
@@ -402,6 +495,11 @@ mod tests {
         assert_eq!(pairs(&limited.next(&[])), [(1, 0)]);
         // The product: 1 entry and 1 edge.
         assert_eq!(pairs(&search(Strategy::Multiply, 1).next(&[])), [(0, 1)]);
+        // What the log has, and nothing else.
+        let mut logged = search(Strategy::Stacktrace, 10);
+        assert_eq!(pairs(&logged.next(&[])), [(1, 1)]);
+        logged.failed(Pick { choice: 1, instance: 1 }, []);
+        assert_eq!(logged.next(&[]), []);
         // Each stack once.
         let mut fate = search(Strategy::Fate, 1);
         let mut count = 0;
@@ -412,6 +510,7 @@ mod tests {
         assert_eq!(count, 8);
         // By chance, and the same again.
         let by_chance = search(Strategy::Random, 3).next(&[]);
+        assert_eq!(by_chance.len(), 1);
         assert_eq!(by_chance, search(Strategy::Random, 3).next(&[]));
     }
 
@@ -424,7 +523,8 @@ mod tests {
                 assert!(seen.insert(pick), "{strategy}: {pick:?} twice");
                 search.failed(pick, [0]);
             }
-            assert!(seen.len() >= 7 - 2, "{strategy}: {}", seen.len());
+            let least = if strategy == Strategy::Stacktrace { 1 } else { 7 - 2 };
+            assert!(seen.len() >= least, "{strategy}: {}", seen.len());
         }
     }
 }

@@ -7,6 +7,9 @@ const LATE: u32 = 3;
 /// So near to the failure's own lines, in entries, everything counts the same.
 const REMOTE_ENTRIES: u32 = 4;
 
+/// What is farther still counts no less: what is audited at the end went wrong long before.
+const REMOTE_MAX: u32 = 4;
+
 /// Something that the failure log has and the runs without the fault do not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observable {
@@ -61,8 +64,10 @@ impl Thread {
         match (self.name == other.name, self.role == other.role) {
             (true, _) if !is_elsewhere => 0,
             (_, true) if !is_elsewhere => 1,
-            (_, true) => 3,
-            _ => 3 + u32::from(is_elsewhere),
+            // What leads from a fault to a line does so within a process.
+            (_, true) => 5,
+            _ if is_elsewhere => 6,
+            _ => 3,
         }
     }
 }
@@ -76,6 +81,8 @@ pub struct Space {
     pub choices: Vec<Choice>,
     /// For each site its executions, in their order.
     pub instances: Vec<Vec<Instance>>,
+    /// For each choice the stacks that the failure log has of it, sorted; empty where nobody asks.
+    pub logged: Vec<Vec<u64>>,
 }
 
 impl Space {
@@ -92,7 +99,15 @@ impl Observable {
         let (entries, threads): (Vec<u32>, Vec<Thread>) = entries.into_iter().unzip();
         let gap = |&entry: &u32| between(symptoms, entry, entry);
         let nearest = if symptoms.is_empty() { 0 } else { entries.iter().map(gap).min().unwrap_or(0) };
-        Observable { remote: mild + 2 * bits(nearest / REMOTE_ENTRIES), entries, threads }
+        let remote = (2 * bits(nearest / REMOTE_ENTRIES)).min(REMOTE_MAX);
+        Observable { remote: mild + remote, entries, threads }
+    }
+
+    /// One more place at which it may have come.
+    pub fn add(&mut self, place: u32, thread: Thread) {
+        let at = self.entries.partition_point(|&it| it <= place);
+        self.entries.insert(at, place);
+        self.threads.insert(at, thread);
     }
 
     /// How far an instance is in all: the entries between, by their logarithm, and whether the same thread logged it. In steps
@@ -153,9 +168,12 @@ mod tests {
     #[test]
     fn what_is_far_from_the_failure_counts_less() {
         let remote = |entry| Observable::new(vec![(entry, Thread::default())], &[100], 0).remote;
-        assert_eq!([remote(100), remote(97), remote(96), remote(80), remote(0)], [0, 0, 2, 6, 10]);
+        assert_eq!(
+            [remote(100), remote(97), remote(96), remote(92), remote(80), remote(0)],
+            [0, 0, 2, 4, 4, 4]
+        );
         // Behind it, causes are not looked for.
-        assert_eq!(remote(110), 6);
+        assert_eq!(remote(110), 4);
         // Where the failure shows no line of its own, nothing is far.
         assert_eq!(Observable::new(vec![(7, Thread::default())], &[], 0).remote, 0);
     }
@@ -172,10 +190,15 @@ mod tests {
         assert_eq!(apart(10, thread(3, 1)), 1);
         assert_eq!(apart(10, thread(4, 2)), 3);
         assert_eq!(apart(2, thread(1, 1)), 3);
+        let mut more = observable.clone();
+        more.add(11, thread(4, 2));
+        assert_eq!((more.entries.clone(), more.threads[1]), (vec![10, 11, 12], thread(4, 2)));
+        let of_fourth = Instance { position: 11, thread: thread(4, 2), ..Instance::default() };
+        assert_eq!(more.apart(&of_fourth), 0);
         // On another node it is another thread, whatever its name.
         let of_node = |node, name, role| Thread { node, name, role };
         let of_first = of_node(1, 1, 1);
         let all = [of_first, of_node(0, 1, 1), of_node(2, 1, 1), of_node(2, 3, 1), of_node(2, 4, 2)];
-        assert_eq!(all.map(|it| of_first.apart(it)), [0, 0, 3, 3, 4]);
+        assert_eq!(all.map(|it| of_first.apart(it)), [0, 0, 5, 5, 6]);
     }
 }

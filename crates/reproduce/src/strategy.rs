@@ -10,7 +10,7 @@ pub enum Strategy {
     Full,
     /// The site by distance and feedback alone, its instance by the distance in the log: the two levels of the paper.
     TwoLevel,
-    /// Every instance of every site that can lead to an observable, in the order of the run.
+    /// Every instance of every fault that can lead to an observable, in the order of the run.
     Exhaustive,
     /// The site by distance, its instances in the order of the run.
     Distance,
@@ -20,15 +20,19 @@ pub enum Strategy {
     SiteFeedback,
     /// The instance by the product of both distances.
     Multiply,
-    /// Every fault once for each way that leads to its site.
+    /// What the failure log's own stack traces name: at the site of each innermost exception, reached by the callers that were
+    /// logged, the first instance that was not tried. It looks at no observable.
+    Stacktrace,
+    /// Every call to a library with every exception that it declares, whether it can lead to an observable or not, once for each
+    /// stack with which it is reached, in the order of the run.
     Fate,
-    /// By chance.
+    /// Any instance of any fault that can lead to an observable, by chance and one at a time.
     Random,
 }
 
 impl Strategy {
     /// Every strategy.
-    pub const ALL: [Strategy; 9] = [
+    pub const ALL: [Strategy; 10] = [
         Strategy::Full,
         Strategy::TwoLevel,
         Strategy::Exhaustive,
@@ -36,6 +40,7 @@ impl Strategy {
         Strategy::DistanceLimit,
         Strategy::SiteFeedback,
         Strategy::Multiply,
+        Strategy::Stacktrace,
         Strategy::Fate,
         Strategy::Random,
     ];
@@ -50,6 +55,7 @@ impl Strategy {
             Strategy::DistanceLimit => "distance-limit",
             Strategy::SiteFeedback => "site-feedback",
             Strategy::Multiply => "multiply",
+            Strategy::Stacktrace => "stacktrace",
             Strategy::Fate => "fate",
             Strategy::Random => "random",
         }
@@ -57,7 +63,7 @@ impl Strategy {
 
     /// Whether it looks at the stacks with which sites are reached.
     pub fn needs_stacks(self) -> bool {
-        self == Strategy::Fate
+        matches!(self, Strategy::Fate | Strategy::Stacktrace)
     }
 }
 

@@ -132,7 +132,9 @@ pub(crate) struct JvmSlot {
     /// The last request for a thread dump that was answered, and in a bit above it whether that failed: one word, so
     /// that both change at once.
     pub dumped: u64,
-    pub pad: [u64; 2],
+    /// How many decisions those that were timed stand for, and how long these took together.
+    pub decisions_timed: u64,
+    pub decision_ticks: u64,
 }
 
 /// The bit of [`JvmSlot::dumped`] that says that there is no dump.

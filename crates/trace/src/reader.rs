@@ -56,6 +56,9 @@ pub struct Jvm {
     pub dropped: u64,
     /// Records dropped because the disk was full.
     pub no_room: u64,
+    /// How many decisions those that were timed stand for.
+    pub decisions_timed: u64,
+    decision_ticks: u64,
     /// The last request for a thread dump that was made before it joined, or that it answered.
     pub dumped: u32,
     /// Whether that answer is that it could not; a report says why.
@@ -291,6 +294,8 @@ impl<'a> Trace<'a> {
                 transform_bytes: slot.transform_bytes,
                 dropped: slot.dropped,
                 no_room: slot.no_room,
+                decisions_timed: slot.decisions_timed,
+                decision_ticks: slot.decision_ticks,
                 dumped: slot.dumped as u32,
                 dump_failed: slot.dumped & DUMP_FAILED != 0,
                 counters_at: slot.counters_at,
@@ -468,11 +473,20 @@ impl<'a> Trace<'a> {
 
     /// Ticks as milliseconds since the start of the trial.
     pub fn ms_since_start(&self, ticks: u64) -> f64 {
+        ticks.saturating_sub(self.header.start.ticks) as f64 * self.ns_of_tick() / 1e6
+    }
+
+    /// How long a JVM took to decide on a hit of a site that has something armed: the mean of those that were timed.
+    pub fn decision_ns(&self, jvm: &Jvm) -> Option<f64> {
+        let ticks = jvm.decision_ticks as f64 / jvm.decisions_timed as f64;
+        (jvm.decisions_timed > 0).then(|| ticks * self.ns_of_tick())
+    }
+
+    fn ns_of_tick(&self) -> f64 {
         let start = self.header.start;
         let end = if self.header.end.nanos > start.nanos { self.header.end } else { crate::clock::pair() };
         let span_ticks = end.ticks.saturating_sub(start.ticks).max(1) as f64;
-        let span_ns = end.nanos.saturating_sub(start.nanos) as f64;
-        ticks.saturating_sub(start.ticks) as f64 * (span_ns / span_ticks) / 1e6
+        end.nanos.saturating_sub(start.nanos) as f64 / span_ticks
     }
 }
 

@@ -142,7 +142,8 @@ impl Session {
                 node,
                 java,
                 dumped: dump_known.into(),
-                pad: [0; 2],
+                decisions_timed: 0,
+                decision_ticks: 0,
             },
         );
         trial.set_slot_state(jvm, jvm_state::LIVE);
@@ -195,6 +196,11 @@ impl Session {
     pub fn count_candidate(&self, candidate: u32) -> u64 {
         assert!(candidate < self.trial.candidate_count());
         self.counter(self.trial.site_count() as usize + candidate as usize).fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A decision was timed, and stands for so many.
+    pub fn decided(&self, ticks: u64, decisions: u64) {
+        self.trial.add_decisions(self.jvm, ticks.saturating_mul(decisions), decisions);
     }
 
     /// A ring for a thread: one that a thread left, or a new one.

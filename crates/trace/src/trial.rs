@@ -415,6 +415,11 @@ impl TrialFile {
         self.slot_word(jvm, offset_of!(JvmSlot, no_room)).fetch_add(records, Ordering::Relaxed);
     }
 
+    pub(crate) fn add_decisions(&self, jvm: u32, ticks: u64, decisions: u64) {
+        self.slot_word(jvm, offset_of!(JvmSlot, decisions_timed)).fetch_add(decisions, Ordering::Relaxed);
+        self.slot_word(jvm, offset_of!(JvmSlot, decision_ticks)).fetch_add(ticks, Ordering::Relaxed);
+    }
+
     /// Room in the arena, allocated for real and mapped; none if the disk or the file's limit is full.
     pub(crate) fn allocate(&self, size: u64) -> Option<(MmapRaw, u64)> {
         let size = round_up(size, GRANULE);

@@ -1,13 +1,17 @@
 //! `cargo xtask eval NAME`: one file an evaluation.
 
+mod bugs;
 pub mod campaign;
 mod cluster;
 mod corpus;
 mod cost;
+mod emission;
 mod exact;
 mod force;
 mod jacoco;
 mod lab;
+mod logs;
+mod play;
 mod reproduce;
 mod scan;
 mod surefire;
@@ -32,9 +36,13 @@ pub enum Eval {
     Corpus(corpus::CorpusArgs),
     Exact(exact::ExactArgs),
     Lab(lab::LabArgs),
+    Logs(logs::LogsArgs),
+    Play(play::PlayArgs),
     Scan(scan::ScanArgs),
     Targets(targets::TargetsArgs),
+    Bugs(bugs::BugsArgs),
     Cost(cost::CostArgs),
+    Emission(emission::EmissionArgs),
     #[command(name = "zookeeper-2247")]
     ZooKeeper2247(reproduce::ReproduceArgs),
     #[command(name = "zookeeper-4203")]
@@ -52,9 +60,13 @@ impl Eval {
             Eval::Corpus(args) => corpus::run(args),
             Eval::Exact(args) => exact::run(args),
             Eval::Lab(args) => lab::run(args),
+            Eval::Logs(args) => logs::run(args),
+            Eval::Play(args) => play::run(args),
             Eval::Scan(args) => scan::run(args),
             Eval::Targets(args) => targets::run(args),
+            Eval::Bugs(args) => bugs::run(args),
             Eval::Cost(args) => cost::run(args),
+            Eval::Emission(args) => emission::run(args),
             Eval::ZooKeeper2247(args) => reproduce::run("zookeeper-2247", args),
             Eval::ZooKeeper4203(args) => reproduce::run("zookeeper-4203", args),
         }

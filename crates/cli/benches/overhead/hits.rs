@@ -79,6 +79,7 @@ fn plan(bench: &Bench, classes: &Path, sites: &str, at: u64, watch: Option<Watch
     plan.record.watch.extend(watch.map(|level| Watch {
         kinds: vec![SiteKind::Call],
         classes: vec!["hooked.Loop".into()],
+        methods: Vec::new(),
         level,
     }));
     let file = bench.fresh("plan").join("plan.json");

@@ -161,8 +161,12 @@ fn settings(request: &Request, what: &ExploreRequest, target: &Target) -> Result
     let level = if policy.needs_stacks() { WatchLevel::Stack } else { WatchLevel::Event };
     let mut plan = Plan { candidates: Vec::new(), ..request.plan.clone() };
     // The map has no calls but those at which something can go wrong.
-    plan.record.watch =
-        vec![Watch { kinds: vec![SiteKind::Call], classes: target.class_patterns.clone(), level }];
+    plan.record.watch = vec![Watch {
+        kinds: vec![SiteKind::Call],
+        classes: target.class_patterns.clone(),
+        methods: Vec::new(),
+        level,
+    }];
     let clients = request.workload.client.iter();
     Ok(Settings {
         workload: request.workload.name.clone(),

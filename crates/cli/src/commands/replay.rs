@@ -1,16 +1,22 @@
 //! `hypocenter replay`: a trial of an earlier campaign again, under the same plan.
 
+mod export;
+
+use std::path::Path;
+
 use hypocenter_engine::JobId;
 use hypocenter_lab::{TrialFiles, finished, trial_directory};
-use hypocenter_plan::{CandidateResult, ExitCode, Outcome};
+use hypocenter_plan::{CandidateResult, ExitCode, Outcome, Plan};
 
 use crate::args::ReplayArgs;
+use crate::commands::reproduce::Summary;
 use crate::commands::run::{carry_out, read_plan};
 use crate::failure::Failure;
 use crate::local::Ready;
 use crate::request::{REPLAY, Request, existing};
 use crate::screen;
 use crate::target::Target;
+use export::Shows;
 
 pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     let (name, index) = match args.trial.rsplit_once('/') {
@@ -26,6 +32,9 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     let before = Request::read(&campaign)?;
     let path = TrialFiles::of(&trial_directory(&campaign, JobId(index))).plan;
     let plan = read_plan(&path)?;
+    if let Some(to) = &args.export {
+        return export_to(to, args, &before, &plan, &campaign, index);
+    }
     let request = Request {
         verb: REPLAY.to_owned(),
         seed: plan.seed,
@@ -44,6 +53,50 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
         compare(&ready, &before)?;
     }
     Ok(code)
+}
+
+/// Writes the folder that works without the campaign.
+fn export_to(
+    to: &Path,
+    args: &ReplayArgs,
+    request: &Request,
+    plan: &Plan,
+    campaign: &Path,
+    index: u64,
+) -> Result<ExitCode, Failure> {
+    screen::heading("hypocenter replay");
+    let outcome = finished(&trial_directory(campaign, JobId(index)))?;
+    let name = campaign.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let injected = outcome.iter().flat_map(|it| &it.candidates).filter_map(|it| match &it.result {
+        CandidateResult::Injected(at) => Some(format!(
+            "{} at {}, hit {} of thread {} on {}",
+            it.fault, it.site, at.occurrence, at.thread, at.node
+        )),
+        _ => None,
+    });
+    let mut faults: Vec<String> = injected.collect();
+    if outcome.is_none() {
+        faults = plan.candidates.iter().map(|it| format!("{} at {}", it.fault, it.site)).collect();
+    }
+    let timeout = args.lab.timeout.map(hypocenter_plan::Span).or(request.timeout);
+    let request = Request { timeout, ..request.clone() };
+    let shows = Shows {
+        trial: format!("{name}/{index}"),
+        faults,
+        outcome: outcome.as_ref().map_or_else(|| "it was not run to its end".to_owned(), story),
+        rate: Summary::read(campaign).and_then(|it| it.rate_of(index)),
+    };
+    let exported = export::export(to, &request, plan, &shows)?;
+    screen::line("trial", &format!("{index} of {}", campaign.display()));
+    screen::line("exported", &exported.directory.display().to_string());
+    for it in &exported.needed {
+        screen::note("export", &format!("{} is not in it, and is needed at its place", it.display()));
+    }
+    screen::line("run", &format!("sh {}", exported.script.display()));
+    if args.lab.json {
+        screen::json(&exported)?;
+    }
+    Ok(ExitCode::Done)
 }
 
 /// Says whether the same happened as in the trial that was replayed.

@@ -1,7 +1,13 @@
 //! `hypocenter reproduce`: from a failure log to the fault that made it.
 
+mod closest;
+mod columns;
+mod compare;
 mod live;
+mod measured;
 mod result;
+mod story;
+mod summary;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +18,7 @@ use hypocenter_engine::Engine;
 use hypocenter_lab::Stopped;
 use hypocenter_logs::{Layout, Log, LogError};
 use hypocenter_plan::{ExitCode, Plan, Record, SiteKind, Watch, WatchLevel};
-use hypocenter_program::{Program, Scope, StateOptions, access, concrete_subtypes};
+use hypocenter_program::{EMITTING, Program, Scope, StateOptions, access, concrete_subtypes};
 use hypocenter_reproduce::{Case, Kinds, Reproduce, SearchOptions, Settings, Strategy};
 use hypocenter_trace::hash;
 
@@ -23,8 +29,10 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::local::Ready;
 use crate::request::{Chosen, FailureLog, ReproduceRequest, Request, existing};
-use crate::screen::{self, Quiet};
+use crate::screen;
 use crate::target::Target;
+use measured::Stopwatch;
+pub use summary::Summary;
 
 /// The verb, for campaigns.
 const VERB: &str = "reproduce";
@@ -67,10 +75,15 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     for (class, concrete) in abstract_exceptions {
         ready.may_throw(&class, concrete);
     }
-    let mut engine = live::Narrated::new(Reproduce::new(case.clone(), settings(&request, what)?), &case);
+    if let Some(asked) = &what.compare {
+        return compare::run(asked, case, settings(&request, what)?, &ready, lab);
+    }
+    let mut engine =
+        live::Narrated::new(Reproduce::new(case.clone(), settings(&request, what)?), &case, what.budget);
     let interrupt = Interrupt::watch();
     let progress = engine.progress();
-    let (stopped, _) = ready.drive(&mut engine, lab, &Quiet(&interrupt), &interrupt, &progress)?;
+    let stopwatch = Stopwatch::new(&interrupt);
+    let (stopped, _) = ready.drive(&mut engine, lab, &stopwatch, &interrupt, &progress)?;
     if stopped == Stopped::Interrupted {
         let name = ready.directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut failure = Failure::usage("you ended the campaign; what it has recorded is kept")
@@ -78,7 +91,15 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         failure.code = ExitCode::Budget;
         return Err(failure);
     }
-    result::finish(&engine.verdict(), &ready.directory, begun.elapsed(), lab.json)
+    let ended = result::Ended {
+        verdict: &engine.verdict(),
+        case: &case,
+        directory: &ready.directory,
+        took: begun.elapsed(),
+        measured: stopwatch.measured(engine.rounds()),
+        request: &ready.request,
+    };
+    ended.finish(lab.json)
 }
 
 /// What the flags and the configuration ask for; the plan is still empty.
@@ -120,6 +141,7 @@ fn asked(args: &ReproduceArgs) -> Result<Request, Failure> {
         replays: args.replays,
         patience: args.patience,
         keep_going: args.keep_going,
+        compare: args.compare.then(|| compare::asked(args)),
     };
     let plan = Plan { seed: args.seed, ..Plan::default() };
     let request = chosen.request(VERB, &args.target, plan, args.budget.max(2));
@@ -201,15 +223,28 @@ fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
     Ok(logs)
 }
 
-/// What every trial records: each execution of a call, and of a log statement.
+/// What every trial records: each execution of a call, and of a log statement, and what the level filter let through.
 fn plan_of(request: &Request, target: &Target, args: &ReproduceArgs) -> Plan {
-    let level = if args.strategy.needs_stacks() { WatchLevel::Stack } else { WatchLevel::Event };
-    let watch =
-        Watch { kinds: vec![SiteKind::Call, SiteKind::Log], classes: target.class_patterns.clone(), level };
+    // What is recorded once serves all strategies, also those that are compared another time.
+    let needs_stacks = args.compare || args.strategy.needs_stacks();
+    let level = if needs_stacks { WatchLevel::Stack } else { WatchLevel::Event };
+    let own = Watch {
+        kinds: vec![SiteKind::Call, SiteKind::Log],
+        classes: target.class_patterns.clone(),
+        methods: Vec::new(),
+        level,
+    };
+    let emitting = EMITTING.map(|(class, method)| Watch {
+        kinds: vec![SiteKind::Entry],
+        classes: vec![class.to_owned()],
+        methods: vec![method.to_owned()],
+        level: WatchLevel::Event,
+    });
+    let watch = std::iter::once(own).chain(emitting).collect();
     Plan {
         nodes: request.plan.nodes.clone(),
         seed: args.seed,
-        record: Record { watch: vec![watch], lossless: true, ..Record::default() },
+        record: Record { watch, lossless: true, ..Record::default() },
         ..Plan::default()
     }
 }

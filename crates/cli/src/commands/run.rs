@@ -217,7 +217,7 @@ fn plan_of(args: &RunArgs, target: &Target) -> Result<Plan, Failure> {
         RecordLevel::Events => WatchLevel::Event,
         RecordLevel::Stacks => WatchLevel::Stack,
     };
-    let watch = Watch { kinds, classes: target.class_patterns.clone(), level };
+    let watch = Watch { kinds, classes: target.class_patterns.clone(), methods: Vec::new(), level };
     Ok(Plan {
         seed: args.seed,
         record: Record {

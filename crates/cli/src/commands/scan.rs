@@ -24,6 +24,7 @@ use crate::args::ScanArgs;
 use crate::failure::Failure;
 use crate::screen;
 use entries::Started;
+pub use explanation::Words;
 use graph::Format;
 use lists::{ListKind, Lists};
 use page::Page;

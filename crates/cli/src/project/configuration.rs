@@ -100,6 +100,11 @@ fn workload(out: &mut String, it: &Proposal, explain: bool) {
             "network = \"host\"",
         );
         line("Variables of the environment.", "#", "env = { LANG = \"C.UTF-8\" }");
+        line(
+            "Where it logs to files: below {dir}, which is fresh in each trial. What it prints is read in any case.",
+            "#",
+            "logs = [\"{dir}/logs/*.log\"]",
+        );
     }
     out.push('\n');
 }
@@ -117,6 +122,8 @@ const CLUSTER: &str = r#"# A cluster: nodes, and clients that start when all nod
 #ready = { log = "listening" }
 # What the system itself says of this node, asked at the end of a trial.
 #alive = { command = "./status.sh n1" }
+# Where it logs to files; what it prints is read in any case.
+#logs = ["{dir}/n1/logs/*.log"]
 # Whether it is started again when it ends too early.
 #restart = { times = 1, delay = "2s" }
 # A client ends the trial: it is over when all clients have ended.

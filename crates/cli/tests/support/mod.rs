@@ -22,6 +22,35 @@ pub struct Jdk {
     pub feature: u32,
 }
 
+/// What the tool said.
+#[derive(Debug)]
+pub struct Said {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Said {
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Said {
+        assert_eq!(self.code, code, "the exit code\nstdout: {}\nstderr: {}", self.stdout, self.stderr);
+        self
+    }
+
+    #[track_caller]
+    pub fn says(self, text: &str) -> Said {
+        assert!(self.stderr.contains(text), "`{text}` is not said\nstderr: {}", self.stderr);
+        self
+    }
+
+    /// The one JSON document on stdout.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}\nstdout: {}\nstderr: {}", self.stdout, self.stderr))
+    }
+}
+
 /// The oldest JDK that compiles the targets.
 const COMPILER_FEATURE_MIN: u32 = 17;
 /// What the targets are compiled for, and so the oldest JVM that runs them.

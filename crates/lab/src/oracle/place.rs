@@ -66,7 +66,7 @@ impl Place {
 
     /// The files that fit, in order: `*` stands for any text within a name, `**` for any directories. Links to
     /// directories are followed where they are named, not by `**`.
-    pub(super) fn files(&self) -> io::Result<Vec<PathBuf>> {
+    pub(crate) fn files(&self) -> io::Result<Vec<PathBuf>> {
         let parts: Vec<&str> = self.rest.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
         let mut walk = Walk { found: Vec::new(), entries: 0 };
         walk.go(&self.root, &parts, 0)?;

@@ -74,6 +74,7 @@ fn map(classes: &Classes, packages: &[String]) -> f64 {
     plan.record.watch.push(Watch {
         kinds: SiteKind::ALL.to_vec(),
         classes: patterns.collect(),
+        methods: Vec::new(),
         level: WatchLevel::Count,
     });
     let (seconds, built) = timed(|| build_map(classes, &plan).expect("a plan without candidates"));

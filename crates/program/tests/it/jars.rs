@@ -156,6 +156,61 @@ fn a_bomb_is_not_inflated() {
 }
 
 #[test]
+fn entries_that_share_their_data_do_not_add_up_to_a_bomb() {
+    let root = directory("shared-data");
+    // Local header and directory record of a stored file at the beginning, which says that it has 63 MiB.
+    let jar = |entries: usize| {
+        let name = |n: usize| format!("C{n:03}.class");
+        let header = |claimed: u32| {
+            let mut header = vec![20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+            header.extend(claimed.to_le_bytes());
+            header.extend(claimed.to_le_bytes());
+            header.extend([10, 0, 0, 0]);
+            header
+        };
+        let mut bytes = [&b"PK\x03\x04"[..], &header(0), name(0).as_bytes()].concat();
+        let at = bytes.len() as u32;
+        for n in 0..entries {
+            bytes
+                .extend([&b"PK\x01\x02\x14\0"[..], &header(63 << 20), &[0; 14], name(n).as_bytes()].concat());
+        }
+        let length = bytes.len() as u32 - at;
+        let count = (entries as u16).to_le_bytes();
+        bytes.extend([&b"PK\x05\x06\0\0\0\0"[..], &count, &count].concat());
+        bytes.extend([&length.to_le_bytes()[..], &at.to_le_bytes(), &[0, 0]].concat());
+        bytes
+    };
+    let check = |entries: usize, expected: usize| {
+        std::fs::write(root.join("a.jar"), jar(entries)).unwrap();
+        let classes = ClassPath::parse("a.jar", &root).open(25);
+        assert_eq!(classes.len(), expected, "{entries}: {:?}", classes.problems());
+        assert_eq!(classes.problems().is_empty(), expected > 0);
+        if let [problem] = classes.problems() {
+            assert!(problem.what.contains("4096 MiB that are read of a class path"), "{}", problem.what);
+        }
+    };
+    check(65, 65);
+    check(66, 0);
+}
+
+#[test]
+fn an_image_that_says_it_has_millions_of_entries_is_not_read() {
+    let root = directory("damaged-image");
+    std::fs::create_dir_all(root.join("lib")).unwrap();
+    let check = |entries: u32, expected: &str| {
+        let words = [0xcafe_dada, 1 << 16, 0, entries, entries, 0, 0];
+        let mut bytes: Vec<u8> = words.iter().flat_map(|it: &u32| it.to_le_bytes()).collect();
+        bytes.resize(bytes.len() + 8 * entries as usize, 0);
+        std::fs::write(root.join("lib/modules"), bytes).unwrap();
+        let classes = ClassPath::default().with_jdk(&root).open(25);
+        assert!(classes.is_empty());
+        assert!(classes.problems()[0].what.contains(expected), "{:?}", classes.problems());
+    };
+    check(3, "3 entries of the runtime image are damaged");
+    check((1 << 20) + 1, "its tables do not fit");
+}
+
+#[test]
 fn a_directory_that_contains_itself_ends() {
     let root = directory("ring");
     compile_constant("A", 41, &root.join("classes"));

@@ -4,6 +4,7 @@ mod body;
 mod causal;
 mod exception_flow;
 mod faults;
+mod following;
 mod grammar;
 mod jars;
 mod jdk;

@@ -75,7 +75,7 @@ fn candidate(site: &Site) -> Candidate {
 }
 
 fn watch(kinds: &[SiteKind], class: &str, level: WatchLevel) -> Watch {
-    Watch { kinds: kinds.to_vec(), classes: vec![class.into()], level }
+    Watch { kinds: kinds.to_vec(), classes: vec![class.into()], methods: Vec::new(), level }
 }
 
 #[test]

@@ -29,6 +29,7 @@ fn is_throwable(name: &str) -> bool {
 /// every expectation is compared with the code of its row.
 fn check_itself(file: &str, rows_min: usize, shapes: &[&str], concatenation: Concatenation) {
     let rows = read(file);
+    println!("{file}: {} rows, at least {rows_min} are wanted", rows.len());
     assert!(rows.len() >= rows_min, "{file} has {} rows", rows.len());
     let reasons: BTreeSet<&str> = rows.iter().map(|row| row.reason.as_str()).collect();
     assert_eq!(reasons.len(), rows.len(), "{file}: two rows have the same reason");

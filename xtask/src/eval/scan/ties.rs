@@ -6,27 +6,34 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use hypocenter_logs::{self as logs, Entry, Log, StatementId};
+use hypocenter_logs::{self as logs, Entry, Fields, Log, StatementId, Tied};
 use hypocenter_program::{Program, Statement};
-use hypocenter_reproduce::index;
+use hypocenter_reproduce::{index, ranking};
 
 use super::Read;
 use crate::failure::{Failure, Result};
 use crate::table::{self, thousands};
 
 /// The share of entries that is to be tied to exactly the statement that class and line name; that has, without class and
-/// line, its statement among at most three; and that is tied to exactly that one.
+/// line, its statement among the first three; and that is tied to exactly that one.
 const GOALS: [f64; 3] = [0.95, 0.95, 0.80];
 /// Among how many.
 const AMONG_MAX: usize = 3;
 
 /// How the entries of a log went.
-#[derive(Default)]
-struct Tied {
-    entries: usize,
-    exact_by_line: usize,
-    among: usize,
-    exact: usize,
+#[derive(Debug, Default)]
+pub struct Ties {
+    pub entries: usize,
+    /// With class and line: tied to exactly the statement that they name.
+    pub exact_by_line: usize,
+    /// Without: tied to none, to one, and to some but at most three.
+    pub none: usize,
+    pub single: usize,
+    pub at_most: usize,
+    /// Its own statement is among the first three, the first, and the only one.
+    pub among: usize,
+    pub first: usize,
+    pub exact: usize,
     /// What went wrong, and how often.
     misses: BTreeMap<String, usize>,
 }
@@ -42,7 +49,6 @@ struct Index {
 
 /// Ties the entries of some logs and prints the shares; false if one is below its goal.
 pub fn print(read: &Read, case: &str, files: &[&Path], shows_misses: bool) -> Result<bool> {
-    let index = Index::of(&read.program);
     let own: BTreeSet<&str> = read
         .classes
         .names()
@@ -51,28 +57,26 @@ pub fn print(read: &Read, case: &str, files: &[&Path], shows_misses: bool) -> Re
         .collect();
     let mut rows = Vec::new();
     let mut is_good = true;
-    let mut misses = BTreeMap::new();
+    let mut all = Ties::default();
     for path in files {
         let bytes = std::fs::read(path).map_err(Failure::file(path))?;
         let log = Log::read(&bytes).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
-        let mut tied = Tied::default();
-        for entry in log.entries().filter(|it| it.class().is_some_and(|it| own.contains(simple(it)))) {
-            tied.add(&index, &entry);
-        }
-        let shares =
-            [tied.exact_by_line, tied.among, tied.exact].map(|it| it as f64 / tied.entries.max(1) as f64);
-        let reached = shares.iter().zip(GOALS).all(|(share, goal)| *share >= goal);
-        is_good &= reached && tied.entries > 0;
+        let ties = Ties::of(read, &log, |it| it.class().is_some_and(|it| own.contains(simple(it))));
+        let share = |count: usize| count as f64 / ties.entries.max(1) as f64;
+        let goals = [ties.exact_by_line, ties.among, ties.exact].map(share);
+        let reached = goals.iter().zip(GOALS).all(|(share, goal)| *share >= goal);
+        is_good &= reached && ties.entries > 0;
         let mut row = vec![
             path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             thousands(log.len() as u64),
-            thousands(tied.entries as u64),
+            thousands(ties.entries as u64),
         ];
+        let shares = [ties.exact_by_line, ties.among, ties.exact, ties.at_most, ties.first].map(share);
         row.extend(shares.iter().map(|it| format!("{:.1} %", it * 100.0)));
         row.push(if reached { "met" } else { "OPEN" }.to_owned());
         rows.push(row);
-        for (what, count) in tied.misses {
-            *misses.entry(what).or_insert(0) += count;
+        for (what, count) in ties.misses {
+            *all.misses.entry(what).or_default() += count;
         }
     }
     println!(
@@ -86,34 +90,51 @@ pub fn print(read: &Read, case: &str, files: &[&Path], shows_misses: bool) -> Re
         "entries",
         "ZooKeeper's",
         "exact by class and line",
-        "stripped: among 3",
+        "stripped: among first 3",
         "stripped: exact",
+        "stripped: to at most 3",
+        "stripped: first",
         "",
     ];
     print!("{}", table::text(&headings, &rows));
     if shows_misses {
-        let mut sorted: Vec<(&String, &usize)> = misses.iter().collect();
-        sorted.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
-        sorted.iter().for_each(|(what, count)| println!("  {count}x {what}"));
+        all.print_misses();
     }
     Ok(is_good)
 }
 
-impl Tied {
-    fn add(&mut self, index: &Index, entry: &Entry<'_>) {
+impl Ties {
+    /// Ties the entries of a log that count.
+    pub fn of(read: &Read, log: &Log, counts: impl Fn(&Entry<'_>) -> bool) -> Ties {
+        let index = Index::of(&read.program);
+        let stripped = Fields { class: false, line: false, ..Fields::of(log.layout()) };
+        let stripped = Tied::of("", log, &index.statements, stripped);
+        let ranking = ranking(&read.program, &stripped);
+        let mut ties = Ties::default();
+        for (number, entry) in log.entries().enumerate().filter(|it| counts(&it.1)) {
+            ties.add(&index, &entry, &index.written(ranking.statements(number)));
+        }
+        ties
+    }
+
+    /// Adds an entry. `stripped` is what it is tied to without its class and line, the likeliest first.
+    fn add(&mut self, index: &Index, entry: &Entry<'_>, stripped: &[Written]) {
         self.entries += 1;
         let place = (entry.class().unwrap_or_default().to_owned(), entry.source_line.unwrap_or(0));
-        let by_line = index.tie(entry);
+        let by_line = index.written(index.statements.tie(entry).ids());
         let is_exact = by_line.len() == 1 && by_line.contains(&place);
-        // Where the build that wrote the log has other lines, what its class and its text say is the truth.
-        let truth =
-            if index.is_place(&place) || by_line.len() != 1 { place.clone() } else { by_line[0].clone() };
-        let stripped =
-            index.tie(&Entry { logger: None, file: None, source_line: None, method: None, ..*entry });
-        let is_there = stripped.contains(&truth);
-        let is_exact_stripped = is_there && stripped.len() == 1;
+        // Where the build that wrote the log has other lines, what its class and its text say is the truth; if that is
+        // several statements, all of them are to be found.
+        let truth = if index.is_place(&place) { vec![place.clone()] } else { by_line.clone() };
+        let places = truth.iter().map(|truth| stripped.iter().position(|it| it == truth));
+        let found = places.collect::<Option<Vec<usize>>>().and_then(|it| it.into_iter().max());
+        let is_exact_stripped = found == Some(0) && stripped.len() == 1;
         self.exact_by_line += usize::from(is_exact);
-        self.among += usize::from(is_there && stripped.len() <= AMONG_MAX);
+        self.none += usize::from(stripped.is_empty());
+        self.single += usize::from(stripped.len() == 1);
+        self.at_most += usize::from((1..=AMONG_MAX).contains(&stripped.len()));
+        self.among += usize::from(found.is_some_and(|it| it < AMONG_MAX));
+        self.first += usize::from(found == Some(0));
         self.exact += usize::from(is_exact_stripped);
         let shown: String = entry.first_line().chars().take(90).collect();
         let mut miss = |how: &str, found: &[Written]| {
@@ -126,8 +147,18 @@ impl Tied {
             miss("by line", &by_line);
         }
         if !is_exact_stripped {
-            miss(if is_there { "stripped, its own" } else { "stripped, only others" }, &stripped);
+            let how = match found {
+                Some(at) => format!("stripped, at place {}", at + 1),
+                None => "stripped, only others".to_owned(),
+            };
+            miss(&how, stripped);
         }
+    }
+
+    pub fn print_misses(&self) {
+        let mut sorted: Vec<(&String, &usize)> = self.misses.iter().collect();
+        sorted.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+        sorted.iter().for_each(|(what, count)| println!("  {count}x {what}"));
     }
 }
 
@@ -151,10 +182,14 @@ impl Index {
         self.written.values().any(|it| it == place)
     }
 
-    /// The places of the statements that can have written an entry.
-    fn tie(&self, entry: &Entry<'_>) -> Vec<Written> {
-        let tie = self.statements.tie(entry);
-        let places: BTreeSet<&Written> = tie.ids().iter().filter_map(|it| self.written.get(it)).collect();
-        places.into_iter().cloned().collect()
+    /// The places of statements, each once, in their order.
+    fn written(&self, ids: &[StatementId]) -> Vec<Written> {
+        let mut places: Vec<Written> = Vec::new();
+        for it in ids.iter().filter_map(|it| self.written.get(it)) {
+            if !places.contains(it) {
+                places.push(it.clone());
+            }
+        }
+        places
     }
 }

@@ -1,5 +1,6 @@
 //! What is said while a campaign runs: one line a round.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,9 +8,10 @@ use std::time::Instant;
 
 use hypocenter_engine::{DigestOf, Engine, Job, JobId, Next};
 use hypocenter_lab::Progress;
-use hypocenter_plan::Outcome;
+use hypocenter_plan::{Fault, Outcome};
 use hypocenter_reproduce::{Case, Injected, Reader, Reproduce, Round, Verdict};
 
+use super::measured::Rounds;
 use crate::screen::{self, BAD, DIM, GOOD};
 
 /// The engine, and a voice that tells what it learns.
@@ -18,9 +20,16 @@ pub struct Narrated {
     /// Whether something was started by now: what a resumed campaign learnt before is not told again.
     live: Arc<AtomicBool>,
     sites_total: usize,
+    several_logs: bool,
+    budget: u64,
     begun: Instant,
     /// Whether the start of the search was told.
     search_told: bool,
+    /// When the rounds began, and how many are told since.
+    pace: Option<(Instant, u32)>,
+    /// What rounds have shown so far.
+    seen: BTreeSet<u32>,
+    rounds: Rounds,
 }
 
 /// Hears when the first job starts.
@@ -38,14 +47,24 @@ impl Progress for Listening {
 }
 
 impl Narrated {
-    pub fn new(engine: Reproduce, case: &Case) -> Narrated {
+    pub fn new(engine: Reproduce, case: &Case, budget: u64) -> Narrated {
         Narrated {
             engine,
             live: Arc::default(),
             sites_total: case.catalogue().sites().len(),
+            several_logs: case.logs() > 1,
+            budget,
             begun: Instant::now(),
             search_told: false,
+            pace: None,
+            seen: BTreeSet::new(),
+            rounds: Rounds::default(),
         }
+    }
+
+    /// What the outcomes of the rounds say.
+    pub fn rounds(&self) -> &Rounds {
+        &self.rounds
     }
 
     pub fn progress(&self) -> Listening {
@@ -54,8 +73,11 @@ impl Narrated {
 
     /// What the normal runs gave.
     fn tell_search(&mut self) {
+        if self.search_told {
+            return;
+        }
         let verdict = self.engine.verdict();
-        if self.search_told || verdict.missing.is_empty() {
+        if verdict.missing.is_empty() {
             return;
         }
         self.search_told = true;
@@ -71,15 +93,17 @@ impl Narrated {
             ),
         );
         for it in verdict.missing.iter().filter(|it| it.sites > 0).take(MISSING_SHOWN) {
+            let node =
+                if self.several_logs { format!("{} ", screen::clean(&it.node)) } else { String::new() };
             screen::line(
                 "",
-                &format!("{DIM}line {:<5}{DIM:#} {}", it.line, screen::clean(&shortened(&it.message))),
+                &format!("{DIM}{node}line {:<5}{DIM:#} {}", it.line, screen::clean(&shortened(&it.message))),
             );
         }
         screen::line(
             "search",
             &format!(
-                "{} of {} sites lead there, {} of them are reached, {} times",
+                "{} of {} sites lead there; {} can be tried where the workload goes, {} times",
                 count(verdict.sites_inferred),
                 count(self.sites_total),
                 count(verdict.sites_reached),
@@ -89,40 +113,107 @@ impl Narrated {
         screen::gap();
     }
 
-    fn tell_round(&self, round: &Round, observables: usize) {
+    fn tell_round(&mut self, round: &Round) {
         let mut stderr = anstream::stderr();
         let what = match &round.fault {
-            Some(it) => fault(it),
-            None => format!("nothing of {} was reached", round.window),
+            Some(it) => short(it),
+            None => format!("none of {} faults was reached", round.window),
         };
+        let what = round.kept.iter().map(|it| short(it) + " + ").chain([what]).collect::<String>();
         let (style, result) = if round.happened {
             (GOOD, "the failure happened".to_owned())
         } else if round.fault.is_none() {
             (BAD, "no fault".to_owned())
         } else {
-            (DIM, format!("shows {} of {observables}", round.shown.len()))
+            (DIM, self.changed(round))
         };
-        let rank = round.rank.map_or_else(String::new, |it| format!(" (rank {it})"));
-        let seconds = self.begun.elapsed().as_secs_f64();
+        let rank = round.rank.map_or_else(String::new, |it| format!("; rank {it} of {}", round.left));
         let _ = writeln!(
             stderr,
-            "  {DIM}round {:<4}{DIM:#}{} {DIM}{rank}{DIM:#} {style}{result}{style:#} {DIM}{seconds:.0} s{DIM:#}",
+            "  {DIM}round {:<4}{DIM:#}{}: {style}{result}{style:#}{DIM}{rank}; {}{DIM:#}",
             round.number,
-            screen::clean(&what)
+            screen::clean(&what),
+            self.times(round)
         );
+    }
+
+    /// What a round changed in the log.
+    fn changed(&self, round: &Round) -> String {
+        let all = self.engine.observables();
+        if round.shown.iter().all(|it| self.seen.contains(it)) {
+            return format!("shows {} of {all}", round.shown.len());
+        }
+        let missing = self.engine.verdict().missing;
+        let lines = missing.iter().filter(|it| round.shown.contains(&it.key) && !self.seen.contains(&it.key));
+        let lines: Vec<String> = lines.map(|it| it.line.to_string()).collect();
+        match lines.len() {
+            ..=NEW_SHOWN => format!("shows {} of {all}, new: line {}", round.shown.len(), lines.join(", ")),
+            some => format!("shows {} of {all}, {some} of them new", round.shown.len()),
+        }
+    }
+
+    /// How long it took so far, and how long the rounds may take that are left.
+    fn times(&mut self, round: &Round) -> String {
+        let gone = span(self.begun.elapsed().as_secs_f64());
+        let (begun, told) = self.pace.get_or_insert((self.begun, 0));
+        *told += 1;
+        let left = self.budget.saturating_sub(round.number);
+        if round.happened || left == 0 {
+            return gone;
+        }
+        let each = begun.elapsed().as_secs_f64() / f64::from(*told);
+        format!("{gone}, at most {} left", span(each * left as f64))
     }
 }
 
+/// New lines that a round is told to show; of more, only how many.
+const NEW_SHOWN: usize = 3;
 /// Missing things that are shown; the report has all.
 const MISSING_SHOWN: usize = 6;
 
-fn shortened(text: &str) -> String {
+/// The beginning of a message.
+pub fn shortened(text: &str) -> String {
     const SHOWN_CHARS: usize = 100;
     let mut shown: String = text.chars().take(SHOWN_CHARS).collect();
     if text.chars().nth(SHOWN_CHARS).is_some() {
         shown += "...";
     }
     shown
+}
+
+/// A time, as far as it matters to somebody who waits.
+fn span(seconds: f64) -> String {
+    match seconds {
+        ..100.0 => format!("{seconds:.0} s"),
+        ..5_400.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{:.1} h", seconds / 3_600.0),
+    }
+}
+
+/// A fault in a short line: classes without their packages.
+fn short(it: &Injected) -> String {
+    let simple = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
+    let what = match &it.fault {
+        Fault::Exception { class, .. } => simple(class),
+        other => other.to_string(),
+    };
+    let line = it.site.line.map_or_else(String::new, |it| format!(":{it}"));
+    let callee = it.site.callee.as_deref().map_or_else(String::new, |it| {
+        let name = it.split('(').next().unwrap_or(it);
+        let (class, method) = name.rsplit_once('.').unwrap_or(("", name));
+        format!(" -> {}.{method}", simple(class))
+    });
+    let (class, method) = (simple(&it.site.class), &it.site.method);
+    format!("{what} at {class}.{method}{line}{callee}, hit {} of {}", it.at.occurrence, it.at.thread)
+}
+
+/// A line of the failure log: of one, or of one of several.
+pub fn line_of(line: u32, node: &str, are_several: bool) -> String {
+    if are_several {
+        format!("line {line} of {node}'s log")
+    } else {
+        format!("line {line} of the failure log")
+    }
 }
 
 /// A fault in a line.
@@ -149,10 +240,17 @@ impl Engine for Narrated {
     fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: DigestOf<Self>) {
         let failed = outcome.and_then(|it| it.failure.as_ref()).is_some_and(|it| it.happened);
         self.engine.tell(id, outcome, digest);
-        match self.engine.round_of(id) {
-            _ if !self.live.load(Ordering::Relaxed) => {}
-            Some(round) => self.tell_round(round, self.engine.observables()),
+        let round = self.engine.round_of(id).cloned();
+        if let (Some(_), Some(outcome)) = (&round, outcome) {
+            self.rounds.add(outcome);
+        }
+        let is_live = self.live.load(Ordering::Relaxed);
+        match &round {
+            _ if !is_live => {}
+            Some(round) => self.tell_round(round),
             None => {
+                // Rounds follow the last run without one.
+                self.pace = Some((Instant::now(), 0));
                 let what = if failed { "the failure happened" } else { "no failure" };
                 screen::line(
                     "run",
@@ -160,6 +258,7 @@ impl Engine for Narrated {
                 );
             }
         }
+        self.seen.extend(round.iter().flat_map(|it| &it.shown));
         self.tell_search();
     }
 

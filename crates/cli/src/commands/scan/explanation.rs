@@ -1,5 +1,7 @@
 //! A way through the causal graph, in words.
 
+mod onward;
+
 use hypocenter_program::{CallId, CausalGraph, EdgeKind, Exception, FieldId, MethodId, Need, Node, Program};
 
 use super::naming;
@@ -74,8 +76,8 @@ impl Words<'_> {
                 )
             }
             (Node::Return(method, need), _) => {
-                let is_boolean = self.0.world.method_descriptor(method).ends_with(b")Z");
-                format!("for which {} must return {}", self.method(method), self.value(need, is_boolean))
+                let value = self.value(need, self.returns_boolean(method));
+                format!("for which {} must return {value}", self.method(method))
             }
             (Node::Parameter(method, number, need), _) => {
                 format!(
@@ -140,8 +142,7 @@ impl Words<'_> {
                 format!("{} must {}", self.field(field), self.need(need, self.is_boolean(field)))
             }
             Node::Return(method, need) => {
-                let is_boolean = self.0.world.method_descriptor(method).ends_with(b")Z");
-                format!("{} returns {}", self.method(method), self.value(need, is_boolean))
+                format!("{} returns {}", self.method(method), self.value(need, self.returns_boolean(method)))
             }
             Node::Parameter(method, number, need) => {
                 format!("parameter {number} of {} must {}", self.method(method), self.need(need, false))
@@ -183,6 +184,10 @@ impl Words<'_> {
     /// The class of an exception without its package.
     fn exception(&self, it: Exception) -> String {
         naming::simple(self.0, it.class())
+    }
+
+    fn returns_boolean(&self, id: MethodId) -> bool {
+        self.0.world.method_descriptor(id).ends_with(b")Z")
     }
 
     fn field(&self, id: FieldId) -> String {

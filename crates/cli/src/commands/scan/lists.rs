@@ -1,7 +1,7 @@
 //! What there is, one line an item.
 
 use anstyle::Style;
-use hypocenter_plan::{Site, glob_matches};
+use hypocenter_plan::Site;
 use hypocenter_program::{
     Api, Bound, CallId, Detector, Effect, FaultKind, Framework, Level, Limit, LoopFact, LoopId, MethodId,
     Program, Reason, StateKind, Statement, TypeId, WaitKind,
@@ -259,11 +259,7 @@ impl Lists {
     /// The lists that were asked for, with what was asked for.
     pub fn narrowed(self, args: &ScanArgs) -> Lists {
         let asked = ListKind::asked(args);
-        let takes = |class: &str| {
-            let simple = class.rsplit('.').next().unwrap_or(class);
-            let pattern = args.class.as_deref();
-            pattern.is_none_or(|it| glob_matches(it, class) || glob_matches(it, simple))
-        };
+        let takes = |class: &str| args.takes_class(class);
         fn only<T>(
             list: Option<Vec<T>>,
             is_asked: bool,

@@ -176,7 +176,7 @@ impl Why {
                 .iter()
                 .map(|(line, it)| NotTied { line: *line, message: it.clone() })
                 .collect(),
-            nearest: nearest(program, &graph, &reached, args.top),
+            nearest: nearest(program, &graph, &reached, args),
             edges: args.why_edges.then(|| edges(&graph, &size, args.distance)),
             graph: size,
             is_log: matches!(started, Started::File(..)),
@@ -341,12 +341,14 @@ fn nearest(
     program: &Program,
     graph: &CausalGraph,
     reached: &BTreeMap<CallId, Reached>,
-    top: usize,
+    args: &ScanArgs,
 ) -> Vec<Near> {
-    let mut sorted: Vec<(&CallId, &Reached)> = reached.iter().collect();
+    let class = |call: CallId| program.world.method(program.facts.call(call).method).owner;
+    let is_asked = |it: &(&CallId, &Reached)| args.takes_class(&program.world.show_type(class(*it.0)));
+    let mut sorted: Vec<(&CallId, &Reached)> = reached.iter().filter(is_asked).collect();
     // Of those equally near, one that leads to more statements explains more.
     sorted.sort_by_key(|(call, it)| (it.distance, std::cmp::Reverse(it.statements), **call));
-    sorted.truncate(top);
+    sorted.truncate(args.top);
     let calls: Vec<CallId> = sorted.iter().map(|it| *it.0).collect();
     let named = naming::name(program, &calls);
     let words = Words(program);

@@ -1,0 +1,322 @@
+//! `replay --export`: a folder with a script and a plan that shows a trial again, without the campaign.
+//!
+//! ```text
+//! DIR/replay.sh                  runs it: the tool is $HYPOCENTER, or `hypocenter` on the PATH
+//! DIR/README.md                  what it shows
+//! DIR/plan.json                  the plan
+//! DIR/project/hypocenter.toml    target, workload and oracle
+//! DIR/project/...                what the class path and the commands name of the project's directory, at its place there
+//! ```
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use hypocenter_plan::{CommandLine, Condition, Oracle, Plan, Workload};
+use serde::Serialize;
+
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::request::Request;
+use crate::screen;
+
+/// The most that is copied; what is larger stays where it is, and the folder needs it there.
+const COPIED_BYTES_MAX: u64 = 512 * 1024 * 1024;
+/// The most files that are copied.
+const COPIED_FILES_MAX: usize = 50_000;
+/// How deep directories are copied.
+const DEPTH_MAX: usize = 64;
+
+/// What the reader of the folder is told.
+#[derive(Debug, Default)]
+pub struct Shows {
+    /// The trial, as its campaign calls it.
+    pub trial: String,
+    /// The faults that went in, a line each.
+    pub faults: Vec<String>,
+    /// What came of it.
+    pub outcome: String,
+    /// In how many replays of how many the failure happened, where that was tried.
+    pub rate: Option<(u64, u64)>,
+}
+
+/// What was written.
+#[derive(Debug, Serialize)]
+pub struct Exported {
+    /// The folder.
+    pub directory: PathBuf,
+    /// The script.
+    pub script: PathBuf,
+    /// What was copied, from where relative paths begin.
+    pub copied: Vec<PathBuf>,
+    /// What the script still needs at its place on this machine.
+    pub needed: Vec<PathBuf>,
+}
+
+/// The configuration, as far as one trial needs it.
+#[derive(Serialize)]
+struct Document<'r> {
+    target: TargetTable<'r>,
+    workload: [&'r Workload; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<FailureTable<'r>>,
+}
+
+#[derive(Serialize)]
+struct TargetTable<'r> {
+    classpath: Vec<String>,
+    packages: &'r [String],
+}
+
+#[derive(Serialize)]
+struct FailureTable<'r> {
+    workload: &'r str,
+    oracle: &'r Oracle,
+}
+
+/// Writes the folder.
+pub fn export(to: &Path, request: &Request, plan: &Plan, shows: &Shows) -> Result<Exported, Failure> {
+    let to = fresh(to)?;
+    let project = to.join("project");
+    make(&project)?;
+    let (own, outside) = named(request);
+    let copied = copied(&request.base, &own)?;
+    let mut needed = outside;
+    let workload = match &copied {
+        Some(files) => {
+            for (from, below) in files {
+                let at = project.join(below);
+                at.parent().map_or(Ok(()), make)?;
+                fs::copy(from, &at).map_err(|error| failed(&at, &error))?;
+            }
+            request.workload.clone()
+        }
+        None => {
+            needed.insert(request.base.clone());
+            at_its_place(&request.workload, &request.base)
+        }
+    };
+    let workload = Workload { timeout: request.timeout.or(workload.timeout), ..workload };
+    let below = |it: &PathBuf| match (it.strip_prefix(&request.base), &copied) {
+        (Ok(below), Some(_)) => below.display().to_string(),
+        _ => it.display().to_string(),
+    };
+    let document = Document {
+        target: TargetTable {
+            classpath: request.target.classpath.iter().map(below).collect(),
+            packages: &request.target.packages,
+        },
+        workload: [&workload],
+        failure: request.oracle.as_ref().map(|oracle| FailureTable { workload: &workload.name, oracle }),
+    };
+    let text = toml::to_string(&document)
+        .map_err(|error| Failure::usage(format!("this workload cannot be written as a file: {error}")))?;
+    let config = project.join("hypocenter.toml");
+    write(&config, &format!("# What replay.sh runs. Paths are relative to this file.\n{text}"))?;
+    check(&config, &workload, request.oracle.as_ref())?;
+    let json = serde_json::to_string_pretty(plan).expect("a plan is always JSON");
+    write(&to.join("plan.json"), &(json + "\n"))?;
+    write(&to.join("README.md"), &readme(request, shows, &needed))?;
+    let script = to.join("replay.sh");
+    write(&script, &script_text(request, shows))?;
+    let mode = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(&script, mode).map_err(|error| failed(&script, &error))?;
+    Ok(Exported {
+        directory: to,
+        script,
+        copied: if copied.is_some() { own.into_iter().collect() } else { Vec::new() },
+        needed: needed.into_iter().collect(),
+    })
+}
+
+/// The directory, made or found empty.
+fn fresh(to: &Path) -> Result<PathBuf, Failure> {
+    match fs::read_dir(to) {
+        Ok(mut entries) => {
+            if entries.next().is_some() {
+                return Err(Failure::usage(format!("--export {}: the directory is not empty", to.display()))
+                    .hint("give one that is new or empty; nothing is written over"));
+            }
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => make(to)?,
+        Err(error) => return Err(failed(to, &error)),
+    }
+    to.canonicalize().map_err(|error| failed(to, &error))
+}
+
+fn make(directory: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(directory).map_err(|error| failed(directory, &error))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text).map_err(|error| failed(path, &error))
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::usage(format!("--export: {}: {error}", path.display()))
+        .hint("give a directory that can be written, on a disk that has room")
+}
+
+/// What the class path and the commands name: of the project's directory, relative to it, and elsewhere.
+fn named(request: &Request) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
+    let base = &request.base;
+    let workload = &request.workload;
+    let place = |directory: Option<&String>| directory.map_or_else(|| base.clone(), |it| base.join(it));
+    let own = place(workload.directory.as_ref());
+    let mut found: BTreeSet<PathBuf> = request.target.classpath.iter().cloned().collect();
+    let mut look = |command: &CommandLine, directory: &Path| {
+        let words = words_of(command);
+        let parts = words.iter().flat_map(|it| it.split([':', '=', ',', ' ', '@', ';', '"', '\'']));
+        let paths = parts.filter(|it| !it.is_empty()).map(|it| directory.join(it));
+        found.extend(paths.filter(|it| it.exists()));
+    };
+    workload.command.iter().for_each(|it| look(it, &own));
+    for node in &workload.node {
+        let directory = node.directory.as_ref().map_or_else(|| own.clone(), |it| base.join(it));
+        node.command.iter().for_each(|it| look(it, &directory));
+        for condition in node.ready.iter().chain(&node.alive) {
+            if let Condition::Command(command) = condition {
+                look(command, &directory);
+            }
+        }
+    }
+    workload.client.iter().for_each(|it| look(&it.command, &own));
+    let mut inside = BTreeSet::new();
+    let mut outside = BTreeSet::new();
+    for path in found {
+        let plain: PathBuf = path.components().collect();
+        match plain.strip_prefix(base) {
+            // All of the directory would be more than anybody asked for, results included.
+            Ok(below) if below.as_os_str().is_empty() => {}
+            Ok(below) if plain.exists() => {
+                inside.insert(below.to_owned());
+            }
+            Ok(_) => {}
+            Err(_) if request.target.classpath.contains(&path) && plain.exists() => {
+                outside.insert(plain);
+            }
+            Err(_) => {}
+        }
+    }
+    (inside, outside)
+}
+
+/// The words of a command, those of a script for a shell included.
+fn words_of(command: &CommandLine) -> Vec<String> {
+    let words = command.words("").unwrap_or_default();
+    words.iter().flat_map(|it| it.split_whitespace()).map(str::to_owned).collect()
+}
+
+/// The files below some paths, each with its place; nothing if they are too many or too large, or if one is not below the
+/// directory after all.
+fn copied(base: &Path, own: &BTreeSet<PathBuf>) -> Result<Option<Vec<(PathBuf, PathBuf)>>, Failure> {
+    let mut files: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut bytes = 0;
+    let mut open: Vec<(PathBuf, usize)> = own.iter().map(|it| (it.clone(), 0)).collect();
+    while let Some((below, depth)) = open.pop() {
+        let path = base.join(&below);
+        let has_up = below.components().any(|it| it == std::path::Component::ParentDir);
+        let metadata = fs::metadata(&path).map_err(|error| failed(&path, &error))?;
+        if has_up || depth > DEPTH_MAX || files.len() > COPIED_FILES_MAX {
+            return Ok(None);
+        }
+        if metadata.is_dir() {
+            for entry in fs::read_dir(&path).map_err(|error| failed(&path, &error))? {
+                let entry = entry.map_err(|error| failed(&path, &error))?;
+                open.push((below.join(entry.file_name()), depth + 1));
+            }
+        } else if metadata.is_file() && files.insert(below) {
+            bytes += metadata.len();
+        }
+        if bytes > COPIED_BYTES_MAX || open.len() > COPIED_FILES_MAX {
+            return Ok(None);
+        }
+    }
+    Ok(Some(files.into_iter().map(|below| (base.join(&below), below)).collect()))
+}
+
+/// A workload that runs where it ran.
+fn at_its_place(workload: &Workload, base: &Path) -> Workload {
+    let place = |it: &String| base.join(it).display().to_string();
+    let mut workload = workload.clone();
+    workload.directory = Some(workload.directory.as_ref().map_or_else(|| base.display().to_string(), place));
+    for node in &mut workload.node {
+        node.directory = node.directory.as_ref().map(place);
+    }
+    workload
+}
+
+/// What was written is read back as what was meant.
+fn check(path: &Path, workload: &Workload, oracle: Option<&Oracle>) -> Result<(), Failure> {
+    let config = Config::read(path)?;
+    let same = config.workload(None, path)? == workload && config.oracle_of(&workload.name) == oracle;
+    if same { Ok(()) } else { Err(Failure::bug()) }
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+fn script_text(request: &Request, shows: &Shows) -> String {
+    let mut faults: String = shows.faults.iter().map(|it| format!("# {}\n", screen::clean(it))).collect();
+    if faults.is_empty() {
+        faults = "# no fault\n".to_owned();
+    }
+    let node = match request.main.as_str() {
+        "main" => String::new(),
+        name => format!(" --node-name {}", quoted(name)),
+    };
+    format!(
+        "#!/bin/sh\n\
+         # Shows a trial again; README.md says what is seen. It injects:\n\
+         {faults}\
+         # What stands behind the name of this script goes to `hypocenter run`, such as --repeat 5 or --json.\n\
+         here=$(cd \"$(dirname \"$0\")\" && pwd) || exit 1\n\
+         tool=${{HYPOCENTER:-hypocenter}}\n\
+         command -v \"$tool\" >/dev/null || {{\n    \
+             echo \"$0: no $tool: put hypocenter on the PATH, or give its file as HYPOCENTER\" >&2\n    \
+             exit 1\n\
+         }}\n\
+         exec \"$tool\" run {} --config \"$here/project/hypocenter.toml\" --plan \"$here/plan.json\"{node} \\\n    \
+             --top 0 --out \"${{HYPOCENTER_OUT:-$here/hypocenter-out}}\" \"$@\"\n",
+        quoted(&request.workload.name),
+    )
+}
+
+fn readme(request: &Request, shows: &Shows, needed: &BTreeSet<PathBuf>) -> String {
+    let clean = screen::clean;
+    let mut text = format!("# {}, to be seen again\n\n", clean(&shows.trial));
+    text += "`sh replay.sh` runs the workload once and injects, at one exact instant:\n\n";
+    for it in &shows.faults {
+        text += &format!("    {}\n", clean(it));
+    }
+    if shows.faults.is_empty() {
+        text += "    nothing\n";
+    }
+    text += &format!("\nWhat came of it: {}.\n", clean(&shows.outcome));
+    if let Some((hits, runs)) = shows.rate {
+        text += &format!("In {hits} of {runs} replays the failure happened.\n");
+    }
+    if let Some(oracle) = &request.oracle {
+        text +=
+            &format!("\nThe failure has happened when this holds:\n\n    {}\n", clean(&oracle.to_string()));
+    }
+    text += &format!(
+        "\nExit code: 0 the fault went in (the line `failure` says whether the failure happened), 2 it was not reached, 1 \
+         something is wrong with the folder or the machine. `sh replay.sh --repeat 5` does it five times.\n\n\
+         It needs `hypocenter` on the PATH, or its file as `HYPOCENTER`, and a JDK; it ran on {}. Results go to \
+         hypocenter-out beside the script, or to `HYPOCENTER_OUT`.\n\n\
+         `project/` has what the class path and the commands name of the project's directory. For another build put its \
+         classes there, or change the paths in project/hypocenter.toml: a site is found again by class, method and order.\n",
+        clean(&request.target.java_home.display().to_string())
+    );
+    if !needed.is_empty() {
+        text += "\nStill outside of this folder, and needed at its place:\n\n";
+        for it in needed {
+            text += &format!("    {}\n", clean(&it.display().to_string()));
+        }
+    }
+    text
+}

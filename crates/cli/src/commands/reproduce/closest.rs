@@ -1,0 +1,136 @@
+//! What is said when nothing was found: what came near, what never came, and what that suggests.
+
+use std::collections::BTreeSet;
+
+use hypocenter_plan::Fault;
+use hypocenter_reproduce::{Missing, Round, Standing, Verdict};
+
+use super::live::{fault, line_of, shortened};
+use super::result::Ended;
+use crate::screen;
+
+/// Rounds that came near and are shown.
+const CLOSEST_SHOWN: usize = 3;
+/// Lines that never came and are shown.
+const NEVER_SHOWN: usize = 5;
+
+/// Lines of the failure log that are named of a round.
+const LINES_NAMED: usize = 8;
+
+/// The rounds that came nearest, what no round ever showed, and what to try.
+pub fn show(ended: &Ended<'_>, name: &str) {
+    let verdict = ended.verdict;
+    let all = verdict.missing.len();
+    let near = nearest(verdict);
+    for (number, it) in near.iter().take(CLOSEST_SHOWN).enumerate() {
+        let what: Vec<String> = it.kept.iter().chain(&it.fault).map(fault).collect();
+        let what = what.join(" + ");
+        let text = format!("{name}/{}: {what}, shows {} of {all}", it.trial, it.shown.len());
+        screen::line(if number == 0 { "closest" } else { "" }, &screen::clean(&text));
+        // What the first shows and what it lacks is the nearest thing to an answer.
+        if number == 0 {
+            let lacks = lines(verdict, it, false);
+            let lacks = if lacks.is_empty() { String::new() } else { format!(", and not {lacks}") };
+            screen::line("", &format!("  it shows {} of the failure log{lacks}", lines(verdict, it, true)));
+        }
+    }
+    if near.is_empty() {
+        screen::line("closest", "no round showed anything of what is missing");
+    }
+    let never: Vec<&Missing> = verdict.missing.iter().filter(|it| it.shown == 0).collect();
+    for (number, it) in never.iter().take(NEVER_SHOWN).enumerate() {
+        let reason = if it.sites == 0 { " (no fault in the code leads to it)" } else { "" };
+        let line = line_of(it.line, &it.node, ended.case.logs() > 1);
+        let text = format!("{line}{reason}: {}", shortened(&it.message));
+        screen::line(if number == 0 { "never" } else { "" }, &screen::clean(&text));
+    }
+    if never.len() > NEVER_SHOWN {
+        screen::line("", &format!("and {} more (--json has all)", never.len() - NEVER_SHOWN));
+    }
+    for (number, it) in suggestions(ended, &near, never.len()).iter().enumerate() {
+        screen::line(if number == 0 { "try" } else { "" }, it);
+    }
+}
+
+/// The lines that a round shows, or does not show.
+fn lines(verdict: &Verdict, round: &Round, is_shown: bool) -> String {
+    let of = verdict.missing.iter().filter(|it| round.shown.contains(&it.key) == is_shown);
+    let all: Vec<String> = of.map(|it| it.line.to_string()).collect();
+    match all.len() {
+        0 => String::new(),
+        1 => format!("line {}", all[0]),
+        2..=LINES_NAMED => format!("lines {}", all.join(", ")),
+        some => format!("lines {} and {} more", all[..LINES_NAMED].join(", "), some - LINES_NAMED),
+    }
+}
+
+/// The rounds with a fault, those first that show most; of each fault at each site the best alone.
+fn nearest(verdict: &Verdict) -> Vec<&Round> {
+    let mut near: Vec<&Round> = verdict.rounds.iter().filter(|it| !it.shown.is_empty()).collect();
+    near.sort_by_key(|it| (std::cmp::Reverse(it.shown.len()), it.number));
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    near.retain(|it| it.fault.as_ref().is_some_and(|it| seen.insert(format!("{} {}", it.fault, it.site))));
+    near
+}
+
+/// What the rounds suggest.
+fn suggestions(ended: &Ended<'_>, near: &[&Round], never: usize) -> Vec<String> {
+    let verdict = ended.verdict;
+    let asked = ended.request.reproduce.as_ref();
+    let all = verdict.missing.len();
+    let rounds = verdict.rounds.len();
+    let mut found = Vec::new();
+    let injected = verdict.rounds.iter().filter(|it| it.fault.is_some()).count();
+    let no_way = verdict.missing.iter().filter(|it| it.sites == 0).count();
+    if verdict.sites_reached * 4 < verdict.sites_inferred {
+        found.push(format!(
+            "another workload: this one reaches {} of the {} sites that lead to what is missing",
+            verdict.sites_reached, verdict.sites_inferred
+        ));
+    }
+    if injected * 2 < rounds {
+        found.push(format!(
+            "a steadier workload: in {} of {rounds} rounds no fault was reached that normal runs reach",
+            rounds - injected
+        ));
+    }
+    let best = near.first().map_or(0, |it| it.shown.len());
+    let together: BTreeSet<u32> = near.iter().flat_map(|it| it.shown.iter().copied()).collect();
+    let second = verdict.rounds.iter().any(|it| !it.kept.is_empty());
+    if best < all && together.len() > best && !second {
+        let patience = asked.map_or(0, |it| it.patience);
+        found.push(format!(
+            "two faults: no round shows more than {best} of {all}, and together they show {}; a second fault is searched \
+             for after {patience} rounds (--patience)",
+            together.len()
+        ));
+    } else if second && best < all {
+        found.push(format!("more than two faults may be needed: two together show {best} of {all} at most"));
+    }
+    let delays = verdict.rounds.iter().filter_map(|it| it.fault.as_ref());
+    let delays = delays.filter(|it| matches!(it.fault, Fault::Delay { .. })).count();
+    match asked.and_then(|it| it.delay_ms) {
+        None => found.push("delays: they were left out (--faults exceptions,delays)".to_owned()),
+        Some(delay_ms) if delays > 0 && never > 0 => found.push(format!(
+            "a longer delay: those of {} s were tried {delays} times (--delay)",
+            delay_ms / 1000
+        )),
+        Some(_) => {}
+    }
+    if never > 0 && never == no_way {
+        found.push(
+            "check the packages and the class path: what never came is logged by code that no known fault leads to".to_owned(),
+        );
+    }
+    if best == all && all > 0 {
+        found.push(
+            "check the oracle: a round shows all that is missing, and the oracle does not hold there"
+                .to_owned(),
+        );
+    }
+    let left = verdict.rounds.iter().rev().map(|it| it.left).find(|&it| it > 0).unwrap_or(0);
+    if verdict.standing != Standing::Exhausted && left > 0 {
+        found.push(format!("more rounds (--budget): {} sites are left", screen::thousands(left as u64)));
+    }
+    found
+}

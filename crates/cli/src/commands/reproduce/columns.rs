@@ -1,0 +1,211 @@
+//! Two logs side by side, as wide as the screen is.
+
+use std::io::{IsTerminal, Write};
+
+use anstyle::Style;
+use hypocenter_reproduce::{Beside, Interest, Line, Row};
+
+use crate::screen::{BAD, BOLD, DIM, WARN, clean};
+
+/// The width where there is no screen, and the least and the most that are used.
+const WIDTH_DEFAULT: usize = 140;
+const WIDTH_MIN: usize = 72;
+const WIDTH_MAX: usize = 200;
+/// The room for a time.
+const TIME_WIDTH: usize = 8;
+/// The most room for a thread, and for a node.
+const THREAD_WIDTH_MAX: usize = 12;
+const NODE_WIDTH_MAX: usize = 8;
+/// How many lines a message may take that is of interest; others take one.
+const LINES_MAX: usize = 3;
+
+/// What both sides have in common.
+struct Shape {
+    /// The width of a side.
+    side: usize,
+    /// The width of the nodes' names, or nothing if there is one node.
+    node: usize,
+    thread: usize,
+    /// When the fault went in, on the clock of each log.
+    zero: [Option<i64>; 2],
+}
+
+/// Shows both. `faults` says what went in, by its number.
+pub fn show(beside: &Beside, faults: &[String], trial: &str) {
+    let mut stderr = anstream::stderr();
+    let width = width();
+    let shape = Shape::of(beside, width);
+    let side = shape.side;
+    let right = format!("reproduced, {trial}");
+    let _ = writeln!(stderr, "  {BOLD}{:<side$}   {}{BOLD:#}", cut("failure log", side), cut(&right, side));
+    for row in &beside.rows {
+        match row {
+            Row::Gap(count) => {
+                let what = if *count == 1 { "entry" } else { "entries" };
+                let _ = writeln!(stderr, "  {DIM}... {count} {what}{DIM:#}");
+            }
+            Row::Fault(number) => {
+                let what = faults.get(*number as usize).map_or("", String::as_str);
+                let text = cut(&format!(">>> {}", clean(what)), width - 2);
+                let _ = writeln!(stderr, "  {BAD}{text}{BAD:#}");
+            }
+            Row::Entries { failure, trial, is } => {
+                let mark = match (failure, trial) {
+                    (Some(_), Some(_)) => '|',
+                    (Some(_), None) => '<',
+                    _ => '>',
+                };
+                let lines = if *is == Interest::Around { 1 } else { LINES_MAX };
+                let left = shape.lines(failure.as_deref(), 0, lines);
+                let right = shape.lines(trial.as_deref(), 1, lines);
+                let style = match (is, mark) {
+                    (Interest::Symptom, _) => BAD,
+                    (Interest::Observable, _) => WARN,
+                    (_, '|') => DIM,
+                    _ => Style::new(),
+                };
+                for at in 0..left.len().max(right.len()) {
+                    let text = |side: &[String]| side.get(at).cloned().unwrap_or_default();
+                    let (left, right) = (text(&left), text(&right));
+                    let padding = side.saturating_sub(left.chars().count());
+                    let _ = writeln!(
+                        stderr,
+                        "  {style}{left}{style:#}{:padding$} {mark} {style}{right}{style:#}",
+                        ""
+                    );
+                }
+            }
+        }
+    }
+    let legend = "| both, < only the failure, > only the reproduced run; seconds from the fault";
+    let _ = writeln!(stderr, "  {DIM}{legend}{DIM:#}");
+}
+
+impl Shape {
+    fn of(beside: &Beside, width: usize) -> Shape {
+        let lines = || {
+            beside.rows.iter().flat_map(|it| match it {
+                Row::Entries { failure, trial, .. } => [failure.as_deref(), trial.as_deref()],
+                _ => [None, None],
+            })
+        };
+        let widest =
+            |of: &dyn Fn(&Line) -> usize, most: usize| lines().flatten().map(of).max().unwrap_or(0).min(most);
+        let thread = |it: &Line| it.thread.as_ref().map_or(0, |it| it.chars().count());
+        let node = |it: &Line| it.node.chars().count();
+        Shape {
+            side: (width - 5) / 2,
+            node: if beside.several_nodes { widest(&node, NODE_WIDTH_MAX) } else { 0 },
+            thread: widest(&thread, THREAD_WIDTH_MAX),
+            zero: [zero(beside, 0), zero(beside, 1)],
+        }
+    }
+
+    /// An entry in as many lines as it may have.
+    fn lines(&self, line: Option<&Line>, side: usize, most: usize) -> Vec<String> {
+        let Some(line) = line else { return Vec::new() };
+        let mut head = match (line.time_ms, self.zero[side]) {
+            (Some(time_ms), Some(zero)) => format!("{:>TIME_WIDTH$} ", seconds(time_ms.saturating_sub(zero))),
+            _ => format!("{:TIME_WIDTH$} ", ""),
+        };
+        let serious = match line.level {
+            Some("WARN") => 'W',
+            Some("ERROR" | "FATAL") => 'E',
+            _ => ' ',
+        };
+        head += &format!("{serious} ");
+        if self.node > 0 {
+            head += &format!("{:<width$} ", cut(&clean(&line.node), self.node), width = self.node);
+        }
+        if self.thread > 0 {
+            let thread = middle(&clean(line.thread.as_deref().unwrap_or("")), self.thread);
+            head += &format!("{thread:<width$} ", width = self.thread);
+        }
+        let mut text = clean(&line.message).replace('\t', " ");
+        if let Some(class) = &line.exception {
+            text += &format!(" ({})", clean(class.rsplit('.').next().unwrap_or(class)));
+        }
+        let indent = head.chars().count();
+        let room = self.side.saturating_sub(indent).max(8);
+        wrapped(&text, room, most)
+            .into_iter()
+            .enumerate()
+            .map(|(at, it)| if at == 0 { format!("{head}{it}") } else { format!("{:indent$}{it}", "") })
+            .collect()
+    }
+}
+
+/// When the fault went in: at the last entry before it. Without one, the first entry counts.
+fn zero(beside: &Beside, side: usize) -> Option<i64> {
+    let time = |row: &Row| match row {
+        Row::Entries { failure, trial, .. } => [failure, trial][side].as_ref()?.time_ms,
+        _ => None,
+    };
+    let fault = beside.rows.iter().position(|it| matches!(it, Row::Fault(_))).unwrap_or(0);
+    let before = beside.rows[..fault].iter().rev().find_map(time);
+    before.or_else(|| beside.rows.iter().find_map(time))
+}
+
+fn seconds(ms: i64) -> String {
+    format!("{:+.3}", ms as f64 / 1e3)
+}
+
+/// Text in lines of a width, of which the last is cut if there is more.
+fn wrapped(text: &str, width: usize, lines_max: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut rest: Vec<char> = text.chars().collect();
+    while rest.len() > width && lines.len() + 1 < lines_max {
+        let space = rest[..=width].iter().rposition(|it| *it == ' ').filter(|&it| it > width / 2);
+        let end = space.unwrap_or(width);
+        lines.push(rest[..end].iter().collect());
+        rest.drain(..end + usize::from(space.is_some()));
+    }
+    lines.push(cut(&rest.into_iter().collect::<String>(), width));
+    lines
+}
+
+/// Text that is cut to a width.
+fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let shown: String = text.chars().take(width.saturating_sub(2)).collect();
+    shown + ".."
+}
+
+/// Text that is cut in its middle: names of threads differ at both ends.
+fn middle(text: &str, width: usize) -> String {
+    let count = text.chars().count();
+    if count <= width || width < 4 {
+        return cut(text, width);
+    }
+    let behind = (width - 2) / 2;
+    let before: String = text.chars().take(width - 2 - behind).collect();
+    let rest: String = text.chars().skip(count - behind).collect();
+    format!("{before}..{rest}")
+}
+
+/// How wide the screen is.
+fn width() -> usize {
+    let stderr = std::io::stderr();
+    let size = stderr.is_terminal().then(|| rustix::termios::tcgetwinsize(&stderr).ok()).flatten();
+    let columns = size.map(|it| usize::from(it.ws_col)).filter(|&it| it > 0);
+    columns.unwrap_or(WIDTH_DEFAULT).clamp(WIDTH_MIN, WIDTH_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_cut_where_it_says_least() {
+        assert_eq!(cut("abcdef", 6), "abcdef");
+        assert_eq!(cut("abcdefg", 6), "abcd..");
+        assert_eq!(middle("AckReader-wal.00007", 12), "AckRe..00007");
+        assert_eq!(middle("main", 12), "main");
+        assert_eq!(wrapped("one two three four", 8, 3), ["one two", "three", "four"]);
+        assert_eq!(wrapped("one two three four", 8, 2), ["one two", "three .."]);
+        assert_eq!(wrapped("onetwothreefour", 6, 2), ["onetwo", "thre.."]);
+        assert_eq!(wrapped("", 6, 2), [""]);
+    }
+}

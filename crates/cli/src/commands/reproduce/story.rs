@@ -1,0 +1,197 @@
+//! How a fault led to the failure: the way through the code, and both logs side by side. A document first; people and
+//! machines see the same.
+
+use std::path::Path;
+
+use hypocenter_engine::JobId;
+use hypocenter_lab::{evidence_of, finished, trial_directory};
+use hypocenter_plan::Fault;
+use hypocenter_reproduce::{Beside, Case, Causes, Found, Injected, Missing, Verdict, Way};
+use serde::Serialize;
+
+use super::columns;
+use super::live::{fault, line_of, shortened};
+use crate::commands::scan::Words;
+use crate::failure::Failure;
+use crate::screen::{self, DIM};
+
+/// Lines of the failure log to which the way is shown.
+const WAYS_SHOWN: usize = 3;
+/// Further lines that are only named.
+const NAMED_SHOWN: usize = 4;
+
+/// See the module.
+#[derive(Debug, Serialize)]
+pub struct Story {
+    /// The trial that the log is of.
+    trial: u64,
+    /// For each fault how it leads to lines of the failure log.
+    causes: Vec<Cause>,
+    /// The logs side by side.
+    beside: Option<Beside>,
+    /// Whether the failure left the logs of several nodes.
+    #[serde(skip)]
+    several_logs: bool,
+}
+
+/// How a fault leads to lines of the failure log.
+#[derive(Debug, Serialize)]
+struct Cause {
+    /// The fault, in a line.
+    fault: String,
+    /// Whether it is a delay, which leads anywhere by the time that it takes.
+    is_delay: bool,
+    /// The lines that it leads to and that the trial shows too, the nearest first.
+    leads_to: Vec<Lead>,
+    /// The frames by which stack traces of the failure log name it.
+    named_by: Vec<NamedBy>,
+}
+
+/// A line of the failure log, and the way to it.
+#[derive(Debug, Serialize)]
+struct Lead {
+    node: String,
+    line: u32,
+    message: String,
+    /// How many events the way has.
+    distance: u32,
+    steps: Vec<String>,
+}
+
+/// A frame of a stack trace in the failure log.
+#[derive(Debug, Serialize)]
+struct NamedBy {
+    node: String,
+    line: u32,
+    frame: String,
+    exception: String,
+}
+
+impl Story {
+    /// The story of something that was found. Nothing if the trial's evidence is gone.
+    pub fn of(
+        case: &Case,
+        verdict: &Verdict,
+        found: &Found,
+        campaign: &Path,
+    ) -> Result<Option<Story>, Failure> {
+        let trial = found.replayed.unwrap_or(found.trial);
+        let directory = trial_directory(campaign, JobId(trial));
+        let Some(outcome) = finished(&directory)? else { return Ok(None) };
+        let evidence = evidence_of(&directory, &outcome)?;
+        let matched = |it: &Missing| case.keys()[it.key as usize].entries.len() as u32 - it.times;
+        let normal: Vec<(u32, u32)> = verdict.missing.iter().map(|it| (it.key, matched(it))).collect();
+        let beside = case.beside(&evidence, &normal);
+        let shown = beside.as_ref().map_or(&[][..], |it| &it.matched);
+        let causes = found.faults.iter().map(|it| Cause::of(case, it, shown)).collect();
+        Ok(Some(Story { trial, causes, beside, several_logs: case.logs() > 1 }))
+    }
+
+    /// For people. The faults are those of the plan, by their numbers.
+    pub fn show(&self, found: &Found, name: &str) {
+        for cause in &self.causes {
+            cause.show(self.causes.len() > 1, self.several_logs);
+        }
+        let Some(beside) = self.beside.as_ref().filter(|it| !it.rows.is_empty()) else { return };
+        screen::gap();
+        let faults: Vec<String> = found.faults.iter().map(fault).collect();
+        columns::show(beside, &faults, &format!("{name}/{}", self.trial));
+    }
+}
+
+impl Cause {
+    fn of(case: &Case, fault: &Injected, shown: &[u32]) -> Cause {
+        let is_delay = matches!(fault.fault, Fault::Delay { .. });
+        let found = case.causes(&fault.site, &fault.fault, shown);
+        let (leads_to, named_by) = found.map_or_else(Default::default, |it| {
+            let named = it.named.iter().map(|(key, frame)| {
+                let key = &case.keys()[*key as usize];
+                let line = frame.line.map_or_else(String::new, |it| format!(":{it}"));
+                NamedBy {
+                    node: case.node(key.log).to_owned(),
+                    line: key.line,
+                    frame: format!("{}.{}{line}", frame.class, frame.method),
+                    exception: frame.exception.clone(),
+                }
+            });
+            (leads(case, &it), named.collect())
+        });
+        Cause { fault: self::fault(fault), is_delay, leads_to, named_by }
+    }
+
+    fn show(&self, is_one_of_several: bool, several_logs: bool) {
+        let line_of = |line: u32, node: &str| line_of(line, node, several_logs);
+        screen::gap();
+        let title = if is_one_of_several {
+            format!("how this led there: {}", self.fault)
+        } else {
+            "how it led there".to_owned()
+        };
+        screen::line("cause", &screen::clean(&title));
+        if let Some(it) = self.named_by.first() {
+            let (what, line) = (simple(&it.exception), line_of(it.line, &it.node));
+            let text = format!("the stack trace of the {what} at {line} names it: {}", it.frame);
+            screen::line("", &screen::clean(&text));
+        }
+        let mut before: &[String] = &[];
+        for it in self.leads_to.iter().take(WAYS_SHOWN) {
+            let text = format!("to {}: {}", line_of(it.line, &it.node), shortened(&it.message));
+            screen::line("", &screen::clean(&text));
+            let same = it.steps.iter().zip(before).take_while(|(a, b)| a == b).count();
+            if same > 1 {
+                screen::line("", &format!("{DIM}  1-{same}. as above{DIM:#}"));
+            }
+            let first = if same > 1 { same } else { 0 };
+            for (number, step) in it.steps.iter().enumerate().skip(first) {
+                screen::line("", &format!("{DIM}{:>3}.{DIM:#} {}", number + 1, screen::clean(step)));
+            }
+            before = &it.steps;
+        }
+        for it in self.leads_to.iter().skip(WAYS_SHOWN).take(NAMED_SHOWN) {
+            let text = format!("and to {}: {}", line_of(it.line, &it.node), shortened(&it.message));
+            screen::line("", &screen::clean(&text));
+        }
+        if let Some(more @ 1..) = self.leads_to.len().checked_sub(WAYS_SHOWN + NAMED_SHOWN) {
+            screen::line("", &format!("and to {more} more (--json has all)"));
+        }
+        if self.is_delay {
+            screen::line("", "a delay leads by its time alone; what it changed is in the logs below");
+        } else if self.leads_to.is_empty() && self.named_by.is_empty() {
+            screen::line(
+                "",
+                "no way in the code is known from it to what the failure log shows; it was tried all the same",
+            );
+        }
+    }
+}
+
+/// The lines, the nearest first; the nearest of the lines that say that the failure happened is among those that are shown.
+fn leads(case: &Case, causes: &Causes) -> Vec<Lead> {
+    let words = Words(case.program());
+    let is_symptom = |it: &Way| {
+        let entries = &case.keys()[it.key as usize].entries;
+        entries.iter().any(|it| case.symptoms().binary_search(it).is_ok())
+    };
+    let mut ways: Vec<&Way> = causes.ways.iter().collect();
+    if let Some(at) = ways.iter().position(|it| is_symptom(it))
+        && at >= WAYS_SHOWN
+    {
+        let symptom = ways.remove(at);
+        ways.insert(WAYS_SHOWN - 1, symptom);
+    }
+    let lead = |it: &Way| {
+        let key = &case.keys()[it.key as usize];
+        Lead {
+            node: case.node(key.log).to_owned(),
+            line: key.line,
+            message: key.message.clone(),
+            distance: it.distance,
+            steps: words.onward(&causes.graph, &it.path),
+        }
+    };
+    ways.into_iter().map(lead).collect()
+}
+
+fn simple(class: &str) -> &str {
+    class.rsplit('.').next().unwrap_or(class)
+}

@@ -1,0 +1,61 @@
+//! What is kept of a campaign in its directory, for people and other tools: `summary.json`, the document that `--json`
+//! prints, and `rounds.jsonl`, a line a round.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hypocenter_reproduce::Round;
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+
+/// What others want to know of the document.
+#[derive(Debug, Deserialize)]
+pub struct Summary {
+    found: Vec<Rated>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Rated {
+    trial: u64,
+    replayed: Option<u64>,
+    hits: u64,
+    runs: u64,
+}
+
+impl Summary {
+    /// The summary of a campaign, if it has one.
+    pub fn read(campaign: &Path) -> Option<Summary> {
+        let text = fs::read(path(campaign)).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
+    /// In how many replays of how many the failure happened, for a trial that showed it.
+    pub fn rate_of(&self, trial: u64) -> Option<(u64, u64)> {
+        let found = self.found.iter().find(|it| it.trial == trial || it.replayed == Some(trial))?;
+        Some((found.hits, found.runs))
+    }
+}
+
+fn path(campaign: &Path) -> PathBuf {
+    campaign.join("summary.json")
+}
+
+/// Keeps the document and the rounds.
+pub fn write(campaign: &Path, document: &impl Serialize, rounds: &[Round]) -> Result<(), Failure> {
+    let failed = |path: &Path, error: &std::io::Error| {
+        Failure::usage(format!("{}: {error}", path.display())).hint("free some space")
+    };
+    let json = |it: serde_json::Result<String>| it.expect("the document is always JSON");
+    let lines: String = rounds.iter().map(|it| json(serde_json::to_string(it)) + "\n").collect();
+    for (path, text) in [
+        (path(campaign), json(serde_json::to_string_pretty(document)) + "\n"),
+        (campaign.join("rounds.jsonl"), lines),
+    ] {
+        let part = path.with_extension("part");
+        fs::write(&part, text)
+            .and_then(|()| fs::rename(&part, &path))
+            .map_err(|error| failed(&path, &error))?;
+    }
+    Ok(())
+}

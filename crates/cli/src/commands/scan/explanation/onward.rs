@@ -1,0 +1,103 @@
+//! A way through the causal graph in the order in which things happen: from the fault on.
+
+use hypocenter_program::{CausalGraph, EdgeKind, Need, Node};
+
+use super::{Words, naming};
+
+impl Words<'_> {
+    /// A way from a fault to a log statement: one line a step. The path is as the graph gives it, the statement first.
+    pub fn onward(&self, graph: &CausalGraph, path: &[(u32, Option<EdgeKind>)]) -> Vec<String> {
+        let nodes: Vec<Node> = path.iter().map(|it| graph.nodes()[it.0 as usize]).collect();
+        let mut steps: Vec<String> = Vec::new();
+        for at in (0..nodes.len()).rev() {
+            let after = at.checked_sub(1).map(|it| nodes[it]);
+            let before = nodes.get(at + 1).copied();
+            let step = self.happens(before, nodes[at], path[at].1, after);
+            steps.extend(step.filter(|it| steps.last() != Some(it)));
+        }
+        steps
+    }
+
+    /// What happens at a node, between the one before it and the one after it; nothing where one of these says it as well.
+    fn happens(
+        &self,
+        before: Option<Node>,
+        node: Node,
+        kind: Option<EdgeKind>,
+        after: Option<Node>,
+    ) -> Option<String> {
+        // What is given or written says what it is given to.
+        let is_given = matches!(before, Some(Node::Operand(..)));
+        Some(match node {
+            Node::New(call, it) | Node::External(call, it) => {
+                let callee = naming::callee(self.0, call);
+                format!("{callee}, called at {}, throws {}", self.place_of(call), self.exception(it))
+            }
+            Node::Internal(call, _) => {
+                format!("it comes out of {}, called at {}", naming::callee(self.0, call), self.place_of(call))
+            }
+            Node::Handler(it) => {
+                let handler = self.0.facts.handler(it);
+                format!("it is caught at {}", self.at_line(handler.method, handler.line))
+            }
+            Node::Carried(call) => format!("the future at {} ends with it", self.place_of(call)),
+            Node::Condition(method, at, _) => {
+                format!("that decides the branch at {}", self.place(method, at))
+            }
+            Node::Location(method, at) => {
+                let place = self.place(method, at);
+                match (kind, after) {
+                    (None, _) => format!("{place} logs it"),
+                    (Some(EdgeKind::Call), Some(Node::Invocation(it))) => {
+                        format!("{place} calls {}", self.method(it))
+                    }
+                    (Some(EdgeKind::Task), Some(Node::Invocation(it))) => {
+                        format!("{place} hands over {}, which is run", self.method(it))
+                    }
+                    (Some(EdgeKind::Throw), Some(Node::Escape(_, it) | Node::Internal(_, it))) => {
+                        format!("{place} throws {}", self.exception(it))
+                    }
+                    (Some(EdgeKind::Throw), _) => format!("{place} throws"),
+                    (Some(EdgeKind::Data), _) => return None,
+                    // The branch says where.
+                    (_, Some(Node::Condition(at_method, branch, _)))
+                        if self.place(at_method, branch) == place =>
+                    {
+                        return None;
+                    }
+                    _ => format!("{place} runs"),
+                }
+            }
+            Node::Operand(method, at, ..) => {
+                let place = self.place(method, at);
+                match after {
+                    Some(Node::Field(field, Need::Any)) => format!("{place} sets {}", self.field(field)),
+                    Some(Node::Field(field, need)) => {
+                        let value = self.value(need, self.is_boolean(field));
+                        format!("{place} sets {} to {value}", self.field(field))
+                    }
+                    Some(Node::Parameter(to, number, need)) => {
+                        let value = self.value(need, false);
+                        format!("{place} passes {value} to {}, as parameter {number}", self.method(to))
+                    }
+                    Some(Node::Return(from, need)) => {
+                        let value = self.value(need, self.returns_boolean(from));
+                        format!("{} returns {value}, at {place}", self.method(from))
+                    }
+                    _ => return None,
+                }
+            }
+            Node::Field(field, need) if !is_given => {
+                format!("the field {} is {}", self.field(field), self.value(need, self.is_boolean(field)))
+            }
+            Node::Return(from, need) if !is_given => {
+                format!("{} returns {}", self.method(from), self.value(need, self.returns_boolean(from)))
+            }
+            Node::Parameter(to, number, need) if !is_given => {
+                format!("parameter {number} of {} is {}", self.method(to), self.value(need, false))
+            }
+            Node::Field(..) | Node::Return(..) | Node::Parameter(..) => return None,
+            Node::Invocation(_) | Node::Escape(..) => return None,
+        })
+    }
+}

@@ -1,0 +1,153 @@
+//! `replay --export`: a folder that shows a trial again where there is no campaign and no project any more.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use support::{Said, default_jdk, spool_classes};
+use tempfile::TempDir;
+
+const FAULT: &str = "--throw java.io.IOException --at 5 --workload spool";
+
+/// A project whose classes and script are in its own directory.
+struct Project {
+    directory: TempDir,
+}
+
+fn run(mut command: Command) -> Said {
+    for name in ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH", "HYPOCENTER_NODE"] {
+        command.env_remove(name);
+    }
+    command.env("JAVA_HOME", &default_jdk().home).env("JAVA", default_jdk().java());
+    command.env("XDG_CACHE_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"));
+    let output = command.stdin(Stdio::null()).output().expect("the command can be run");
+    Said {
+        code: output.status.code().expect("it is not ended by a signal"),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+fn temporary() -> TempDir {
+    TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("cargo's directory can be written")
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a directory can be made");
+    for entry in fs::read_dir(from).expect("a directory").flatten() {
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if from.is_dir() {
+            copy(&from, &to);
+        } else {
+            fs::copy(&from, &to).expect("a file can be copied");
+        }
+    }
+}
+
+impl Project {
+    fn new() -> Project {
+        let directory = temporary();
+        copy(spool_classes(), &directory.path().join("build/classes"));
+        let config = "[target]\nclasspath = ['build/classes']\npackages = ['spool']\n\n\
+             [[workload]]\nname = 'spool'\ncommand = 'sh bin/spool.sh build/classes {dir}'\ntimeout = '100s'\n\n\
+             [failure]\nworkload = 'spool'\noracle = { log = 'message [0-9]+ is lost' }\n";
+        let script = "exec \"$JAVA\" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp \"$1\" spool.Main \"$2\"\n";
+        fs::write(directory.path().join("hypocenter.toml"), config).expect("a file can be written");
+        fs::create_dir(directory.path().join("bin")).expect("a directory can be made");
+        fs::write(directory.path().join("bin/spool.sh"), script).expect("a file can be written");
+        Project { directory }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn tool(&self, args: &str) -> Said {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hypocenter"));
+        command.args(args.split_whitespace()).current_dir(self.directory.path());
+        run(command)
+    }
+
+    /// A trial in which the failure happened.
+    fn injected(&self) -> Value {
+        let said = self.tool(&format!("inject Outbox.append->FileChannel.write {FAULT} --json")).exits(0);
+        assert_eq!(said.json()["failure"]["happened"], true, "{:#}", said.json());
+        said.json()
+    }
+}
+
+/// The fault that went in, without what differs from run to run.
+fn fault(outcome: &Value) -> Value {
+    let it = &outcome["candidates"][0];
+    json!([it["site"], it["fault"], it["result"]["end"], it["result"]["occurrence"], it["result"]["thread"]])
+}
+
+#[test]
+fn the_folder_works_without_the_campaign_and_without_the_project() {
+    let project = Project::new();
+    let before = project.injected();
+    let replayed = project.tool("replay inject-0001/0 --sandbox off --json").exits(0).json();
+    let exported = project.tool("replay inject-0001/0 --export kept --json").exits(0).says("replay.sh");
+    assert_eq!(exported.json()["needed"], json!([]), "{:#}", exported.json());
+    // Elsewhere, and all else is gone.
+    let elsewhere = temporary();
+    let folder = elsewhere.path().join("a b's folder");
+    fs::rename(project.path("kept"), &folder).expect("the folder can be moved");
+    drop(project);
+    let script = |args: &[&str]| {
+        let mut command = Command::new("sh");
+        command.arg(folder.join("replay.sh")).args(args).current_dir("/");
+        command.env("HYPOCENTER", env!("CARGO_BIN_EXE_hypocenter"));
+        run(command)
+    };
+    let said = script(&["--sandbox", "off", "--json"]).exits(0);
+    let outcome = said.json();
+    assert_eq!(outcome["failure"]["happened"], true, "{outcome:#}");
+    assert_eq!(fault(&outcome), fault(&before));
+    assert_eq!(fault(&outcome), fault(&replayed));
+    let readme = fs::read_to_string(folder.join("README.md")).expect("a README");
+    for text in
+        ["throw java.io.IOException at spool.Outbox.append", "hit 5", "the failure happened", "is lost"]
+    {
+        assert!(readme.contains(text), "`{text}` is not in it\n{readme}");
+    }
+    // What is behind the script's name goes to the tool.
+    script(&["--sandbox", "off", "--repeat", "2"]).exits(0).says("happened in 2 of 2");
+}
+
+#[test]
+fn without_the_tool_the_script_says_where_it_looks_for_it() {
+    let project = Project::new();
+    project.injected();
+    project.tool("replay latest --export kept").exits(0);
+    let mut command = Command::new("sh");
+    command.arg(project.path("kept/replay.sh")).env("HYPOCENTER", "/nowhere/hypocenter");
+    run(command).exits(1).says("/nowhere/hypocenter").says("PATH");
+}
+
+#[test]
+fn nothing_is_written_over() {
+    let project = Project::new();
+    project.injected();
+    fs::create_dir(project.path("full")).expect("a directory can be made");
+    fs::write(project.path("full/replay.sh"), "mine").expect("a file can be written");
+    project
+        .tool("replay latest --export full")
+        .exits(1)
+        .says("full: the directory is not empty")
+        .says("new or empty");
+    assert_eq!(fs::read_to_string(project.path("full/replay.sh")).expect("the file"), "mine");
+    assert_eq!(fs::read_dir(project.path("full")).expect("the directory").count(), 1);
+    fs::write(project.path("file"), "").expect("a file can be written");
+    project.tool("replay latest --export file").exits(1).says("--export");
+    // An empty one will do.
+    fs::create_dir(project.path("empty")).expect("a directory can be made");
+    project.tool("replay latest --export empty").exits(0);
+    project.tool("replay nothing --export other").exits(1).says("nothing");
+    assert!(!project.path("other").exists());
+    project.tool("replay latest/7 --export other").exits(1).says("plan");
+    assert!(!project.path("other").exists());
+}

@@ -1,0 +1,61 @@
+//! The log files that processes write themselves, beside what they print.
+
+use std::path::Path;
+
+use hypocenter_plan::{Problem, ProcessOutcome, Role, Workload};
+
+use crate::oracle::{Ground, Place};
+use crate::stage::Staged;
+
+/// How many files a process may have; the first ones count.
+const FILES_MAX: usize = 64;
+
+/// Adds the log files of the workload's processes to their outcomes. Of a node that was started again, they are its last
+/// process's: who wrote which line is not to be seen.
+pub(crate) fn add(workload: &Workload, directory: &Path, fresh: &Path, staged: &mut Staged) {
+    let mut done: Vec<(String, Role)> = Vec::new();
+    let Staged { processes, problems, .. } = staged;
+    for process in processes.iter_mut().rev() {
+        let key = (process.name.clone(), process.role);
+        if done.contains(&key) {
+            continue;
+        }
+        done.push(key);
+        for pattern in patterns(workload, process) {
+            if let Err(what) = find(pattern, directory, fresh, &mut process.logs) {
+                let what = format!("{what}, of `logs` of {}", process.name);
+                problems.push(Problem { place: "logs".to_owned(), what });
+            }
+        }
+    }
+}
+
+fn patterns<'w>(workload: &'w Workload, process: &ProcessOutcome) -> &'w [String] {
+    let name = &process.name;
+    match process.role {
+        Role::Command => &workload.logs,
+        Role::Node => workload.node.iter().find(|it| it.name == *name).map_or(&[][..], |it| &it.logs),
+        Role::Client => workload.client.iter().find(|it| it.name == *name).map_or(&[][..], |it| &it.logs),
+    }
+}
+
+/// Adds what fits a pattern, as paths in the trial's directory.
+fn find(pattern: &str, directory: &Path, fresh: &Path, logs: &mut Vec<String>) -> Result<(), String> {
+    // All is below `{dir}`, so nothing else is looked at.
+    let ground = Ground { base: fresh, directory, fresh, tmp: None };
+    let found = Place::on(pattern, &ground).files().map_err(|error| format!("`{pattern}`: {error}"))?;
+    if found.is_empty() {
+        return Err(format!("no file fits `{pattern}` after the trial"));
+    }
+    for path in &found {
+        let below = path.strip_prefix(directory).ok().and_then(|it| it.to_str());
+        let below = below.ok_or_else(|| format!("{} has a name that is no text", path.display()))?;
+        if logs.len() >= FILES_MAX {
+            return Err(format!("more than {FILES_MAX} files fit `{pattern}`; the others are not read"));
+        }
+        if !logs.iter().any(|it| it == below) {
+            logs.push(below.to_owned());
+        }
+    }
+    Ok(())
+}

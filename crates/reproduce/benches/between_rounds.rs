@@ -1,0 +1,381 @@
+//! How long it takes from the end of a trial to the next plan on the disk, with a million instances and logs of 100,000 lines.
+//!
+//! `cargo bench -p hypocenter-reproduce --bench between_rounds` takes the classes of ZooKeeper 3.6.2 (`cargo xtask fetch
+//! zookeeper-3.6.2`). What is written into the logs are statements of it, by 40 threads that interleave differently in each run;
+//! the failure log has some more of them, with stack traces, and those of a trial differ from it in one line of some. The sites
+//! are those of the program as well, executed a million times in all, some often and most seldom. Everything after that is what a
+//! campaign does: the log is read from its file and compared, the engine is told, asked, and its plan is written.
+//!
+//! Each time is given by the wall and by the CPU of this thread, because others may use the machine. It asserts nothing.
+
+use std::fs;
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hypocenter_engine::{Digester, Engine, Evidence, Job, LogBytes, Next, Work};
+use hypocenter_logs::Log;
+use hypocenter_plan::{
+    CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Injection, OracleOutcome, Outcome, Plan, Record,
+    Watch, WatchLevel,
+};
+use hypocenter_program::{ClassPath, Level, Part, Program, Scope, StateOptions, Statement};
+use hypocenter_reproduce::{ByThread, Case, Digest, Kinds, Reproduce, SearchOptions, Settings, Strategy};
+use memmap2::{Mmap, MmapMut};
+
+const LINES: usize = 100_000;
+const INSTANCES: usize = 1_000_000;
+const THREADS: usize = 40;
+/// Lines that only the failure log has.
+const MISSING: usize = 60;
+const ROUNDS: usize = 25;
+/// What it is to take at most.
+const REACH_MS: f64 = 50.0;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % bound
+    }
+}
+
+fn main() {
+    // `cargo test --benches` only wants to know that it starts.
+    if std::env::args().any(|it| it == "--test") {
+        return;
+    }
+    let Some(program) = program() else {
+        println!("ZooKeeper 3.6.2 is not there: cargo xtask fetch zookeeper-3.6.2");
+        return;
+    };
+    let directory = std::env::temp_dir().join(format!("hypocenter-between-rounds-{}", std::process::id()));
+    fs::create_dir_all(&directory).expect("a directory for the logs");
+    let lines = Lines::of(&program);
+    let failure = Log::read(lines.log(1, usize::MAX, MISSING).as_bytes()).expect("a log");
+    let started = Instant::now();
+    let case =
+        Arc::new(Case::new(program, vec![("node".to_owned(), failure)], |it| it.contains("the end of it")));
+    println!(
+        "case made in {:.1} s: {} sites, {} keys",
+        started.elapsed().as_secs_f64(),
+        case.catalogue().sites().len(),
+        case.keys().len()
+    );
+    for (alike, what) in [(1000, "0.1 %"), (100, "1 %"), (10, "10 %"), (2, "50 %")] {
+        let trials: Vec<PathBuf> = (0..3)
+            .map(|it| {
+                let path = directory.join(format!("trial-{alike}-{it}.log"));
+                fs::write(&path, lines.log(7 + it, alike, 0)).expect("a log is written");
+                path
+            })
+            .collect();
+        println!("\ntrials that differ from a normal run in {what} of their lines");
+        measure(&case, &trials, &directory);
+    }
+    fs::remove_dir_all(&directory).expect("it was made above");
+}
+
+fn program() -> Option<Program> {
+    let lib = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../eval/work/zookeeper-3.6.2/lib");
+    if !lib.is_dir() {
+        return None;
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let java = std::env::split_paths(&path).find_map(|it| it.join("java").canonicalize().ok());
+    let home = std::env::var_os("JAVA_HOME").filter(|it| !it.is_empty()).map(PathBuf::from);
+    let home =
+        home.or_else(|| Some(java?.parent()?.parent()?.to_owned())).expect("a JDK is needed: set JAVA_HOME");
+    let class_path = ClassPath::from_entries(&["*.jar".to_owned()], &lib).with_jdk(&home);
+    let packages = ["org.apache.zookeeper".to_owned(), "org.apache.jute".to_owned()];
+    Some(Program::of(&class_path.open(17), &Scope::of(&packages), &StateOptions::default(), |_| {}))
+}
+
+/// The lines that the program can write.
+struct Lines(Vec<Line>);
+
+struct Line {
+    level: &'static str,
+    class: String,
+    method: String,
+    line: u16,
+    text: String,
+    has_exception: bool,
+}
+
+impl Lines {
+    fn of(program: &Program) -> Lines {
+        let of = |it: &Statement| {
+            let world = &program.world;
+            let place = &it.written;
+            let part = |it: &Part| match it {
+                Part::Text(text) => text.clone(),
+                Part::Hole => "0x17".to_owned(),
+            };
+            let class = world.show_type(world.method(place.method).owner);
+            let text: String = it.templates[0].parts().iter().map(part).collect();
+            let level = match it.level {
+                Level::Debug | Level::Trace => "DEBUG",
+                Level::Warn => "WARN ",
+                Level::Error | Level::Fatal => "ERROR",
+                _ => "INFO ",
+            };
+            let method = String::from_utf8_lossy(world.method_name(place.method)).into_owned();
+            let text = text.replace('\n', " ");
+            Line { level, class, method, line: place.line, text, has_exception: it.has_exception }
+        };
+        let written = program.statements.statements().iter().filter(|it| it.line > 0 && it.written.line > 0);
+        Lines(written.map(of).collect())
+    }
+
+    /// A run: each thread writes the same in every run but for one line in `alike`, and how they interleave follows from the
+    /// seed. Towards the end it has as many of the `missing`.
+    fn log(&self, seed: u64, alike: usize, missing: usize) -> String {
+        let mut random = Random(seed);
+        let mut done = [0_usize; THREADS];
+        let mut text = String::new();
+        let seldom = self.0.len() * 3 / 4;
+        let mut write = |n: usize, thread: usize, line: &Line| {
+            let (seconds, ms) = (n / 1000, n % 1000);
+            let class = line.class.rsplit('.').next().unwrap_or_default();
+            text += &format!(
+                "2021-07-28 13:{:02}:{:02},{ms:03} [myid:1] - {} [worker-{thread}:{class}@{}] - {}\n",
+                seconds / 60,
+                seconds % 60,
+                line.level,
+                line.line,
+                line.text
+            );
+            if line.has_exception {
+                text += "java.io.IOException: no space left on device\n";
+                text += "\tat java.base/java.io.FileOutputStream.write(FileOutputStream.java:354)\n";
+                text += &format!("\tat {}.{}({class}.java:{})\n", line.class, line.method, line.line);
+            }
+        };
+        for n in 0..LINES {
+            let thread = random.below(THREADS);
+            let mut line = (done[thread] * 31 + thread * 7) % seldom;
+            done[thread] += 1;
+            if alike < usize::MAX && random.below(alike) == 0 {
+                line = random.below(seldom);
+            }
+            write(n, thread, &self.0[line]);
+            let last = LINES - 10 * missing.max(1);
+            if missing > 0 && n >= last && n % 10 == 0 {
+                write(n, thread, &self.0[seldom + (n - last) / 10 % (self.0.len() - seldom)]);
+            }
+        }
+        if missing > 0 {
+            text += "2021-07-28 13:59:59,999 [myid:1] - ERROR [main:Main@1] - this is the end of it\n";
+        }
+        text
+    }
+}
+
+/// The executions of a normal run: a few sites are executed often, most seldom, in all a million times.
+fn executions(case: &Case) -> Vec<ByThread> {
+    let mut random = Random(5);
+    let sites = case.catalogue().sites().len();
+    let mut by_site: Vec<Vec<u32>> = vec![Vec::new(); sites];
+    for order in 0..INSTANCES as u32 {
+        // The smaller of two is small more often than not, and the smallest of four all the more.
+        let site = (0..4).map(|_| random.below(sites)).min().unwrap_or(0);
+        // Which sites are the busy ones must not follow the order of the classes.
+        by_site[site * 7919 % sites].push(order);
+    }
+    let mut found = Vec::new();
+    for (site, orders) in by_site.into_iter().enumerate() {
+        for thread in 0..THREADS {
+            let own: Vec<u32> =
+                orders.iter().copied().filter(|it| *it as usize % THREADS == thread).collect();
+            if own.is_empty() {
+                continue;
+            }
+            let positions: Vec<u32> =
+                own.iter().map(|it| (*it as usize * LINES / INSTANCES) as u32).collect();
+            found.push(ByThread {
+                site: site as u32,
+                node: "node".to_owned(),
+                thread: format!("worker-{thread}"),
+                ends: positions.clone(),
+                orders: own,
+                positions,
+                stacks: Vec::new(),
+            });
+        }
+    }
+    found
+}
+
+fn settings() -> Settings {
+    let watch =
+        Watch { kinds: Vec::new(), classes: Vec::new(), methods: Vec::new(), level: WatchLevel::Event };
+    Settings {
+        workload: "w".to_owned(),
+        plan: Plan { record: Record { watch: vec![watch], ..Record::default() }, ..Plan::default() },
+        search: SearchOptions { strategy: Strategy::Full, window: 10, step: 1, seed: 0 },
+        kinds: Kinds { exceptions: true, delay_ms: Some(10_000) },
+        budget: u64::MAX,
+        normal_runs: 1,
+        replays: 0,
+        patience: u64::MAX,
+        keep_going: false,
+    }
+}
+
+/// The log of a trial as the lab gives it. A round records nothing, so nobody looks at its map and its trace.
+fn evidence(log: &Path) -> Evidence {
+    let bytes = mapped(&fs::read(log).expect("the log is there"));
+    Evidence::new(
+        mapped(&[0]),
+        mapped(&[0]),
+        vec![LogBytes { process: "node".to_owned(), incarnation: 1, bytes }],
+    )
+}
+
+fn mapped(bytes: &[u8]) -> Mmap {
+    let mut map = MmapMut::map_anon(bytes.len()).expect("there is memory");
+    map.copy_from_slice(bytes);
+    map.make_read_only().expect("it is ours")
+}
+
+fn outcome(plan: &Plan) -> Outcome {
+    let candidate = |(at, it): (usize, &hypocenter_plan::Candidate)| CandidateOutcome {
+        site: it.site.clone(),
+        fault: it.fault.clone(),
+        hits: 1,
+        result: if at == 0 {
+            CandidateResult::Injected(Injection {
+                jvm: 0,
+                node: "node".to_owned(),
+                thread: "worker-1".to_owned(),
+                occurrence: 1,
+                at_ms: 1.0,
+                times: 1,
+                threw: None,
+                stack_hash: 0,
+                stack: Vec::new(),
+            })
+        } else {
+            CandidateResult::NotNeeded
+        },
+    };
+    Outcome {
+        version: FORMAT_VERSION,
+        end: End::Exited { status: 0 },
+        wall_ms: 1,
+        failure: Some(OracleOutcome { happened: false, why: String::new() }),
+        processes: Vec::new(),
+        candidates: plan.candidates.iter().enumerate().map(candidate).collect(),
+        jvms: Vec::new(),
+        problems: Vec::new(),
+    }
+}
+
+/// How long this thread has been on a processor, where the kernel says so.
+fn on_cpu() -> Option<Duration> {
+    let schedstat = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    Some(Duration::from_nanos(schedstat.split(' ').next()?.parse().ok()?))
+}
+
+/// The times of one part, in milliseconds: by the wall and by the CPU.
+#[derive(Default)]
+struct Times {
+    wall: Vec<f64>,
+    cpu: Vec<f64>,
+}
+
+impl Times {
+    fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        let (wall, cpu) = (Instant::now(), on_cpu());
+        let result = black_box(work());
+        let ms = |it: Duration| it.as_secs_f64() * 1e3;
+        let spent = wall.elapsed();
+        self.wall.push(ms(spent));
+        self.cpu.push(cpu.zip(on_cpu()).map_or(ms(spent), |(before, after)| ms(after - before)));
+        result
+    }
+
+    fn line(&self, name: &str) -> String {
+        let median = |times: &[f64]| {
+            let mut sorted = times.to_vec();
+            sorted.sort_unstable_by(f64::total_cmp);
+            (sorted[sorted.len() / 2], sorted[sorted.len() - 1])
+        };
+        let (wall, cpu) = (median(&self.wall), median(&self.cpu));
+        format!("  {name:<24}{:>8.1}{:>8.1}{:>12.1}{:>8.1}", cpu.0, cpu.1, wall.0, wall.1)
+    }
+}
+
+fn measure(case: &Arc<Case>, trials: &[PathBuf], directory: &Path) {
+    let mut engine = Reproduce::new(case.clone(), settings());
+    let job = one(&mut engine);
+    let normal = engine.digester().digest(&without_record(&job), &[evidence(&trials[0])]);
+    let missing = (LINES as u32 - 10 * MISSING as u32..LINES as u32).collect();
+    let recorded = Some(executions(case));
+    let Work::Trial { plan, .. } = &job.work else { unreachable!("a trial was asked for") };
+    let normal = Digest { missing, recorded, ..normal };
+    let mut begin = Times::default();
+    begin.time(|| engine.tell(job.id, Some(&outcome(plan)), normal));
+    let [mut read, mut digest, mut tell, mut choose, mut write, mut all] =
+        std::array::from_fn(|_| Times::default());
+    let mut job = one(&mut engine);
+    let reader = engine.digester();
+    let mut window = 0;
+    for round in 0..ROUNDS {
+        let Work::Trial { plan, .. } = &job.work else { unreachable!("a trial was asked for") };
+        let outcome = outcome(plan);
+        window = window.max(plan.candidates.len());
+        let evidence = [evidence(&trials[1 + round % (trials.len() - 1)])];
+        read.time(|| Log::read(&evidence[0].logs()[0].bytes).expect("the log was read before").len());
+        job = all.time(|| {
+            let digested = digest.time(|| reader.digest(&job, &evidence));
+            tell.time(|| engine.tell(job.id, Some(&outcome), digested));
+            let next = choose.time(|| one(&mut engine));
+            let Work::Trial { plan, .. } = &next.work else { unreachable!("a trial was asked for") };
+            write.time(|| {
+                let json = serde_json::to_vec_pretty(plan).expect("a plan is always JSON");
+                fs::write(directory.join("plan.json"), json).expect("a plan is written");
+            });
+            next
+        });
+    }
+    let verdict = engine.verdict();
+    println!(
+        "  {} observables, {} sites of {} lead there, {} reached, {} instances; {} rounds of up to {window} faults",
+        verdict.missing.len(),
+        verdict.sites_inferred,
+        verdict.sites_total,
+        verdict.sites_reached,
+        verdict.instances,
+        verdict.rounds.len()
+    );
+    println!("  {:<24}{:>8}{:>8}{:>12}{:>8}", "ms", "CPU", "worst", "wall", "worst");
+    println!("{}", begin.line("once: space and search"));
+    println!("{}", read.line("(read the log)"));
+    println!("{}", digest.line("read, tie and compare"));
+    println!("{}", tell.line("tell"));
+    println!("{}", choose.line("choose"));
+    println!("{}", write.line("write the plan"));
+    println!("{}", all.line("all"));
+    let mut sorted = all.cpu.clone();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let median = sorted[sorted.len() / 2];
+    println!("  {median:.1} ms of {REACH_MS:.0}: {}", if median <= REACH_MS { "met" } else { "open" });
+}
+
+fn one(engine: &mut Reproduce) -> Job {
+    let Next::Start(mut jobs) = engine.next(1) else { panic!("there is more to try") };
+    jobs.pop().expect("at least one")
+}
+
+/// The same job, of which only the log is read: what a trace says is made up here.
+fn without_record(job: &Job) -> Job {
+    let mut job = job.clone();
+    if let Work::Trial { plan, .. } = &mut job.work {
+        plan.record.watch.clear();
+    }
+    job
+}

@@ -1,0 +1,322 @@
+//! The log of the failure beside that of a trial, around the fault and the symptom.
+//!
+//! What both have stands in one row. The rows are in the order of the failure's log; what only the trial has stands where
+//! its moment lies there. Data only: whoever shows it finds the form.
+
+use hypocenter_engine::Evidence;
+use hypocenter_logs::{Entry, Level, Moment, Position};
+use rustc_hash::FxHashSet;
+use serde::Serialize;
+
+use crate::case::{Case, Compared, TrialLog, in_order, read};
+use crate::recording::struck;
+
+/// The most rows that are picked.
+const ROWS_MAX: usize = 32;
+/// Rows before the fault, and behind it.
+const AROUND_FAULT: (usize, usize) = (3, 6);
+/// Rows before the symptom, and behind it.
+const AROUND_SYMPTOM: (usize, usize) = (3, 2);
+/// Rows on both sides of anything else that only the failure has.
+const AROUND_SHOWN: (usize, usize) = (1, 1);
+/// How much of a message is kept.
+const MESSAGE_CHARS_MAX: usize = 300;
+
+/// See the module.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Beside {
+    /// The rows that were picked, in order.
+    pub rows: Vec<Row>,
+    /// Whether the logs are of more than one node.
+    pub several_nodes: bool,
+    /// The observables that the trial shows, as numbers of keys of the case.
+    #[serde(skip)]
+    pub matched: Vec<u32>,
+}
+
+/// A row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Row {
+    /// An entry of the failure, of the trial, or one that both have.
+    Entries {
+        /// The failure's.
+        failure: Option<Box<Line>>,
+        /// The trial's.
+        trial: Option<Box<Line>>,
+        /// Why it is of interest.
+        is: Interest,
+    },
+    /// The fault, by its number in the plan.
+    Fault(u32),
+    /// So many rows were left out.
+    Gap(usize),
+}
+
+/// Why a row is of interest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Interest {
+    /// It stands around something that is.
+    Around,
+    /// Normal runs do not show it.
+    Observable,
+    /// It says that the failure happened.
+    Symptom,
+}
+
+/// An entry, as far as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Line {
+    /// The node.
+    pub node: String,
+    /// Its line in the log.
+    pub line: u32,
+    /// When, on the clock of its log.
+    pub time_ms: Option<i64>,
+    /// The thread.
+    pub thread: Option<String>,
+    /// How serious it is.
+    pub level: Option<&'static str>,
+    /// What it says.
+    pub message: String,
+    /// The exception that was logged with it.
+    pub exception: Option<String>,
+}
+
+impl Line {
+    fn of(node: &str, entry: &Entry<'_>) -> Line {
+        let first = entry.trace().exceptions.first().map(|it| it.class.to_owned());
+        Line {
+            node: node.to_owned(),
+            line: entry.line,
+            time_ms: entry.time_ms,
+            thread: entry.thread.map(str::to_owned),
+            level: entry.level.map(level_name),
+            message: entry.first_line().chars().take(MESSAGE_CHARS_MAX).collect(),
+            exception: first,
+        }
+    }
+}
+
+fn level_name(level: Level) -> &'static str {
+    match level {
+        Level::Trace => "TRACE",
+        Level::Debug => "DEBUG",
+        Level::Info => "INFO",
+        Level::Warn => "WARN",
+        Level::Error => "ERROR",
+        Level::Fatal => "FATAL",
+    }
+}
+
+/// Where a row stands, before its text is made.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    /// Among the entries of the failure, in halves: what only the trial has stands between two of them.
+    place: u64,
+    /// Among the entries of the trial, in halves: a fault stands between two of them.
+    order: u64,
+    what: What,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    Entries { failure: Option<Position>, trial: Option<Position> },
+    Fault(u32),
+}
+
+impl Case {
+    /// The failure beside a trial. `normal` has the keys of the case of which normal runs do not show all entries, each with
+    /// how many they show. Nothing if the trial left no log.
+    pub fn beside(&self, evidence: &Evidence, normal: &[(u32, u32)]) -> Option<Beside> {
+        let (logs, _) = read(evidence.logs());
+        if logs.is_empty() {
+            return None;
+        }
+        let compared = self.compare(&logs);
+        let shown = |&&(key, matched): &&(u32, u32)| compared.digest.matched[key as usize] > matched;
+        let matched: Vec<u32> = normal.iter().filter(shown).map(|it| it.0).collect();
+        let faults = match (evidence.map(), evidence.trace()) {
+            (Ok(map), Ok(trace)) => struck(self, &compared.trial, &map, &trace),
+            _ => Vec::new(),
+        };
+        let mut slots = self.slots(&compared);
+        let orders = orders(&compared);
+        let mut finder = compared.timeline.finder();
+        for it in &faults {
+            let moment = Moment::After { node: it.node, entries: it.entries };
+            let place = finder.place(moment).unwrap_or(0.0) as u64;
+            let last = it.entries.checked_sub(1).and_then(|at| orders[it.node as usize].get(at as usize));
+            let order = last.map_or(0, |&it| 2 * u64::from(it) + 1);
+            slots.push(Slot { place: 2 * place, order, what: What::Fault(it.candidate) });
+        }
+        slots.sort_by_key(|it| (it.place, it.order));
+        let interest: Vec<Interest> = slots.iter().map(|it| self.interest(it, normal)).collect();
+        let picked = picked(&slots, &interest);
+        let rows = self.rows(&slots, &interest, &picked, &logs);
+        let several_nodes = self.failure.len() > 1 || compared.trial.len() > 1;
+        Some(Beside { rows, several_nodes, matched })
+    }
+
+    /// All rows but the faults.
+    fn slots(&self, compared: &Compared) -> Vec<Slot> {
+        let orders = orders(compared);
+        let order = |it: Position| 2 * u64::from(orders[it.node as usize][it.entry as usize]);
+        let mut slots = Vec::new();
+        let mut paired: FxHashSet<Position> = FxHashSet::default();
+        for (node, places) in (0..).zip(&self.places) {
+            for (entry, &(_, place)) in (0..).zip(places) {
+                let position = Position { node, entry };
+                let trial = compared.comparison.partner(position);
+                paired.extend(trial);
+                let what = What::Entries { failure: Some(position), trial };
+                slots.push(Slot { place: 2 * u64::from(place) + 1, order: trial.map_or(0, order), what });
+            }
+        }
+        let mut finder = compared.timeline.finder();
+        for (node, it) in (0..).zip(&compared.trial) {
+            for entry in 0..it.entries().len() as u32 {
+                let position = Position { node, entry };
+                if paired.contains(&position) {
+                    continue;
+                }
+                let place = finder.place(Moment::After { node, entries: entry }).unwrap_or(0.0) as u64;
+                let what = What::Entries { failure: None, trial: Some(position) };
+                slots.push(Slot { place: 2 * place, order: order(position), what });
+            }
+        }
+        slots
+    }
+
+    fn interest(&self, slot: &Slot, normal: &[(u32, u32)]) -> Interest {
+        let What::Entries { failure: Some(it), .. } = slot.what else { return Interest::Around };
+        let (key, place) = self.places[it.node as usize][it.entry as usize];
+        if self.symptoms().binary_search(&place).is_ok() {
+            Interest::Symptom
+        } else if normal.iter().any(|it| it.0 == key) {
+            Interest::Observable
+        } else {
+            Interest::Around
+        }
+    }
+
+    fn rows(&self, slots: &[Slot], interest: &[Interest], picked: &[usize], logs: &[TrialLog]) -> Vec<Row> {
+        let by_process: Vec<(&str, Vec<Entry<'_>>)> = logs
+            .chunk_by(|a, b| a.process == b.process)
+            .map(|it| (it[0].process.as_str(), in_order(it)))
+            .collect();
+        let of_trial = |it: Position| {
+            let (process, entries) = by_process.get(it.node as usize)?;
+            Some(Line::of(process, entries.get(it.entry as usize)?))
+        };
+        let of_failure = |it: Position| {
+            let log = self.failure.get(it.node as usize)?;
+            Some(Line::of(log.tied.node(), &log.log.entry(it.entry as usize)?))
+        };
+        let mut rows = Vec::new();
+        let mut next = 0;
+        for &at in picked {
+            if at > next {
+                rows.push(Row::Gap(at - next));
+            }
+            next = at + 1;
+            rows.push(match slots[at].what {
+                What::Fault(number) => Row::Fault(number),
+                What::Entries { failure, trial } => Row::Entries {
+                    failure: failure.and_then(of_failure).map(Box::new),
+                    trial: trial.and_then(of_trial).map(Box::new),
+                    is: interest[at],
+                },
+            });
+        }
+        if slots.len() > next && !rows.is_empty() {
+            rows.push(Row::Gap(slots.len() - next));
+        }
+        rows
+    }
+}
+
+/// For each process of a trial, for each entry, its place among all in the order of time.
+fn orders(compared: &Compared) -> Vec<Vec<u32>> {
+    let mut all: Vec<(i64, usize, usize)> = Vec::new();
+    for (node, it) in compared.trial.iter().enumerate() {
+        let mut last = i64::MIN;
+        for (at, entry) in it.entries().iter().enumerate() {
+            last = last.max(entry.time_ms.unwrap_or(last));
+            all.push((last, node, at));
+        }
+    }
+    all.sort_by_key(|it| it.0);
+    let mut orders: Vec<Vec<u32>> = compared.trial.iter().map(|it| vec![0; it.entries().len()]).collect();
+    for (order, &(_, node, at)) in (0..).zip(&all) {
+        orders[node][at] = order;
+    }
+    orders
+}
+
+/// The rows that are shown, ascending: around the faults, around the first symptom that both logs have, and then around what
+/// else normal runs do not show, as long as there is room.
+fn picked(slots: &[Slot], interest: &[Interest]) -> Vec<usize> {
+    let is_fault = |&at: &usize| matches!(slots[at].what, What::Fault(_));
+    let has_both = |&at: &usize| matches!(slots[at].what, What::Entries { failure: Some(_), trial: Some(_) });
+    let all = || 0..slots.len();
+    let symptom = |at: &usize| interest[*at] == Interest::Symptom;
+    let observable = |at: &usize| interest[*at] == Interest::Observable;
+    let mut wanted: Vec<(usize, (usize, usize))> = Vec::new();
+    wanted.extend(all().filter(is_fault).map(|at| (at, AROUND_FAULT)));
+    let first_symptom = all().filter(symptom).find(has_both).or_else(|| all().find(symptom));
+    wanted.extend(first_symptom.map(|at| (at, AROUND_SYMPTOM)));
+    wanted.extend(all().filter(observable).filter(has_both).map(|at| (at, AROUND_SHOWN)));
+    wanted.extend(all().filter(observable).map(|at| (at, AROUND_SHOWN)));
+    let mut picked: FxHashSet<usize> = FxHashSet::default();
+    for (at, (before, behind)) in wanted {
+        let range = at.saturating_sub(before)..(at + behind + 1).min(slots.len());
+        let new = range.clone().filter(|it| !picked.contains(it)).count();
+        if new > 0 && picked.len() + new <= ROWS_MAX {
+            picked.extend(range);
+        }
+    }
+    let mut picked: Vec<usize> = picked.into_iter().collect();
+    picked.sort_unstable();
+    picked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A row for each letter: `b` both logs have, `F` is the fault, `o` an observable and `s` a symptom that both have.
+    fn picked_of(rows: &str) -> Vec<usize> {
+        let position = Some(Position { node: 0, entry: 0 });
+        let what = |it: char| match it {
+            'F' => What::Fault(0),
+            _ => What::Entries { failure: position, trial: position },
+        };
+        let interest = |it: char| match it {
+            'o' => Interest::Observable,
+            's' => Interest::Symptom,
+            _ => Interest::Around,
+        };
+        let slots: Vec<Slot> = rows.chars().map(|it| Slot { place: 0, order: 0, what: what(it) }).collect();
+        picked(&slots, &rows.chars().map(interest).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_rows_around_the_fault_and_the_symptom_are_picked() {
+        let check = |rows: &str, expected: &[usize]| assert_eq!(picked_of(rows), expected, "{rows}");
+        check("", &[]);
+        check("bbbb", &[]);
+        check("bbbbbFbbbbbbbbbb", &[2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+        check("bbbbbbsbbbb", &[3, 4, 5, 6, 7, 8]);
+        check("obbbbbbbsb", &[0, 1, 5, 6, 7, 8, 9]);
+    }
+
+    #[test]
+    fn there_are_never_more_rows_than_can_be_read() {
+        let picked = picked_of(&("bbob".repeat(1000) + "F" + &"ob".repeat(1000) + "s"));
+        assert!(picked.len() <= ROWS_MAX, "{}", picked.len());
+        // The fault and the symptom are there however much else is of interest.
+        assert!(picked.contains(&4000) && picked.contains(&6001), "{picked:?}");
+    }
+}

@@ -1,0 +1,85 @@
+//! How a fault leads to lines of the failure log, as ways through the causal graph.
+
+use hypocenter_plan::{Fault, Site};
+use hypocenter_program::{CallId, CausalGraph, EdgeKind, GraphOptions, MethodId, Node};
+
+use crate::case::Case;
+use crate::catalogue::NamedFrame;
+use crate::statements::copies;
+
+/// The most log statements that are started from: what is shown is a handful.
+const STARTS_MAX: usize = 64;
+
+/// The ways from a fault to what it made the system log.
+#[derive(Debug)]
+pub struct Causes {
+    /// The graph that they go through.
+    pub graph: CausalGraph,
+    /// The ways, the shortest first; one for each line that the fault leads to.
+    pub ways: Vec<Way>,
+    /// The lines whose stack trace names the fault, as keys of the case, with the frame.
+    pub named: Vec<(u32, NamedFrame)>,
+}
+
+/// A way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Way {
+    /// Where it leads, as a key of the case.
+    pub key: u32,
+    /// How many events it has.
+    pub distance: u32,
+    /// The nodes of the graph, the log statement first and the fault last, each with why the one before needs it.
+    pub path: Vec<(u32, Option<EdgeKind>)>,
+}
+
+impl Case {
+    /// How a fault leads to lines of the failure log, which are given as keys.
+    pub fn causes(&self, site: &Site, fault: &Fault, keys: &[u32]) -> Option<Causes> {
+        let Fault::Exception { class, .. } = fault else { return None };
+        let program = self.program();
+        let (world, faults) = (&program.world, &program.faults);
+        let call = self.catalogue().call(self.catalogue().find(site)?);
+        let class = world.find_type(class.replace('.', "/").as_bytes())?;
+        let mut starts: Vec<(MethodId, u16)> = Vec::new();
+        let mut owners: Vec<u32> = Vec::new();
+        for &key in keys {
+            let statements = &self.keys()[key as usize].wanted.statements;
+            for it in statements.iter().flat_map(|&number| copies(program, number)) {
+                let written = it.via.map(|_| (it.written.method, it.written.instruction));
+                for place in std::iter::once((it.method, it.instruction)).chain(written) {
+                    starts.push(place);
+                    owners.push(key);
+                }
+            }
+            if starts.len() >= STARTS_MAX {
+                break;
+            }
+        }
+        let takes = |at: CallId, exception| at == call && faults.thrown(world, at, exception) == Some(class);
+        let graph = CausalGraph::of(program.causes(), &starts, GraphOptions::default(), takes);
+        let is_fault = |node: &Node| match *node {
+            Node::New(at, it) | Node::External(at, it) => takes(at, it),
+            _ => false,
+        };
+        let nodes: Vec<u32> = (0..).zip(graph.nodes()).filter(|it| is_fault(it.1)).map(|it| it.0).collect();
+        let mut ways: Vec<Way> = Vec::new();
+        for (start, &key) in owners.iter().enumerate() {
+            let found = graph.ways(start);
+            let nearest = nodes.iter().filter_map(|&it| Some((found.distance(it)?, it))).min();
+            let Some((distance, node)) = nearest else { continue };
+            let way = Way { key, distance, path: found.path(node) };
+            match ways.iter_mut().find(|it| it.key == key) {
+                Some(before) if before.distance <= distance => {}
+                Some(before) => *before = way,
+                None => ways.push(way),
+            }
+        }
+        ways.sort_by_key(|it| (it.distance, it.key));
+        let frame = |key: u32| {
+            let wanted = &self.keys()[key as usize].wanted;
+            self.catalogue().frame_of(program, wanted, call, class).map(|it| (key, it))
+        };
+        let named = keys.iter().filter_map(|&key| frame(key)).collect();
+        Some(Causes { graph, ways, named })
+    }
+}

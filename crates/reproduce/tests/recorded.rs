@@ -1,0 +1,321 @@
+//! Engines on outcomes that are known: a campaign that was killed goes on as if nothing had been, and a game on a recording
+//! needs as many rounds as a campaign.
+//!
+//! The program is real, its runs are not: two threads execute every site in turns, of what may happen in a trial that happens
+//! which is reached first, and what comes of it is said by [`World::trial`].
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, OnceLock};
+
+use hypocenter_engine::{Digester, Engine, Job, Next, Work};
+use hypocenter_logs::Log;
+use hypocenter_plan::{
+    Candidate, CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Injection, OracleOutcome, Outcome,
+    Plan, Record, SiteKind, Watch, WatchLevel,
+};
+use hypocenter_program::{ClassPath, Program, Scope, StateOptions};
+use hypocenter_reproduce::{
+    ByThread, Case, Comparison, Digest, Kinds, Recorded, Reproduce, SearchOptions, Settings, Standing,
+    Strategy,
+};
+
+/// How often each thread executes each site.
+const TIMES: u32 = 7;
+const THREADS: [&str; 2] = ["main", "flusher"];
+const FAILURE: &str = "\
+2026-01-01 10:00:00,000 INFO  [main] store.Store: loaded
+2026-01-01 10:00:01,000 INFO  [main] store.Store: saved
+2026-01-01 10:00:02,000 INFO  [flusher] store.Store: saved
+2026-01-01 10:00:03,000 WARN  [flusher] store.Store: cannot save
+java.io.IOException: no space
+\tat java.base/java.io.FileOutputStream.write(FileOutputStream.java:354)
+\tat store.Store.save(Store.java:28)
+2026-01-01 10:00:04,000 ERROR [main] store.Store: edits are lost
+";
+
+fn java_home() -> PathBuf {
+    if let Some(home) = std::env::var_os("JAVA_HOME").filter(|home| !home.is_empty()) {
+        return home.into();
+    }
+    let path = std::env::var_os("PATH").expect("a PATH");
+    let java = std::env::split_paths(&path).map(|it| it.join("java")).find(|it| it.is_file());
+    let java = java.expect("these tests need a JDK: set JAVA_HOME, or put java on the PATH");
+    java.canonicalize().expect("java exists").ancestors().nth(2).expect("it is in bin").to_owned()
+}
+
+fn case() -> Arc<Case> {
+    static CASE: OnceLock<Arc<Case>> = OnceLock::new();
+    let made = CASE.get_or_init(|| {
+        let classes = Path::new(env!("CARGO_TARGET_TMPDIR")).join("store");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/java/store/Store.java");
+        let mut javac = Command::new(java_home().join("bin/javac"));
+        assert!(javac.arg("-g").arg("-d").arg(&classes).arg(source).status().expect("javac runs").success());
+        let class_path = ClassPath::from_entries(&[".".to_owned()], &classes).with_jdk(&java_home());
+        let scope = Scope::of(&["store".to_owned()]);
+        let program = Program::of(&class_path.open(17), &scope, &StateOptions::default(), |_| {});
+        let failure = Log::read(FAILURE.as_bytes()).expect("a log");
+        Arc::new(Case::new(program, vec![("n".to_owned(), failure)], |it| it.contains("edits are lost")))
+    });
+    made.clone()
+}
+
+fn settings(strategy: Strategy, window: usize) -> Settings {
+    let watch = Watch {
+        kinds: vec![SiteKind::Call],
+        classes: vec!["store.*".to_owned()],
+        methods: Vec::new(),
+        level: WatchLevel::Stack,
+    };
+    Settings {
+        workload: "w".to_owned(),
+        plan: Plan { record: Record { watch: vec![watch], ..Record::default() }, ..Plan::default() },
+        search: SearchOptions { strategy, window, step: 1, seed: 3 },
+        kinds: Kinds { exceptions: true, delay_ms: Some(1000) },
+        budget: 60,
+        normal_runs: 1,
+        replays: 2,
+        patience: 12,
+        keep_going: false,
+    }
+}
+
+/// Every site in turns, first by the one thread and then by the other.
+fn executions(case: &Case) -> Vec<ByThread> {
+    let sites = case.catalogue().sites().len() as u32;
+    let of = |site: u32, thread: u32| {
+        let orders: Vec<u32> = (0..TIMES).map(|it| (it * 2 + thread) * sites + site).collect();
+        let places: Vec<u32> = orders.iter().map(|it| it * 5 / (2 * TIMES * sites)).collect();
+        ByThread {
+            site,
+            node: "n".to_owned(),
+            thread: THREADS[thread as usize].to_owned(),
+            ends: places.clone(),
+            positions: places,
+            // Each thread comes on a way of its own.
+            stacks: vec![u64::from(thread) + 1; orders.len()],
+            orders,
+        }
+    };
+    (0..sites).flat_map(|site| [of(site, 0), of(site, 1)]).collect()
+}
+
+/// What happens.
+struct World {
+    case: Arc<Case>,
+    executions: Vec<ByThread>,
+}
+
+impl World {
+    fn new() -> World {
+        World { executions: executions(&case()), case: case() }
+    }
+
+    fn key(&self, message: &str) -> usize {
+        let keys = self.case.keys();
+        keys.iter()
+            .position(|it| it.message.contains(message))
+            .unwrap_or_else(|| panic!("{message}: {keys:?}"))
+    }
+
+    /// When an instance comes.
+    fn place(&self, it: &Candidate) -> Option<u32> {
+        let site = self.case.catalogue().find(&it.site)?;
+        let number = it.when.occurrence? as usize - 1;
+        let own = self
+            .executions
+            .iter()
+            .find(|by| by.site == site && Some(&by.thread) == it.when.thread.as_ref())?;
+        own.orders.get(number).copied()
+    }
+
+    fn trial(&self, plan: &Plan) -> (Outcome, Digest) {
+        let mut reached: Vec<(u32, usize)> =
+            plan.candidates.iter().enumerate().filter_map(|(at, it)| Some((self.place(it)?, at))).collect();
+        reached.sort_unstable();
+        reached.truncate(plan.limit as usize);
+        let happens = |at: usize| reached.iter().any(|it| it.1 == at);
+        let mut matched = vec![0; self.case.keys().len()];
+        matched[self.key("loaded")] = 1;
+        matched[self.key("saved")] = 2;
+        let mut failed = false;
+        for (_, at) in &reached {
+            let it = &plan.candidates[*at];
+            let is_exception = it.fault.to_string().contains("Exception");
+            if it.site.method == "save" && is_exception {
+                matched[self.key("cannot save")] = 1;
+                // What is lost is lost only once, at one call.
+                failed |= it.site.callee.as_deref().is_some_and(|it| it.contains(".write("))
+                    && it.when.occurrence == Some(5)
+                    && it.when.thread.as_deref() == Some("flusher");
+            }
+        }
+        matched[self.key("edits are lost")] = u32::from(failed);
+        let result = |at: usize| match happens(at) {
+            true => CandidateResult::Injected(Injection {
+                jvm: 0,
+                node: "n".to_owned(),
+                thread: plan.candidates[at].when.thread.clone().unwrap_or_default(),
+                state: None,
+                occurrence: plan.candidates[at].when.occurrence.unwrap_or(1),
+                at_ms: 1.0,
+                times: 1,
+                threw: None,
+                stack_hash: 0,
+                stack: Vec::new(),
+            }),
+            false => CandidateResult::NotNeeded,
+        };
+        let candidate = |(at, it): (usize, &Candidate)| CandidateOutcome {
+            site: it.site.clone(),
+            fault: it.fault.clone(),
+            hits: 1,
+            result: result(at),
+        };
+        let outcome = Outcome {
+            version: FORMAT_VERSION,
+            end: End::Exited { status: 0 },
+            wall_ms: 1,
+            failure: Some(OracleOutcome { happened: failed, why: "the world says so".to_owned() }),
+            processes: Vec::new(),
+            candidates: plan.candidates.iter().enumerate().map(candidate).collect(),
+            jvms: Vec::new(),
+            problems: Vec::new(),
+        };
+        let mut digest = Digest { matched, ..Digest::default() };
+        if !plan.record.watch.is_empty() {
+            digest.missing = vec![3, 4];
+            digest.recorded = Some(self.executions.clone());
+            // The flusher's stack is the one of the failure log.
+            let all = (0..self.case.logged().len() as u32).collect();
+            digest.stacks = vec![Vec::new(), all];
+        }
+        (outcome, digest)
+    }
+}
+
+/// A line of a journal, as JSON.
+enum Line {
+    Asked(usize, String),
+    Told(String, String, String),
+}
+
+/// Leads an engine to its end, from a journal that was cut and with what was in flight then, and gives the whole journal.
+fn lead<E>(engine: &mut E, world: &World, room: usize, before: &[Line]) -> (E::Verdict, Vec<Line>)
+where
+    E: Engine,
+    E::Digester: Digester<Digest = Digest>,
+{
+    let mut open: Vec<Job> = Vec::new();
+    // As a campaign that is resumed does it.
+    for line in before {
+        match line {
+            Line::Asked(room, jobs) => {
+                let jobs: Vec<Job> = serde_json::from_str(jobs).unwrap();
+                assert_eq!(engine.next(*room), Next::Start(jobs.clone()));
+                open.extend(jobs);
+            }
+            Line::Told(id, outcome, digest) => {
+                let id = serde_json::from_str(id).unwrap();
+                open.retain(|it| it.id != id);
+                let outcome: Outcome = serde_json::from_str(outcome).unwrap();
+                engine.tell(id, Some(&outcome), serde_json::from_str(digest).unwrap());
+            }
+        }
+    }
+    let mut journal = Vec::new();
+    loop {
+        let free = room - open.len();
+        if free > 0 {
+            match engine.next(free) {
+                Next::Start(jobs) => {
+                    journal.push(Line::Asked(free, serde_json::to_string(&jobs).unwrap()));
+                    open.extend(jobs);
+                    continue;
+                }
+                Next::Done => {
+                    assert!(open.is_empty());
+                    return (engine.verdict(), journal);
+                }
+                Next::Wait => assert!(!open.is_empty(), "it waits for nothing"),
+            }
+        }
+        // Jobs end in any order, which follows here from which are open.
+        open.sort_unstable_by_key(|it| it.id);
+        let ends = if open[0].id.0 % 3 == 1 { open.len() - 1 } else { 0 };
+        let job = open.remove(ends);
+        let Work::Trial { plan, .. } = &job.work else { panic!("a study was asked for") };
+        let (outcome, digest) = world.trial(plan);
+        let told =
+            (serde_json::to_string(&job.id), serde_json::to_string(&outcome), serde_json::to_string(&digest));
+        journal.push(Line::Told(told.0.unwrap(), told.1.unwrap(), told.2.unwrap()));
+        engine.tell(job.id, Some(&outcome), digest);
+    }
+}
+
+#[test]
+fn a_campaign_that_was_killed_anywhere_ends_as_one_left_alone() {
+    let world = World::new();
+    let mut rounds = 0;
+    for strategy in Strategy::ALL {
+        // Two at once end in any order; that one at a time does as well is seen by one strategy as by all.
+        for room in if strategy == Strategy::Full { 1..=2 } else { 2..=2 } {
+            let settings = Settings { budget: 30, ..settings(strategy, 2) };
+            let new = || Reproduce::new(case(), settings.clone());
+            let (alone, journal) = lead(&mut new(), &world, room, &[]);
+            rounds = rounds.max(alone.rounds.len());
+            for cut in 0..journal.len() {
+                let (resumed, _) = lead(&mut new(), &world, room, &journal[..cut]);
+                assert_eq!(resumed, alone, "{strategy}, {room} at once, killed after {cut} lines");
+            }
+        }
+    }
+    assert!(rounds > 20, "no campaign was long enough to tell anything: {rounds} rounds");
+}
+
+#[test]
+fn a_game_on_a_recording_needs_as_many_rounds_as_a_campaign() {
+    let world = World::new();
+    let mut reproduced = 0;
+    for strategy in Strategy::ALL {
+        let settings = Settings { replays: 0, patience: u64::MAX, ..settings(strategy, 3) };
+        let (alone, _) = lead(&mut Reproduce::new(case(), settings.clone()), &world, 1, &[]);
+        let compare = |recorded: Recorded, trials: u64| {
+            let mut engine = Comparison::new(case(), settings.clone(), &[strategy], 1, recorded, trials);
+            let (_, journal) = lead(&mut engine, &world, 2, &[]);
+            engine.play_all();
+            (engine.verdict(), journal)
+        };
+        let (games, journal) = compare(Recorded::default(), u64::MAX);
+        let told = (games[0].rounds as usize, &games[0].standing);
+        assert_eq!(told, (alone.rounds.len(), &alone.standing), "{strategy}");
+        reproduced += usize::from(alone.standing == Standing::Reproduced);
+        // What was recorded is enough to play again, and nothing was run twice.
+        let mut recorded = Recorded::default();
+        let mut plans = Vec::new();
+        for line in &journal {
+            match line {
+                Line::Asked(_, jobs) => {
+                    for job in serde_json::from_str::<Vec<Job>>(jobs).unwrap() {
+                        let Work::Trial { plan, .. } = job.work else { panic!("a study was asked for") };
+                        assert!(plan.candidates.len() <= 1);
+                        plans.push((serde_json::to_string(&job.id).unwrap(), plan));
+                    }
+                }
+                Line::Told(id, outcome, digest) => {
+                    let plan = &plans.iter().find(|it| it.0 == *id).expect("it was asked for").1;
+                    let outcome: Outcome = serde_json::from_str(outcome).unwrap();
+                    recorded.add(&case(), plan, &outcome, serde_json::from_str(digest).unwrap());
+                }
+            }
+        }
+        assert_eq!(recorded.faults(), plans.iter().filter(|it| !it.1.candidates.is_empty()).count());
+        let (again, journal) = compare(recorded, 0);
+        assert_eq!(again, games);
+        assert!(journal.is_empty());
+        // And without any of it there is nothing to play on.
+        let (nothing, _) = compare(Recorded::default(), 1);
+        assert_eq!((nothing[0].rounds, &nothing[0].standing), (0, &Standing::Going));
+    }
+    assert!(reproduced >= 3, "{reproduced} strategies got there");
+}
