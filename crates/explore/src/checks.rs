@@ -181,7 +181,7 @@ fn client(outcome: &Outcome, struck: &str, clients: &[ClientOf]) -> Option<Sympt
     if !well().is_empty() {
         return symptom(
             Severity::Critical,
-            format!("{} say they are well, and their clients fail: {names}", well()),
+            format!("clients fail whose nodes say that they are well ({}): {names}", well()),
         );
     }
     let gave_up = ended_nodes(outcome).any(|it| it.name == struck)

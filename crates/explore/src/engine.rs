@@ -386,7 +386,7 @@ impl Explore {
         let injected = injected.map(|it| it.1);
         let symptoms = injected.as_ref().map(|it| self.symptoms(it, outcome, digest)).unwrap_or_default();
         if let Some(injected) = &injected {
-            self.findings.take_down(id.0, injected, &symptoms);
+            self.findings.take_down(id.0, number, injected, &symptoms);
         }
         let record = TrialRecord {
             number,

@@ -51,11 +51,11 @@ pub struct Finding {
     pub severity: Severity,
     /// What was wrong with the worst of its trials, the worst first.
     pub symptoms: Vec<Symptom>,
-    /// Its first trial.
+    /// Its first trial, by its number among those with a fault.
     pub first_trial: u64,
-    /// The trial that its symptoms are of.
+    /// The trial that its symptoms are of, by its number in the campaign.
     pub worst_trial: u64,
-    /// All of its trials that look bad.
+    /// All of its trials that look bad, by their numbers among those with a fault.
     pub trials: Vec<u64>,
     /// Replays of the worst trial that showed a symptom of that kind again, and all replays.
     pub rate: (u64, u64),
@@ -100,8 +100,8 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// Takes a trial down that has symptoms.
-    pub(crate) fn take_down(&mut self, trial: u64, injected: &Injected, symptoms: &[Symptom]) {
+    /// Takes a trial down that has symptoms: its number in the campaign, and among those with a fault.
+    pub(crate) fn take_down(&mut self, trial: u64, number: u64, injected: &Injected, symptoms: &[Symptom]) {
         let Some(worst) = symptoms.iter().map(|it| it.severity).max() else { return };
         let cluster = Cluster::of(injected);
         let stack = cluster.stack.clone();
@@ -111,7 +111,7 @@ impl Findings {
                 stack,
                 severity: worst,
                 symptoms: symptoms.to_vec(),
-                first_trial: trial,
+                first_trial: number,
                 worst_trial: trial,
                 trials: Vec::new(),
                 rate: (0, 0),
@@ -120,8 +120,8 @@ impl Findings {
             self.findings.len() - 1
         });
         let finding = &mut self.findings[at];
-        finding.trials.push(trial);
-        finding.first_trial = finding.first_trial.min(trial);
+        finding.trials.push(number);
+        finding.first_trial = finding.first_trial.min(number);
         if worst > finding.severity {
             (finding.severity, finding.worst_trial) = (worst, trial);
             finding.injected = injected.clone();

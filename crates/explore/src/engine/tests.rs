@@ -302,7 +302,7 @@ fn what_breaks_other_clients_is_found_replayed_and_told_with_its_rate() {
     let [finding] = verdict.findings.as_slice() else { panic!("one: {:#?}", verdict.findings) };
     assert_eq!(finding.severity, Severity::Critical);
     assert!(finding.symptoms[0].why.contains("only clients of other nodes fail: c2"), "{finding:#?}");
-    assert_eq!((finding.first_trial, finding.trials.len(), finding.rate), (3, 2, (1, 2)));
+    assert_eq!((finding.first_trial, finding.trials.len(), finding.rate), (2, 2, (1, 2)));
     let replay = plan_of(&story[8].0);
     assert_eq!(finding.replayed, Some(8));
     let when = &replay.candidates[0].when;
