@@ -8,8 +8,9 @@ use std::path::Path;
 use hypocenter_fuzz::sparse;
 use hypocenter_trace::{
     ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedStack, FALL_THROUGH, InjectedRecord, MapBuilder,
-    NewSite, PatchTally, Placement, ReportKind, Session, SiteId, TrialFile, TrialSpec, level,
+    ArmedStep, NewSite, PatchTally, Placement, ReportKind, Session, SiteId, Step, TrialFile, TrialSpec, level,
 };
+use hypocenter_plan::StateId;
 
 fn main() {
     let mut arguments = std::env::args_os().skip(1);
@@ -57,6 +58,7 @@ fn candidate(site: u32, fault: ArmedFault, stack: ArmedStack) -> ArmedCandidate 
             },
         },
         thread: site.is_multiple_of(2).then(|| "main*".into()),
+        state: (site > 2).then_some(StateId(site)),
         stack,
         occurrence: Some(u64::from(site)),
         probability: None,
@@ -76,6 +78,16 @@ fn candidates() -> Vec<ArmedCandidate> {
     ]
 }
 
+fn steps() -> Vec<ArmedStep> {
+    let steps = [
+        Step::Enter { task: 0, state: Some(StateId(1)) },
+        Step::Reach { task: 0, state: StateId(2) },
+        Step::Leave { task: 0 },
+        Step::Enter { task: 1, state: None },
+    ];
+    (0..).map(SiteId).zip(steps).map(|(site, step)| ArmedStep { site, step }).collect()
+}
+
 fn trial(path: &Path, jvms: u32) {
     let spec = TrialSpec {
         trial: 1,
@@ -85,6 +97,7 @@ fn trial(path: &Path, jvms: u32) {
         map_digest: 3,
         levels: vec![level::COUNT | level::EVENT; 8],
         candidates: if jvms == 0 { Vec::new() } else { candidates() },
+        steps: steps(),
         stack_frames: 8,
         ring_bytes: 64 << 10,
         lossless: jvms == 2,
@@ -115,7 +128,8 @@ fn write_events(session: &Session) {
     let threads = [session.thread(1, "main"), session.thread(17, "worker-\u{e9}")];
     for thread in threads {
         let mut ring = session.ring();
-        ring.switch_to(trial, thread.0);
+        ring.switch_to(trial, thread.0, || StateId(1));
+        ring.came_to(trial, StateId(2), Step::Reach { task: 0, state: StateId(2) });
         for site in 0..6 {
             session.count(SiteId(site));
             ring.hit(trial, site, 1, hypocenter_trace::clock::ticks());
@@ -131,6 +145,7 @@ fn write_events(session: &Session) {
         stack,
         stack_hash: 9,
         threw: session.string("java.io.IOException"),
+        state: StateId(1),
     });
     for kind in [ReportKind::Moved, ReportKind::Unhooked, ReportKind::Refused, ReportKind::Trouble] {
         session.report(kind, 1, "why it is so");

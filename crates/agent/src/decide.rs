@@ -72,6 +72,7 @@ impl Arsenal {
             .map(|(number, candidate)| Armed {
                 number: number as u32,
                 filtered: candidate.thread.is_some()
+                    || candidate.state.is_some()
                     || candidate.stack != ArmedStack::Any
                     || matches!(candidate.node, ArmedNode::Within { .. }),
                 chance: candidate.probability.map(|p| (p.clamp(0.0, 1.0) * u64::MAX as f64) as u64),
@@ -168,6 +169,12 @@ pub(crate) struct Hit<'a> {
 impl Hit<'_> {
     fn fits(&mut self, armed: &Armed) -> bool {
         let candidate = &armed.candidate;
+        if let Some(wanted) = candidate.state {
+            self.thread.identify(self.state, self.session, self.jni, self.who);
+            if self.thread.tasks.state() != wanted {
+                return false;
+            }
+        }
         if let Some(pattern) = &candidate.thread {
             self.thread.identify(self.state, self.session, self.jni, self.who);
             if !glob_matches(pattern, &self.thread.name) {
@@ -258,6 +265,7 @@ impl Hit<'_> {
             stack: self.state.stacks.intern(self.state.jvmti, self.jni, self.session, &frames),
             stack_hash: stack_hash(&frames),
             threw,
+            state: self.thread.tasks.state(),
         });
         trial.set_injected(armed.number, self.session.jvm(), occurrence);
         self.carry_out(armed, prepared)

@@ -2,7 +2,8 @@
 //!
 //! The tool decides and the agent obeys: the instrumentation map says which instruction of which class gets a hook,
 //! the trial's file says what each hook does. A hooked class calls the [`helper`], whose slow path is in
-//! [`natives`]; [`decide`] holds the candidates, [`exceptions`] builds what is thrown, [`transform`] patches. The
+//! [`natives`]; [`decide`] holds the candidates, [`exceptions`] builds what is thrown, [`tasks`] follows the abstract
+//! states of threads, [`transform`] patches. The
 //! [`watcher`] is the agent's one thread, which writes a [`dump`] of the JVM's threads when the tool asks for it.
 //!
 //! Rules that hold everywhere here: nothing is printed on the target's stdout or stderr; no panic leaves a
@@ -22,6 +23,7 @@ mod natives;
 mod options;
 mod stacks;
 mod state;
+mod tasks;
 mod threads;
 mod transform;
 mod watcher;

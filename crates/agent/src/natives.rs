@@ -86,6 +86,15 @@ fn answer(state: &'static State, session: &Session, call: &Call, mut level: u8, 
             thread.ring(session).hit(session.trial(), call.site.0, call.flags(), clock::ticks());
             return Answer::GoOn;
         }
+        if level & level::STATE != 0
+            && let Some(step) = state.tasks.step(call.site)
+        {
+            thread.identify(state, session, jni, call.who);
+            thread.step(session, step);
+            if level & !(level::COUNT | level::STATE) == 0 {
+                return Answer::GoOn;
+            }
+        }
         rare(state, session, jni, &mut thread, call, level, before)
     };
     CURRENT.try_with(work).unwrap_or(Answer::GoOn)

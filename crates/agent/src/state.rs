@@ -10,6 +10,7 @@ use crate::decide::Arsenal;
 use crate::jvmti::Jvmti;
 use crate::mdc::Contexts;
 use crate::stacks::Stacks;
+use crate::tasks::Tasks;
 use crate::{log, watcher};
 
 pub(crate) struct State {
@@ -18,6 +19,7 @@ pub(crate) struct State {
     pub levels: Vec<u8>,
     pub arsenal: Arsenal,
     pub stacks: Stacks,
+    pub tasks: Tasks,
     pub contexts: Contexts,
     pub node: String,
     trial: PathBuf,
@@ -72,6 +74,7 @@ impl State {
             levels: trial.levels(),
             arsenal: Arsenal::new(&trial, &node)?,
             stacks: Stacks::default(),
+            tasks: Tasks::new(trial.steps()?),
             contexts: Contexts::default(),
             node,
             trial: options.trial,

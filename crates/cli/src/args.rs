@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
+use hypocenter_explore::Policy;
 use hypocenter_plan::{Oracle, Span, glob_matches};
 use hypocenter_program::GraphOptions;
 use hypocenter_reproduce::Strategy;
@@ -26,6 +27,7 @@ pub enum Verb {
     Doctor(DoctorArgs),
     Scan(ScanArgs),
     Reproduce(ReproduceArgs),
+    Explore(ExploreArgs),
     Run(RunArgs),
     Inject(InjectArgs),
     Replay(ReplayArgs),
@@ -242,6 +244,121 @@ pub enum RecordLevel {
     Events,
     /// Each hit, with its time, thread and stack
     Stacks,
+}
+
+/// Find the small fault that breaks a part of the service while the rest looks fine
+///
+/// The workload is run without a fault, a few times; then each trial injects one fault, in one
+/// abstract state of one thread, chosen by the policy. A trial is suspicious where only clients of
+/// other nodes fail, where a node says that it is well and its clients fail, where only some clients
+/// fail, or where a node ends that got no fault. Suspicious trials are put together by the place of
+/// their fault, and replayed.
+///
+/// Examples:
+///   hypocenter explore                             the only workload of hypocenter.toml
+///   hypocenter explore cluster --trials 500 --jobs 2
+///   hypocenter explore --faults delays --delay 60s
+///   hypocenter explore --policy random --seed 3 --json
+///   hypocenter explore --resume                    go on where the last campaign was cut short
+///
+/// Exit code: 0 nothing suspicious, 2 findings, 3 you ended it or nothing can be injected, 4 runs
+/// without a fault fail.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct ExploreArgs {
+    /// The workload; by default the only one of hypocenter.toml
+    #[arg(value_name = "WORKLOAD")]
+    pub workload: Option<String>,
+    /// The most trials with a fault
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub trials: u64,
+    /// The seed: all chance follows from it
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Which faults are tried
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', default_value = "exceptions")]
+    pub faults: Vec<ExploreFaults>,
+    /// How long a delay lasts
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "60s")]
+    pub delay: Duration,
+    /// Runs without a fault before the first trial
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=100))]
+    pub normal_runs: u64,
+    /// Replays of each suspicious finding
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub replays: u64,
+    /// Go on with a campaign that was cut short: the latest, or this one
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = ["workload", "command", "campaign"])]
+    pub resume: Option<String>,
+    /// How the fault of a trial is chosen: bsrr, or, to compare, new-state, random, exhaustive, fate
+    #[arg(long, value_name = "NAME", default_value = "bsrr", help_heading = "Search")]
+    pub policy: Policy,
+    /// What a state is: that of the thread alone, or with the fault and what is called
+    #[arg(long, value_enum, default_value = "state", help_heading = "Search")]
+    pub key: KeyChoice,
+    /// How many injections a state gets before all get them anew
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Search")]
+    pub budget: u32,
+    /// The chance that a trial passes over all requests of its state
+    #[arg(long, value_name = "P", default_value_t = 0.01, value_parser = chance, help_heading = "Search")]
+    pub epsilon: f64,
+    /// Give the helper methods of tasks states of their own
+    #[arg(long, help_heading = "Search")]
+    pub helpers: bool,
+    /// Also inject input and output errors where everything is in memory, and they cannot happen
+    #[arg(long, help_heading = "Search")]
+    pub in_memory: bool,
+    #[command(flatten)]
+    pub target: TargetArgs,
+}
+
+/// Which faults `explore` tries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExploreFaults {
+    /// Exceptions of input and output, and those below them
+    Exceptions,
+    /// All other exceptions that a call declares or that the system makes
+    OtherExceptions,
+    /// A call that waits for a disk or a network takes long
+    Delays,
+}
+
+impl ExploreFaults {
+    /// The name, as it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            ExploreFaults::Exceptions => "exceptions",
+            ExploreFaults::OtherExceptions => "other-exceptions",
+            ExploreFaults::Delays => "delays",
+        }
+    }
+}
+
+/// What `explore` groups requests by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum KeyChoice {
+    /// The node and the abstract state
+    State,
+    /// The same, and the fault and what is called
+    Operation,
+}
+
+impl KeyChoice {
+    /// The name, as it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            KeyChoice::State => "state",
+            KeyChoice::Operation => "operation",
+        }
+    }
+}
+
+/// A number between 0 and 1, neither of them.
+fn chance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(it) if it > 0.0 && it < 1.0 => Ok(it),
+        _ => Err("give a number between 0 and 1, such as 0.01".to_owned()),
+    }
 }
 
 /// Find the fault that made a failure log: which exception or delay, where, and at which moment

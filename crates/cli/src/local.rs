@@ -74,7 +74,8 @@ impl Ready {
         if Journal::path_in(&directory).exists() {
             if Request::read(&directory)? != request {
                 let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                let verb = if request.reproduce.is_some() { &request.verb } else { "run" };
+                let has_engine = request.reproduce.is_some() || request.explore.is_some();
+                let verb = if has_engine { &request.verb } else { "run" };
                 return Err(Failure::usage(format!(
                     "{} was begun with another command or other settings",
                     directory.display()
@@ -139,6 +140,7 @@ impl Ready {
             &request.plan,
             request.repeat,
             &request.reproduce,
+            &request.explore,
         ))
         .expect("a workload is always JSON");
         let target = format!("{:016x}", hash::bytes(&workload, digest));
@@ -155,7 +157,7 @@ impl Ready {
             java_tool_options: std::env::var("JAVA_TOOL_OPTIONS").ok(),
             visible,
         };
-        let prepared = Prepared { map: path, levels: made.levels, throwables: made.throwables };
+        let prepared = Prepared { map: path, throwables: made.throwables };
         Ok(Ready { request, directory, prepared, surroundings, target, lock })
     }
 
@@ -262,7 +264,6 @@ fn keep_map(map: MapBuilder, directory: &Path, path: &Path) -> Result<u64, Failu
 
 struct Made {
     map: MapBuilder,
-    levels: Vec<hypocenter_plan::WatchLevel>,
     throwables: BTreeMap<String, Vec<String>>,
 }
 
@@ -293,7 +294,7 @@ fn make_map(plan: &Plan, target: &Target) -> Result<Made, Failure> {
             throwables.insert(class.clone(), concrete_subtypes(&target.with_jdk, class)?);
         }
     }
-    Ok(Made { map, levels: summary.levels, throwables })
+    Ok(Made { map, throwables })
 }
 
 /// Whether trials get sandboxes; says why not, where that matters.

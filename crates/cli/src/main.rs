@@ -58,6 +58,7 @@ fn main() -> ExitCode {
         Verb::Doctor(args) => commands::doctor::run(&args),
         Verb::Scan(args) => commands::scan::run(&args),
         Verb::Reproduce(args) => commands::reproduce::run(&args),
+        Verb::Explore(args) => commands::explore::run(&args),
         Verb::Run(args) => commands::run::run(&args),
         Verb::Inject(args) => commands::inject::run(&args),
         Verb::Replay(args) => commands::replay::run(&args),

@@ -47,6 +47,38 @@ pub struct Request {
     /// What an engine is to do, where it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reproduce: Option<ReproduceRequest>,
+    /// Likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explore: Option<ExploreRequest>,
+}
+
+/// What `explore` is to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExploreRequest {
+    /// By which policy.
+    pub policy: String,
+    /// What requests are grouped by.
+    pub key: String,
+    /// Which kinds of faults are tried.
+    pub faults: Vec<String>,
+    /// How long a delay lasts.
+    pub delay_ms: u64,
+    /// Whether calls that only work in memory are among them.
+    pub in_memory: bool,
+    /// Types whose implementations are tasks, beside those of the JDK.
+    pub task_types: Vec<String>,
+    /// Whether helper methods of tasks have states of their own.
+    pub helpers: bool,
+    /// Injections that a state gets.
+    pub budget: u32,
+    /// The chance that a trial passes over all requests of its state.
+    pub epsilon: f64,
+    /// The most trials.
+    pub trials: u64,
+    /// Runs without a fault at the start.
+    pub normal_runs: u64,
+    /// Replays of each finding.
+    pub replays: u64,
 }
 
 /// What `reproduce` is to do.
@@ -171,6 +203,7 @@ impl Chosen {
             plan,
             timeout: args.lab.timeout.map(Span),
             reproduce: None,
+            explore: None,
         }
     }
 }

@@ -215,7 +215,7 @@ fn a_plan_that_cannot_be_carried_out_is_refused() {
         (json!({"version": 2}), "the plan has format version 2, this tool reads version 1"),
         (json!({"version": 1, "candidate": []}), "unknown field `candidate`"),
         (json!({}), "missing field `version`"),
-        (with(json!({"state": "s"})), "the guard `state` is not supported"),
+        (with(json!({"state": "s"})), "state `s`: no task that the plan records has it"),
         (with(json!({"loop": site})), "the guard `loop` is not supported"),
         (with(json!({"since": {"site": site, "at_least_ms": 5}})), "the guard `since` is not supported"),
         (with(json!({"when": 3})), "unknown field `when`"),

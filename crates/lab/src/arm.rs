@@ -2,8 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use hypocenter_plan::{Arm, Fault, Mdc, Pause, Plan, PlanError, Repeat, StackGuard, WatchLevel};
-use hypocenter_trace::{ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedStack, Map, TrialSpec, level};
+use hypocenter_plan::{
+    Arm, Fault, Mdc, Pause, Plan, PlanError, Repeat, SiteKind, StackGuard, StateId, TaskMethod, Watch,
+    WatchLevel, first_states, glob_matches, state_names,
+};
+use hypocenter_trace::{
+    ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedStack, ArmedStep, Map, MapClass, Step, TrialSpec,
+    level,
+};
 
 /// What keeps a plan from being carried out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,26 +30,19 @@ pub enum ArmError {
 /// The message of an injected exception whose plan gives none.
 const MESSAGE: &str = "injected by hypocenter";
 
-/// The trial's file for a plan. `levels` says how closely each site is watched; `throwables` gives, for each class that
-/// a plan names, the classes to try in turn (that class itself if there are none).
+/// The trial's file for a plan. The map may have more sites than the plan needs: those have their hooks idle.
+/// `throwables` gives, for each class that a plan names, the classes to try in turn (that class itself if there are none).
 pub fn arm(
     plan: &Plan,
     map: &Map<'_>,
-    levels: &[WatchLevel],
     throwables: &BTreeMap<String, Vec<String>>,
     trial: u64,
 ) -> Result<TrialSpec, ArmError> {
     plan.check()?;
-    let bits = |watch: &WatchLevel| match watch {
-        WatchLevel::Off => 0,
-        WatchLevel::Count => level::COUNT,
-        WatchLevel::Event => level::COUNT | level::EVENT,
-        WatchLevel::Stack => level::COUNT | level::EVENT | level::STACK,
-    };
-    // The map is made for all trials of a campaign; one whose plan watches nothing has its hooks idle.
-    let watched = if plan.record.watch.is_empty() { &[] } else { levels };
-    let mut levels: Vec<u8> = watched.iter().map(bits).collect();
-    levels.resize(map.site_count(), 0);
+    let mut levels = watched(plan, map);
+    let steps = steps(&plan.record.tasks, map);
+    steps.iter().for_each(|it| levels[it.site.0 as usize] |= level::STATE);
+    let states = state_names(&plan.record.tasks);
     let mut candidates = Vec::with_capacity(plan.candidates.len());
     for (number, it) in plan.candidates.iter().enumerate() {
         let site = map
@@ -73,6 +72,7 @@ pub fn arm(
             fault,
             node: node(plan, it.when.node.as_deref()),
             thread: it.when.thread.clone(),
+            state: it.when.state.as_ref().map(|name| state(&states, name)),
             stack: match &it.when.stack {
                 None => ArmedStack::Any,
                 Some(StackGuard::Suffix(patterns)) => ArmedStack::Suffix(patterns.clone()),
@@ -91,10 +91,99 @@ pub fn arm(
         map_digest: map.digest(),
         levels,
         candidates,
+        steps,
         stack_frames: plan.record.stack_frames,
         ring_bytes: plan.record.ring_kb.saturating_mul(1024),
         lossless: plan.record.lossless,
     })
+}
+
+/// How closely the plan watches each site of the map.
+fn watched(plan: &Plan, map: &Map<'_>) -> Vec<u8> {
+    let mut levels = vec![0; map.site_count()];
+    if plan.record.watch.is_empty() {
+        return levels;
+    }
+    for class in (0..map.class_count()).filter_map(|it| map.class_at(it)) {
+        let name = String::from_utf8_lossy(class.name()).replace('/', ".");
+        let fits = |patterns: &[String]| patterns.iter().any(|it| glob_matches(it, &name));
+        let watches: Vec<&Watch> = plan.record.watch.iter().filter(|it| fits(&it.classes)).collect();
+        if watches.is_empty() {
+            continue;
+        }
+        for method in class.methods() {
+            let name = String::from_utf8_lossy(method.name());
+            let mut of_kind = [0; SiteKind::ALL.len() + 1];
+            let is_meant =
+                |it: &&&Watch| it.methods.is_empty() || it.methods.iter().any(|wanted| *wanted == name);
+            for watch in watches.iter().filter(is_meant) {
+                watch.kinds.iter().for_each(|&it| of_kind[it as usize] |= bits(watch.level));
+            }
+            for hook in method.hooks() {
+                if let Some(kind) = map.kind(hook.site) {
+                    levels[hook.site.0 as usize] = of_kind[kind as usize];
+                }
+            }
+        }
+    }
+    levels
+}
+
+fn bits(watch: WatchLevel) -> u8 {
+    match watch {
+        WatchLevel::Off => 0,
+        WatchLevel::Count => level::COUNT,
+        WatchLevel::Event => level::COUNT | level::EVENT,
+        WatchLevel::Stack => level::COUNT | level::EVENT | level::STACK,
+    }
+}
+
+/// Where the states of tasks begin and end. What the map does not have is left out: its class was not on the class path.
+fn steps(tasks: &[TaskMethod], map: &Map<'_>) -> Vec<ArmedStep> {
+    let mut steps = Vec::new();
+    let firsts = first_states(tasks);
+    for (number, (task, first)) in tasks.iter().zip(firsts).enumerate() {
+        let Some(class) = map.class(task.class.replace('.', "/").as_bytes()) else { continue };
+        steps_of(task, number as u32, first, class, map, &mut steps);
+    }
+    steps
+}
+
+fn steps_of(
+    method: &TaskMethod,
+    task: u32,
+    first: u32,
+    class: MapClass<'_>,
+    map: &Map<'_>,
+    steps: &mut Vec<ArmedStep>,
+) {
+    let state = |block: u32| method.states.binary_search(&block).ok().map(|it| StateId(first + it as u32));
+    let is_it = |name: &[u8], wanted: &str| String::from_utf8_lossy(name) == wanted;
+    let own = class
+        .methods()
+        .find(|it| is_it(it.name(), &method.method) && is_it(it.descriptor(), &method.descriptor));
+    let mut seen = None;
+    for site in own.into_iter().flat_map(|it| it.hooks()).map(|it| it.site) {
+        // A site may have several hooks.
+        if seen.replace(site) == Some(site) {
+            continue;
+        }
+        let step = match (map.kind(site), map.match_key(site)) {
+            (Some(SiteKind::Entry), _) => Step::Enter { task, state: state(0) },
+            (Some(SiteKind::Exit | SiteKind::Unwind), _) => Step::Leave { task },
+            (Some(SiteKind::Block), Some((_, block @ 1.., _))) => match state(block.into()) {
+                Some(state) => Step::Reach { task, state },
+                None => continue,
+            },
+            _ => continue,
+        };
+        steps.push(ArmedStep { site, step });
+    }
+}
+
+/// The number of a state; the plan was checked, so it has one.
+fn state(names: &[String], name: &str) -> StateId {
+    StateId(names.iter().position(|it| it == name).unwrap_or(0) as u32)
 }
 
 /// The hits that belong to a guard's node: those of a rule's threads, or of a process.
@@ -109,5 +198,41 @@ fn node(plan: &Plan, name: Option<&str>) -> ArmedNode {
                 .map(|Mdc { key, value }| ArmedMdc { key: key.clone(), value: value.clone() }),
         },
         None => ArmedNode::Process(name.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hypocenter_plan::Record;
+    use hypocenter_trace::{MapBuilder, NewSite, Placement};
+
+    use super::*;
+
+    /// A class with two methods, a call in each.
+    fn map() -> Vec<u8> {
+        let mut builder = MapBuilder::new();
+        builder.class(b"a/Log");
+        for (index, name) in [b"emit", b"skip"].into_iter().enumerate() {
+            builder.method(index as u32, name, b"()V", 1, 1);
+            builder.site(NewSite { kind: SiteKind::Call, callee: "a.B.c()V", ordinal: 0, total: 1, line: 1 });
+            builder.hook(Placement::Before, 0, 0, &[]);
+        }
+        builder.finish().unwrap()
+    }
+
+    #[test]
+    fn a_watch_is_for_the_methods_that_it_names_or_for_all() {
+        let bytes = map();
+        let map = Map::new(&bytes).unwrap();
+        let levels = |classes: &str, methods: &[&str], level| {
+            let methods = methods.iter().map(ToString::to_string).collect();
+            let watch = Watch { kinds: vec![SiteKind::Call], classes: vec![classes.into()], methods, level };
+            let plan = Plan { record: Record { watch: vec![watch], ..Record::default() }, ..Plan::default() };
+            arm(&plan, &map, &BTreeMap::new(), 0).unwrap().levels
+        };
+        let event = level::COUNT | level::EVENT;
+        assert_eq!(levels("a.*", &[], WatchLevel::Count), [level::COUNT; 2]);
+        assert_eq!(levels("a.*", &["emit"], WatchLevel::Event), [event, 0]);
+        assert_eq!(levels("b.*", &[], WatchLevel::Event), [0, 0]);
     }
 }

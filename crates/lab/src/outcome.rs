@@ -2,7 +2,7 @@
 
 use hypocenter_plan::{
     Candidate, CandidateOutcome, CandidateResult, FORMAT_VERSION, Frame, HookTally, Injection, JvmOutcome,
-    NodeRule, Outcome, Plan, Problem,
+    NodeRule, Outcome, Plan, Problem, StateId, state_names,
 };
 use hypocenter_trace::{CandidateEnd, Dictionary, Jvm, Map, ReportKind, Trace, TracedInjection};
 
@@ -97,6 +97,7 @@ impl Reader<'_> {
 
     fn hits(&self, number: usize, candidate: &Candidate) -> u64 {
         let filtered = candidate.when.thread.is_some()
+            || candidate.when.state.is_some()
             || candidate.when.stack.is_some()
             || self.rule(candidate).is_some();
         let Some(site) = self.map.find(&candidate.site) else { return 0 };
@@ -159,6 +160,9 @@ impl Reader<'_> {
             at_ms: self.trace.ms_since_start(record.ticks),
             times,
             threw: (record.threw != 0).then(|| it.dictionary.string(record.threw).to_owned()),
+            state: (record.state != StateId::NO_TASK)
+                .then(|| state_names(&self.plan.record.tasks).into_iter().nth(record.state.0 as usize))
+                .flatten(),
             stack_hash: record.stack_hash,
             stack: stack.map(|(method, at)| Frame { method, at: (!at.is_empty()).then_some(at) }).collect(),
         })

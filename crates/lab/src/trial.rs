@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use hypocenter_engine::{Evidence, LogBytes};
-use hypocenter_plan::{NodeRule, Oracle, Outcome, Plan, Problem, ThreadDump, WatchLevel, Workload};
+use hypocenter_plan::{NodeRule, Oracle, Outcome, Plan, Problem, ThreadDump, Workload};
 use hypocenter_trace::{Map, TrialFile};
 use memmap2::{Mmap, MmapMut};
 
@@ -50,8 +50,6 @@ pub struct Trial<'a> {
 pub struct Prepared {
     /// The instrumentation map.
     pub map: PathBuf,
-    /// How closely each site of the map is watched.
-    pub levels: Vec<WatchLevel>,
     /// For each class that may be thrown: the classes to try in turn.
     pub throwables: BTreeMap<String, Vec<String>>,
 }
@@ -171,7 +169,7 @@ impl Trial<'_> {
             .map_err(file_error(&files.map))?;
         let map_bytes = mapped(&files.map)?;
         let map = Map::new(&map_bytes)?;
-        let spec = arm(&plan, &map, &self.prepared.levels, &self.prepared.throwables, self.number)?;
+        let spec = arm(&plan, &map, &self.prepared.throwables, self.number)?;
         let trial = TrialFile::create(&files.trace, &spec)?;
 
         let mut staged = self.stage(&files, &directory, &trial, observer)?;

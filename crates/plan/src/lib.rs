@@ -17,6 +17,7 @@ mod outcome;
 mod plan;
 mod site;
 mod span;
+mod task;
 mod workload;
 
 pub use dump::{DumpedThread, ThreadDump, WaitsFor};
@@ -34,6 +35,7 @@ pub use plan::{
 };
 pub use site::{Site, SiteKind};
 pub use span::Span;
+pub use task::{NO_TASK, StateId, TaskMethod, first_states, state_names};
 pub use workload::{Client, CommandLine, Condition, Network, Node, Restart, Workload};
 
 /// The version of the JSON documents defined here. It is raised when a field changes its meaning or goes away;

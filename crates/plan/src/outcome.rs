@@ -187,6 +187,9 @@ pub struct Injection {
     /// The class that was really thrown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threw: Option<String>,
+    /// The abstract state of the thread, where the plan follows them and the thread works on a task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
     /// The hash of the whole stack, for a guard of a later plan.
     pub stack_hash: u64,
     /// The nearest frames, innermost first.

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::task::{NO_TASK, TaskMethod, state_names};
 use crate::{FORMAT_VERSION, Fault, NodeRule, Site, SiteKind};
 
 /// The instructions for one trial.
@@ -93,7 +94,8 @@ pub struct Guard {
     /// The chance with which each matching hit is taken, drawn from the trial's seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probability: Option<f64>,
-    /// The abstract state of the thread. Reserved: this version refuses a plan that has it.
+    /// The abstract state of the thread: one of the tasks that the plan's record lists, as `quorum.SyncThread.run#2`,
+    /// or `none` for a thread that works on no task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// The loop around the site. Reserved: this version refuses a plan that has it.
@@ -131,6 +133,9 @@ pub struct Record {
     /// Which sites.
     #[serde(default)]
     pub watch: Vec<Watch>,
+    /// The tasks whose abstract states are followed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<TaskMethod>,
     /// How many of the nearest frames are kept with a record that has a stack.
     #[serde(default = "default_stack_frames")]
     pub stack_frames: u32,
@@ -154,6 +159,7 @@ impl Default for Record {
     fn default() -> Self {
         Record {
             watch: Vec::new(),
+            tasks: Vec::new(),
             stack_frames: default_stack_frames(),
             lossless: false,
             ring_kb: default_ring_kb(),
@@ -251,18 +257,22 @@ impl Plan {
             return Err(PlanError::Version { found: self.version });
         }
         self.check_nodes()?;
+        let states = state_names(&self.record.tasks);
         for (candidate, it) in self.candidates.iter().enumerate() {
-            let reserved = [
-                ("state", it.when.state.is_some()),
-                ("loop", it.when.enclosing_loop.is_some()),
-                ("since", it.when.since.is_some()),
-            ];
+            let reserved = [("loop", it.when.enclosing_loop.is_some()), ("since", it.when.since.is_some())];
             if let Some((guard, _)) = reserved.into_iter().find(|&(_, given)| given) {
                 return Err(PlanError::ReservedGuard { candidate, guard });
             }
             let value = |what: String| Err(PlanError::Value { candidate, what });
             if it.when.occurrence == Some(0) {
                 return value("occurrence 0: the first hit is number 1".into());
+            }
+            if let Some(state) = &it.when.state
+                && !states.contains(state)
+            {
+                return value(format!(
+                    "state `{state}`: no task that the plan records has it; list the task, or write `{NO_TASK}`"
+                ));
             }
             if let Some(p) = it.when.probability
                 && !(0.0..=1.0).contains(&p)

@@ -110,7 +110,7 @@ fn a_plan_that_cannot_be_meant_is_refused_with_a_reason() {
         assert!(error.contains(expected), "{error}");
     };
     check(&|plan| plan.version = 2, "version 2");
-    check(&|plan| plan.candidates[0].when.state = Some("s".into()), "`state`");
+    check(&|plan| plan.candidates[0].when.state = Some("s".into()), "no task that the plan records has it");
     check(&|plan| plan.candidates[0].when.enclosing_loop = Some(plan.candidates[0].site.clone()), "`loop`");
     check(&|plan| plan.candidates[0].when.occurrence = Some(0), "the first hit is number 1");
     check(&|plan| plan.candidates[0].when.probability = Some(1.5), "from 0 to 1");

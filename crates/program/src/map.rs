@@ -1,7 +1,7 @@
 //! From a plan to the instrumentation map: which sites of the target get hooks.
 
 use hypocenter_classfile::{ClassFile, Member, code_digest_symbolic};
-use hypocenter_plan::{Plan, Problem, Site, SiteKind, Watch, WatchLevel, glob_matches};
+use hypocenter_plan::{Plan, Problem, Site, SiteKind, TaskMethod, Watch, WatchLevel, glob_matches};
 use hypocenter_trace::{MapBuilder, NewSite, SiteId};
 use rustc_hash::FxHashMap;
 
@@ -29,14 +29,21 @@ pub struct MapSummary {
     pub candidates: Vec<SiteId>,
 }
 
-/// Lists the sites that a plan watches or names as candidates, class by class in the order of their names. A site
-/// that only a candidate names is watched at level `Count`. A candidate whose site does not exist is an error.
+/// Lists the sites that a plan watches or names as candidates, and those of its tasks, class by class in the order of
+/// their names. A site that only a candidate names is watched at level `Count`, one that only a task needs at `Off`. A candidate whose site does not exist is an error.
 pub fn build_map(classes: &Classes, plan: &Plan) -> Result<(MapBuilder, MapSummary, Vec<Problem>), Error> {
     let mut by_class: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
     for (number, candidate) in plan.candidates.iter().enumerate() {
         by_class.entry(&candidate.site.class).or_default().push(number);
     }
-    let wanted = |name: &str| Wanted::of(plan, by_class.get(name).map_or(&[], Vec::as_slice), name);
+    let mut tasks: FxHashMap<&str, Vec<&TaskMethod>> = FxHashMap::default();
+    for task in &plan.record.tasks {
+        tasks.entry(&task.class).or_default().push(task);
+    }
+    let wanted = |name: &str| {
+        let of_class = by_class.get(name).map_or(&[] as &[usize], Vec::as_slice);
+        Wanted::of(plan, of_class, tasks.get(name).map_or(&[], Vec::as_slice), name)
+    };
     let (chosen, mut problems) = classes
         .map(|name| !wanted(name).is_empty(), |name, bytes| chosen_sites(name, bytes, &wanted(name), plan));
 
@@ -90,16 +97,17 @@ struct Wanted<'p> {
     /// What watches it.
     watches: Vec<&'p Watch>,
     candidates: &'p [usize],
+    tasks: &'p [&'p TaskMethod],
 }
 
 impl<'p> Wanted<'p> {
-    fn of(plan: &'p Plan, candidates: &'p [usize], name: &str) -> Wanted<'p> {
+    fn of(plan: &'p Plan, candidates: &'p [usize], tasks: &'p [&'p TaskMethod], name: &str) -> Wanted<'p> {
         let is_meant = |it: &&Watch| it.classes.iter().any(|pattern| glob_matches(pattern, name));
-        Wanted { watches: plan.record.watch.iter().filter(is_meant).collect(), candidates }
+        Wanted { watches: plan.record.watch.iter().filter(is_meant).collect(), candidates, tasks }
     }
 
     fn is_empty(&self) -> bool {
-        self.candidates.is_empty() && self.watches.is_empty()
+        self.candidates.is_empty() && self.tasks.is_empty() && self.watches.is_empty()
     }
 
     /// How closely each kind of site in a method is watched.
@@ -129,6 +137,9 @@ impl Levels {
         watched.fold(KindSet::NONE, KindSet::with)
     }
 }
+
+/// The sites at which a task begins, ends, and comes into another state.
+const OF_TASKS: [SiteKind; 4] = [SiteKind::Entry, SiteKind::Exit, SiteKind::Unwind, SiteKind::Block];
 
 fn slot(kind: SiteKind) -> usize {
     SiteKind::ALL.iter().position(|&it| it == kind).expect("every kind is among all kinds")
@@ -201,7 +212,11 @@ fn chosen_of_method(
         .filter(|(_, site)| site.method == name && site.descriptor == descriptor)
         .collect();
     let levels = wanted.levels(&name);
-    let kinds = candidates.iter().fold(levels.kinds(), |kinds, (_, site)| kinds.with(site.kind));
+    let mut kinds = candidates.iter().fold(levels.kinds(), |kinds, (_, site)| kinds.with(site.kind));
+    let task = wanted.tasks.iter().find(|it| it.method == name && it.descriptor == descriptor);
+    if task.is_some() {
+        kinds = OF_TASKS.into_iter().fold(kinds, KindSet::with);
+    }
     if kinds.is_empty() {
         return Ok(None);
     }
@@ -219,7 +234,12 @@ fn chosen_of_method(
             .filter(|(_, candidate)| is_named(candidate))
             .map(|&(number, _)| number)
             .collect();
-        let least = (!named.is_empty()).then_some(WatchLevel::Count);
+        let is_step = task.is_some_and(|it| {
+            OF_TASKS.contains(&site.kind)
+                && (site.kind != SiteKind::Block || it.states.contains(&site.ordinal.into()))
+        });
+        let least =
+            if named.is_empty() { is_step.then_some(WatchLevel::Off) } else { Some(WatchLevel::Count) };
         if let Some(level) = levels.of(site.kind).max(least) {
             sites.push(ChosenSite { site, level, candidates: named });
         }

@@ -255,6 +255,7 @@ fn outcome(plan: &Plan) -> Outcome {
                 at_ms: 1.0,
                 times: 1,
                 threw: None,
+                state: None,
                 stack_hash: 0,
                 stack: Vec::new(),
             })

@@ -156,6 +156,7 @@ impl World {
                 jvm: 0,
                 node: "n".to_owned(),
                 thread: plan.candidates[at].when.thread.clone().unwrap_or_default(),
+                state: None,
                 occurrence: plan.candidates[at].when.occurrence.unwrap_or(1),
                 at_ms: 1.0,
                 times: 1,

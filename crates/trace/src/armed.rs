@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use hypocenter_plan::StateId;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::{SiteId, TraceError};
@@ -82,6 +83,8 @@ pub struct ArmedCandidate {
     pub node: ArmedNode,
     /// On threads whose name fits; any if absent.
     pub thread: Option<String>,
+    /// In this state of its thread; any if absent.
+    pub state: Option<StateId>,
     /// How the site was reached.
     pub stack: ArmedStack,
     /// The n-th matching hit; the first if absent.
@@ -111,7 +114,8 @@ struct Entry {
     stack_len: u16,
     threads_len: u16,
     node: u8,
-    reserved: [u8; 5],
+    reserved: u8,
+    state: u32,
 }
 
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
@@ -132,6 +136,7 @@ mod flag {
     pub const THREAD: u8 = 2;
     pub const OCCURRENCE: u8 = 4;
     pub const PROBABILITY: u8 = 8;
+    pub const STATE: u8 = 16;
 }
 
 pub(crate) fn encode(candidates: &[ArmedCandidate]) -> Vec<u8> {
@@ -181,6 +186,7 @@ pub(crate) fn encode(candidates: &[ArmedCandidate]) -> Vec<u8> {
             (flag::THREAD, it.thread.is_some()),
             (flag::OCCURRENCE, it.occurrence.is_some()),
             (flag::PROBABILITY, it.probability.is_some()),
+            (flag::STATE, it.state.is_some()),
         ] {
             flags |= if given { bit } else { 0 };
         }
@@ -199,7 +205,8 @@ pub(crate) fn encode(candidates: &[ArmedCandidate]) -> Vec<u8> {
             stack_len: patterns.len() as u16,
             threads_len: threads.len() as u16,
             node,
-            reserved: [0; 5],
+            reserved: 0,
+            state: it.state.map_or(0, |it| it.0),
         });
     }
     let mut out = (entries.len() as u64).to_le_bytes().to_vec();
@@ -272,6 +279,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<ArmedCandidate>, TraceError> {
                     _ => return Err(TraceError::Malformed("the mapped plan has an unknown kind of node")),
                 },
                 thread: if given(flag::THREAD) { Some(text(at + 1)?) } else { None },
+                state: given(flag::STATE).then_some(StateId(entry.state)),
                 stack: match entry.stack {
                     0 => ArmedStack::Any,
                     1 => ArmedStack::Suffix(list(at + 3 + usize::from(entry.classes_len), entry.stack_len)?),
@@ -297,6 +305,7 @@ mod tests {
             fault: ArmedFault::Negate,
             node: ArmedNode::Any,
             thread: None,
+            state: None,
             stack: ArmedStack::Any,
             occurrence: None,
             probability: None,
@@ -312,6 +321,7 @@ mod tests {
                 node: ArmedNode::Process("zk1".into()),
                 thread: Some("Sync*".into()),
                 stack: ArmedStack::Suffix(vec!["a.B.c".into(), "*".into()]),
+                state: Some(StateId(3)),
                 occurrence: Some(5_000_000),
                 probability: Some(0.25),
                 always: true,
@@ -320,6 +330,7 @@ mod tests {
             ArmedCandidate {
                 fault: ArmedFault::Sleep { nanos: 1 },
                 stack: ArmedStack::Hash(9),
+                state: Some(StateId::NO_TASK),
                 ..base.clone()
             },
             ArmedCandidate {
@@ -354,6 +365,7 @@ mod tests {
             fault: ArmedFault::Exception { classes, message: String::new() },
             node: ArmedNode::Any,
             thread: None,
+            state: None,
             stack: ArmedStack::Any,
             occurrence: None,
             probability: None,

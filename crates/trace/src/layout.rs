@@ -1,7 +1,7 @@
 //! The bytes of a trial's file, shared by the tool and every JVM of the trial.
 //!
 //! ```text
-//! header | levels: u8 a site | mapped plan | candidate states | JVM slots | arena ...
+//! header | levels: u8 a site | mapped plan | steps of tasks | candidate states | JVM slots | arena ...
 //! ```
 //!
 //! The arena grows: whoever needs room takes the next granules with one atomic add and has the file system
@@ -16,7 +16,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 pub(crate) const MAGIC: [u8; 8] = *b"HYPOTRC\0";
 /// The version of the trial file's layout: a reader takes this one and no other.
-pub const TRACE_VERSION: u32 = 2;
+pub const TRACE_VERSION: u32 = 3;
 /// The unit of allocation in the arena.
 pub(crate) const GRANULE: u64 = 4096;
 /// How many JVMs a trial can have; one more works without the agent and is reported.
@@ -33,6 +33,8 @@ pub mod level {
     pub const DECIDE: u8 = 4;
     /// Let the event name its stack.
     pub const STACK: u8 = 8;
+    /// The thread's task begins, ends, or comes into another state.
+    pub const STATE: u8 = 16;
 }
 
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
@@ -61,7 +63,9 @@ pub(crate) struct Header {
     /// Written by the tool when the trial is over; zero until then.
     pub end: ClockPair,
     pub wall_start_ms: u64,
-    pub pad: [u64; 4],
+    pub steps_at: u64,
+    pub steps_len: u64,
+    pub pad: [u64; 2],
     // The words that JVMs change, each on a cache line of its own.
     pub arena_next: u64,
     pub pad_arena: [u64; 7],
@@ -156,7 +160,9 @@ pub(crate) struct ChunkHeader {
     /// Bytes of complete records after this header.
     pub used: u64,
     pub records: u64,
-    pub pad: u64,
+    /// The state of that thread, likewise.
+    pub state: u32,
+    pub pad: u32,
 }
 
 pub(crate) mod chunk_kind {
@@ -174,6 +180,8 @@ pub(crate) mod record {
     pub const HIT: u8 = 1;
     /// Ring: the records that follow are of another thread (its serial number).
     pub const SWITCH: u8 = 2;
+    /// Ring: the records that follow are made in another state; the flags say how it came to that.
+    pub const STATE: u8 = 9;
     /// Dictionary: a string.
     pub const STRING: u8 = 3;
     /// Dictionary: a stack, as pairs of method string and location string.
@@ -186,6 +194,15 @@ pub(crate) mod record {
     pub const REPORT: u8 = 7;
     /// Dictionary: a class was patched.
     pub const PATCHED: u8 = 8;
+}
+
+/// How a thread came into a state, as flags of [`record::STATE`].
+pub(crate) mod came_by {
+    /// It is what the thread did before, said once more.
+    pub const NOTHING: u8 = 0;
+    pub const ENTER: u8 = 1;
+    pub const REACH: u8 = 2;
+    pub const LEAVE: u8 = 3;
 }
 
 /// The first word of every record: kind, flags, length in words (this one included), subject. The second word is

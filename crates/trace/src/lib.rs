@@ -15,6 +15,7 @@ mod layout;
 mod map;
 mod reader;
 mod session;
+mod steps;
 mod stream;
 mod trial;
 
@@ -24,8 +25,11 @@ pub use map::{
     FALL_THROUGH, MAP_VERSION, Map, MapBuilder, MapClass, MapError, MapHook, MapMethod, NewSite, Placement,
     SiteId,
 };
-pub use reader::{CandidateEnd, Dictionary, Event, Jvm, Report, StackFrame, Trace, TracedInjection};
+pub use reader::{
+    CandidateEnd, Dictionary, Event, Jvm, Report, StackFrame, Trace, TracedInjection, Transition,
+};
 pub use session::{InjectedRecord, Interned, PatchTally, ReportKind, Session};
+pub use steps::{ArmedStep, Step};
 pub use stream::Stream;
 pub use trial::{PendingDump, TrialFile, TrialSpec};
 

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use hypocenter_plan::StateId;
 use zerocopy::FromBytes;
 
 use crate::layout::{
-    CHUNK_MAGIC, CandidateState, ChunkHeader, DUMP_FAILED, GRANULE, Header, JVMS_MAX, JvmSlot,
+    CHUNK_MAGIC, CandidateState, ChunkHeader, DUMP_FAILED, GRANULE, Header, JVMS_MAX, JvmSlot, came_by,
     candidate_state, chunk_kind, jvm_state, record,
 };
 use crate::session::ReportKind;
@@ -119,6 +120,8 @@ pub struct TracedInjection {
     pub stack_hash: u64,
     /// The class thrown, or 0.
     pub threw: u32,
+    /// The state of the thread.
+    pub state: StateId,
 }
 
 /// Something that did not work.
@@ -141,12 +144,31 @@ pub struct Event {
     pub site: SiteId,
     /// The thread's number in the dictionary.
     pub thread: u32,
+    /// The state that the thread was in.
+    pub state: StateId,
     /// What the hook saw: for a boolean return, the value.
     pub flags: u8,
     /// The exception's class for a handler; else 0.
     pub string: u32,
     /// The stack, or 0.
     pub stack: u32,
+}
+
+/// A task began, ended, or came into another state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transition {
+    /// When.
+    pub ticks: u64,
+    /// The thread's number in the dictionary.
+    pub thread: u32,
+    /// The state that the thread was in before, as far as the trace has it.
+    pub from: StateId,
+    /// The state that it is in now.
+    pub to: StateId,
+    /// Whether a task began.
+    pub enters: bool,
+    /// Whether a task ended.
+    pub leaves: bool,
 }
 
 impl Dictionary {
@@ -382,6 +404,7 @@ impl<'a> Trace<'a> {
                         stack: it.word(2) as u32,
                         stack_hash: it.word(3),
                         threw: it.word(4) as u32,
+                        state: StateId(it.word(5) as u32),
                     }),
                     record::REPORT => reports.push((it.flags, it.subject, it.word(0) as u32)),
                     record::PATCHED => dictionary.patched.push(it.subject),
@@ -404,26 +427,46 @@ impl<'a> Trace<'a> {
 
     /// The events of a JVM: one list a ring, each in order. A ring may have served several threads in turn.
     pub fn events(&self, jvm: &Jvm) -> impl Iterator<Item = Event> {
-        let number = jvm.number;
-        self.chunks_of(number, chunk_kind::RING).flat_map(move |(at, chunk)| {
-            let mut thread = chunk.thread;
-            self.records(*at, chunk).filter_map(move |it| match it.kind {
-                record::SWITCH => {
-                    thread = it.subject;
-                    None
+        self.ring_records(jvm).filter_map(|(thread, state, _, it)| {
+            let extra = it.word(0);
+            (it.kind == record::HIT).then_some(Event {
+                ticks: it.ticks,
+                site: SiteId(it.subject),
+                thread,
+                state,
+                flags: it.flags,
+                string: extra as u32,
+                stack: (extra >> 32) as u32,
+            })
+        })
+    }
+
+    /// How the threads of a JVM came from state to state: one list a ring, each in order.
+    pub fn transitions(&self, jvm: &Jvm) -> impl Iterator<Item = Transition> {
+        self.ring_records(jvm).filter_map(|(thread, to, from, it)| {
+            (it.kind == record::STATE && it.flags != came_by::NOTHING).then_some(Transition {
+                ticks: it.ticks,
+                thread,
+                from,
+                to,
+                enters: it.flags == came_by::ENTER,
+                leaves: it.flags == came_by::LEAVE,
+            })
+        })
+    }
+
+    /// The records of the rings, each with its thread, with the state that holds from it on, and with the one before.
+    fn ring_records(&self, jvm: &Jvm) -> impl Iterator<Item = (u32, StateId, StateId, RawRecord<'a>)> {
+        self.chunks_of(jvm.number, chunk_kind::RING).flat_map(move |(at, chunk)| {
+            let (mut thread, mut state) = (chunk.thread, StateId(chunk.state));
+            self.records(*at, chunk).map(move |it| {
+                let before = state;
+                match it.kind {
+                    record::SWITCH => (thread, state) = (it.subject, StateId::NO_TASK),
+                    record::STATE => state = StateId(it.subject),
+                    _ => {}
                 }
-                record::HIT => {
-                    let extra = it.word(0);
-                    Some(Event {
-                        ticks: it.ticks,
-                        site: SiteId(it.subject),
-                        thread,
-                        flags: it.flags,
-                        string: extra as u32,
-                        stack: (extra >> 32) as u32,
-                    })
-                }
-                _ => None,
+                (thread, state, before, it)
             })
         })
     }
@@ -463,6 +506,7 @@ mod tests {
             map_digest: 1,
             levels: vec![0; 8],
             candidates: Vec::new(),
+            steps: Vec::new(),
             stack_frames: 8,
             ring_bytes: 1 << 16,
             lossless: false,

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use hypocenter_plan::StateId;
 use memmap2::MmapRaw;
 use rustc_hash::FxHashMap;
 
@@ -56,6 +57,8 @@ pub struct InjectedRecord {
     pub stack_hash: u64,
     /// The class thrown.
     pub threw: Interned,
+    /// The state of the thread.
+    pub state: StateId,
 }
 
 struct Dictionary {
@@ -105,6 +108,7 @@ impl Session {
             sequence: 0,
             used: words * 8,
             records: 0,
+            state: 0,
             pad: 0,
         };
         // SAFETY: the mapping is at least as large as a header, aligned to a page, and nobody else has it.
@@ -273,6 +277,7 @@ impl Session {
             u64::from(it.stack.0),
             it.stack_hash,
             u64::from(it.threw.0),
+            u64::from(it.state.0),
         ];
         self.dictionary().stream.push(&self.trial, record::INJECTED, 0, it.candidate, &payload);
     }

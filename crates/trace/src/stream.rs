@@ -8,10 +8,12 @@ use std::collections::VecDeque;
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use hypocenter_plan::StateId;
 use memmap2::MmapRaw;
 
 use crate::clock;
-use crate::layout::{ChunkHeader, GRANULE, chunk_kind, record, record_word, round_up};
+use crate::layout::{ChunkHeader, GRANULE, came_by, chunk_kind, record, record_word, round_up};
+use crate::steps::Step;
 use crate::trial::TrialFile;
 
 const HEADER_BYTES: usize = size_of::<ChunkHeader>();
@@ -45,6 +47,7 @@ pub struct Stream {
     jvm: u32,
     kind: u32,
     thread: u32,
+    state: StateId,
 }
 
 // SAFETY: the pointers point into the mappings that the stream owns, and only its owner writes through them.
@@ -71,15 +74,38 @@ impl Stream {
             jvm,
             kind,
             thread: 0,
+            state: StateId::NO_TASK,
         }
     }
 
-    /// Makes the records that follow those of `thread`.
-    pub fn switch_to(&mut self, trial: &TrialFile, thread: u32) {
+    /// Makes the records that follow those of `thread`, whose state is what `state` says.
+    #[inline]
+    pub fn switch_to(&mut self, trial: &TrialFile, thread: u32, state: impl FnOnce() -> StateId) {
         if self.thread != thread {
-            self.thread = thread;
-            self.push(trial, record::SWITCH, 0, thread, &[]);
+            self.switch(trial, thread, state());
         }
+    }
+
+    #[cold]
+    fn switch(&mut self, trial: &TrialFile, thread: u32, state: StateId) {
+        self.thread = thread;
+        self.state = state;
+        self.push(trial, record::SWITCH, 0, thread, &[]);
+        if state != StateId::NO_TASK {
+            self.push(trial, record::STATE, came_by::NOTHING, state.0, &[]);
+        }
+    }
+
+    /// Says that the thread came into a state by a step, and makes the records that follow those of this state.
+    pub fn came_to(&mut self, trial: &TrialFile, state: StateId, step: Step) {
+        let how = match step {
+            Step::Enter { .. } => came_by::ENTER,
+            Step::Reach { .. } => came_by::REACH,
+            Step::Leave { .. } => came_by::LEAVE,
+        };
+        // A chunk that is opened for this record begins in the state before.
+        self.push(trial, record::STATE, how, state.0, &[]);
+        self.state = state;
     }
 
     /// The event of a hit: two words.
@@ -213,6 +239,7 @@ impl Stream {
             sequence: self.sequence,
             used: 0,
             records: 0,
+            state: self.state.0,
             pad: 0,
         };
         // SAFETY: the mapping is at least as large as a header, aligned to a page, and owned by this stream.

@@ -15,6 +15,7 @@ use crate::layout::{
     CandidateState, ChunkHeader, ClockPair, DUMP_FAILED, GRANULE, Header, JVMS_MAX, JvmSlot, MAGIC, NODE_MAX,
     TRACE_VERSION, candidate_state, jvm_state, round_up,
 };
+use crate::steps::{self, ArmedStep};
 use crate::{TraceError, clock};
 
 /// The most that a trial's file may grow to: beyond it events are dropped and counted.
@@ -37,6 +38,8 @@ pub struct TrialSpec {
     pub levels: Vec<u8>,
     /// The candidates.
     pub candidates: Vec<ArmedCandidate>,
+    /// Where threads change their state.
+    pub steps: Vec<ArmedStep>,
     /// How many frames a recorded stack keeps.
     pub stack_frames: u32,
     /// How much a thread's ring keeps.
@@ -85,9 +88,11 @@ impl TrialFile {
     pub fn create(path: &Path, spec: &TrialSpec) -> Result<TrialFile, TraceError> {
         let io = |source| TraceError::Io { path: path.display().to_string(), source };
         let plan = armed::encode(&spec.candidates);
+        let steps = steps::encode(&spec.steps);
         let levels_at = round_up(size_of::<Header>() as u64, 64);
         let plan_at = round_up(levels_at + spec.levels.len() as u64, 64);
-        let states_at = round_up(plan_at + plan.len() as u64, 64);
+        let steps_at = round_up(plan_at + plan.len() as u64, 64);
+        let states_at = round_up(steps_at + steps.len() as u64, 64);
         let jvms_at = states_at + (spec.candidates.len() * size_of::<CandidateState>()) as u64;
         let arena_at = round_up(jvms_at + u64::from(JVMS_MAX) * size_of::<JvmSlot>() as u64, GRANULE);
         let header = Header {
@@ -115,7 +120,9 @@ impl TrialFile {
             wall_start_ms: std::time::SystemTime::now()
                 .duration_since(std::time::UNIX_EPOCH)
                 .map_or(0, |time| time.as_millis() as u64),
-            pad: [0; 4],
+            steps_at,
+            steps_len: steps.len() as u64,
+            pad: [0; 2],
             arena_next: arena_at,
             pad_arena: [0; 7],
             jvms_next: 0,
@@ -129,7 +136,9 @@ impl TrialFile {
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(path).map_err(io)?;
         allocate_for_real(&file, 0, arena_at).map_err(io)?;
         use std::os::unix::fs::FileExt;
-        for (at, bytes) in [(0, header.as_bytes()), (levels_at, &spec.levels), (plan_at, &plan)] {
+        let sections: [(u64, &[u8]); 4] =
+            [(0, header.as_bytes()), (levels_at, &spec.levels), (plan_at, &plan), (steps_at, &steps)];
+        for (at, bytes) in sections {
             file.write_all_at(bytes, at).map_err(io)?;
         }
         drop(file);
@@ -194,6 +203,11 @@ impl TrialFile {
     /// The candidates.
     pub fn candidates(&self) -> Result<Vec<ArmedCandidate>, TraceError> {
         armed::decode(&self.copy_out(self.header.plan_at, self.header.plan_len as usize))
+    }
+
+    /// Where threads change their state.
+    pub fn steps(&self) -> Result<Vec<ArmedStep>, TraceError> {
+        steps::decode(&self.copy_out(self.header.steps_at, self.header.steps_len as usize))
     }
 
     /// The digest of the map that the sites are numbered by.
@@ -449,6 +463,7 @@ pub(crate) fn check_header(header: &Header, file_len: u64) -> Result<(), TraceEr
     let sections = [
         (header.levels_at, u64::from(header.site_count)),
         (header.plan_at, header.plan_len),
+        (header.steps_at, header.steps_len),
         (header.states_at, u64::from(header.candidate_count) * size_of::<CandidateState>() as u64),
         (header.jvms_at, u64::from(JVMS_MAX) * size_of::<JvmSlot>() as u64),
     ];

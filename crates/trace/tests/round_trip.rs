@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use hypocenter_plan::{Site, SiteKind};
+use hypocenter_plan::{Site, SiteKind, StateId};
 use hypocenter_trace::{
     CandidateEnd, Event, FALL_THROUGH, InjectedRecord, Interned, Map, MapBuilder, NewSite, PatchTally,
-    Placement, ReportKind, Session, SiteId, Trace, TraceError, TrialFile, TrialSpec, clock, level,
+    Placement, ReportKind, Session, SiteId, Step, Trace, TraceError, Transition, TrialFile, TrialSpec, clock,
+    level,
 };
 use proptest::prelude::*;
 
@@ -35,6 +36,7 @@ fn spec(sites: usize, ring_kb: u32, lossless: bool) -> TrialSpec {
         map_digest: 99,
         levels: vec![level::COUNT | level::EVENT; sites],
         candidates: Vec::new(),
+        steps: Vec::new(),
         stack_frames: 8,
         ring_bytes: ring_kb * 1024,
         lossless,
@@ -54,7 +56,7 @@ fn everything_a_jvm_says_is_read_back() {
     assert_eq!(session.stack(&[(method, place), (method, Interned(0))]), stack, "a stack is kept once");
     let thread = session.thread(17, "main");
     let mut ring = session.ring();
-    ring.switch_to(session.trial(), thread.0);
+    ring.switch_to(session.trial(), thread.0, || StateId(4));
     ring.hit(session.trial(), 1, 1, 1000);
     ring.hit_with(session.trial(), 2, 0, method.0, stack.0);
     session.injected(&InjectedRecord {
@@ -64,6 +66,7 @@ fn everything_a_jvm_says_is_read_back() {
         stack,
         stack_hash: 77,
         threw: session.string("java.io.IOException"),
+        state: StateId(2),
     });
     session.report(ReportKind::Unhooked, 2, "too far");
     session.patched(4, &PatchTally { placed: 3, moved: 1, refused: 2, nanos: 10, bytes: 20 });
@@ -93,7 +96,15 @@ fn everything_a_jvm_says_is_read_back() {
     assert_eq!(events.len(), 2);
     assert_eq!(
         events[0],
-        Event { ticks: 1000, site: SiteId(1), thread: thread.0, flags: 1, string: 0, stack: 0 }
+        Event {
+            ticks: 1000,
+            site: SiteId(1),
+            thread: thread.0,
+            state: StateId(4),
+            flags: 1,
+            string: 0,
+            stack: 0
+        }
     );
     assert_eq!((events[1].site, events[1].string, events[1].stack), (SiteId(2), method.0, stack.0));
 }
@@ -104,7 +115,7 @@ fn written(name: &str, count: u64, ring_kb: u32, lossless: bool) -> (Vec<u64>, u
     TrialFile::create(&file.0, &spec(1, ring_kb, lossless)).unwrap();
     let session = Session::join(&file.0, "n", 1, "").unwrap();
     let mut ring = session.ring();
-    ring.switch_to(session.trial(), 1);
+    ring.switch_to(session.trial(), 1, || StateId::NO_TASK);
     for time in 0..count {
         ring.hit(session.trial(), 0, 0, time);
     }
@@ -126,6 +137,37 @@ fn a_full_ring_drops_its_oldest_events_and_counts_them() {
 }
 
 #[test]
+fn the_state_of_a_thread_outlives_the_events_that_are_dropped() {
+    let file = TempFile::new("states");
+    TrialFile::create(&file.0, &spec(1, 16, false)).unwrap();
+    let session = Session::join(&file.0, "n", 1, "").unwrap();
+    let trial = session.trial();
+    let mut ring = session.ring();
+    ring.switch_to(trial, 1, || StateId(7));
+    let enter = Step::Enter { task: 0, state: Some(StateId(3)) };
+    ring.came_to(trial, StateId(3), enter);
+    (0..10_000).for_each(|time| ring.hit(trial, 0, 0, time));
+    ring.came_to(trial, StateId(7), Step::Leave { task: 0 });
+    ring.hit(trial, 0, 0, 10_000);
+    // Another thread goes on in the ring, and works on nothing.
+    ring.switch_to(trial, 2, || StateId::NO_TASK);
+    ring.hit(trial, 0, 0, 10_001);
+    let bytes = std::fs::read(&file.0).unwrap();
+    let trace = Trace::new(&bytes).unwrap();
+    let jvm = &trace.jvms()[0];
+    assert!(jvm.dropped > 0);
+    let state = |ticks: u64| match ticks {
+        10_000 => StateId(7),
+        10_001 => StateId::NO_TASK,
+        _ => StateId(3),
+    };
+    assert!(trace.events(jvm).all(|it| it.state == state(it.ticks)));
+    let left: Vec<Transition> = trace.transitions(jvm).collect();
+    let [it] = left.as_slice() else { panic!("the first was dropped: {left:?}") };
+    assert_eq!((it.thread, it.from, it.to, it.enters, it.leaves), (1, StateId(3), StateId(7), false, true));
+}
+
+#[test]
 fn a_lossless_ring_grows_instead() {
     let (kept, dropped) = written("lossless", 300_000, 64, true);
     assert_eq!(dropped, 0);
@@ -139,7 +181,7 @@ fn a_ring_goes_from_one_thread_to_the_next() {
     let session = Session::join(&file.0, "n", 1, "").unwrap();
     for thread in 1..=1000 {
         let mut ring = session.ring();
-        ring.switch_to(session.trial(), thread);
+        ring.switch_to(session.trial(), thread, || StateId::NO_TASK);
         ring.hit(session.trial(), 0, 0, u64::from(thread));
         session.return_ring(ring);
     }
@@ -219,6 +261,7 @@ fn candidates_end_open_claimed_injected_or_refused() {
         fault: ArmedFault::Negate,
         node: ArmedNode::Any,
         thread: None,
+        state: None,
         stack: ArmedStack::Any,
         occurrence: None,
         probability: None,
@@ -329,7 +372,7 @@ proptest! {
         let session = Session::join(&file.0, "node", 1, "25").unwrap();
         let stack = session.stack(&[(session.string("a.b"), Interned(0))]);
         let mut ring = session.ring();
-        ring.switch_to(session.trial(), session.thread(1, "t").0);
+        ring.switch_to(session.trial(), session.thread(1, "t").0, || StateId::NO_TASK);
         (0..100).for_each(|n| ring.hit_with(session.trial(), n % 4, 0, 0, stack.0));
         let mut bytes = std::fs::read(&file.0).unwrap();
         // Headers are where the damage matters most: half of the changes go there.

@@ -1,6 +1,7 @@
 //! One file a verb.
 
 pub mod doctor;
+pub mod explore;
 pub mod init;
 pub mod inject;
 pub mod replay;

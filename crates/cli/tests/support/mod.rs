@@ -142,6 +142,21 @@ pub fn spool_classes() -> &'static Path {
     CLASSES.get_or_init(|| compiled("spool", &["spool/src"], TARGET_RELEASE))
 }
 
+/// The class path of `targets/quorum`, likewise: a cluster with two bugs that break a part of its service.
+pub fn quorum_classes() -> &'static Path {
+    static CLASSES: OnceLock<PathBuf> = OnceLock::new();
+    CLASSES.get_or_init(|| compiled("quorum", &["quorum/src"], COMPILER_FEATURE_MIN))
+}
+
+/// The configuration of that cluster, for the classes that the tests have compiled.
+pub fn quorum_configuration() -> String {
+    let path = targets().join("quorum/hypocenter.toml");
+    let text = fs::read_to_string(path).expect("the configuration is in the checkout");
+    let java = default_jdk().java();
+    let text = text.replace("\"java ", &format!("\"'{java}' "));
+    text.replace("build/classes", &quorum_classes().display().to_string())
+}
+
 /// The classes of some directories of `targets/`.
 fn compiled(name: &str, directories: &[&str], release: u32) -> PathBuf {
     let mut sources = Vec::new();

@@ -1,0 +1,192 @@
+//! `hypocenter explore`: finds the small fault that breaks a part of the service while the rest looks fine.
+
+mod live;
+mod result;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use hypocenter_engine::Engine;
+use hypocenter_explore::{Catalogue, ClientOf, Explore, FaultScope, KeyKind, Policy, Settings};
+use hypocenter_lab::Stopped;
+use hypocenter_plan::{
+    Candidate, ExitCode, Guard, Plan, Record, Repeat, SiteKind, TaskMethod, Watch, WatchLevel,
+};
+use hypocenter_program::{Program, Scope, StateOptions, task_methods};
+
+use crate::args::{ExploreArgs, ExploreFaults, KeyChoice};
+use crate::commands::scan::prefixes;
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::local::Ready;
+use crate::request::{Chosen, ExploreRequest, Request, existing};
+use crate::screen::{self, Quiet};
+use crate::target::Target;
+
+/// The verb, for campaigns.
+const VERB: &str = "explore";
+
+pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
+    screen::heading("hypocenter explore");
+    let lab = &args.target.lab;
+    let begun = Instant::now();
+    let (request, resumed) = match &args.resume {
+        Some(name) => {
+            let directory = existing(lab, name);
+            let request = Request::read(&directory)?;
+            if request.explore.is_none() {
+                return Err(Failure::usage(format!("{} is no campaign of explore", directory.display()))
+                    .hint(format!("`hypocenter {} --resume` goes on with it", request.verb)));
+            }
+            screen::line("campaign", &directory.display().to_string());
+            (request, Some(directory))
+        }
+        None => (asked(args)?, None),
+    };
+    let Some(what) = request.explore.clone() else { unreachable!("both ways have it") };
+    let target = Target::open(&request.target)?;
+    screen::line("target", &target.packages.join(", "));
+    let (catalogue, tasks) = scan(&request, &what, &target);
+    if catalogue.sites().is_empty() {
+        return Err(Failure::usage(format!(
+            "nothing can go wrong: no class of {} has a call for --faults {}",
+            target.packages.join(", "),
+            what.faults.join(",")
+        ))
+        .hint("check --packages, or give other --faults"));
+    }
+    // The plan of the campaign has every fault, so that all its trials share one map.
+    let plan = Plan { candidates: every_fault(&catalogue), ..plan_of(&request, tasks) };
+    let ready = match resumed {
+        Some(directory) => Ready::resume(directory, lab)?,
+        None => Ready::begin(Request { plan, ..request }, &target, lab)?,
+    };
+    let settings = settings(&ready.request, &what, &target)?;
+    let mut engine = live::Narrated::new(Explore::new(Arc::new(catalogue), settings));
+    let interrupt = Interrupt::watch();
+    let progress = engine.progress();
+    let (stopped, _) = ready.drive(&mut engine, lab, &Quiet(&interrupt), &interrupt, &progress)?;
+    if stopped == Stopped::Interrupted {
+        let name = ready.directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut failure = Failure::usage("you ended the campaign; what it has recorded is kept")
+            .hint(format!("`hypocenter explore --resume {name}` goes on with it"));
+        failure.code = ExitCode::Budget;
+        return Err(failure);
+    }
+    result::finish(&engine.verdict(), &ready.directory, begun.elapsed(), lab.json)
+}
+
+/// What the flags and the configuration ask for; the plan is still empty.
+fn asked(args: &ExploreArgs) -> Result<Request, Failure> {
+    let config = Config::read(&args.target.config)?;
+    let mut chosen = Chosen::of(&args.target, args.workload.as_deref())?;
+    // The oracle of the [failure] knows what to look for; here nothing is known beforehand.
+    chosen.oracle = args.target.oracle.clone();
+    let explore = ExploreRequest {
+        policy: args.policy.to_string(),
+        key: args.key.name().to_owned(),
+        faults: args.faults.iter().map(|it| it.name().to_owned()).collect(),
+        delay_ms: args.delay.as_millis() as u64,
+        in_memory: args.in_memory,
+        task_types: config.target.task_types,
+        helpers: args.helpers,
+        budget: args.budget,
+        epsilon: args.epsilon,
+        trials: args.trials,
+        normal_runs: args.normal_runs,
+        replays: args.replays,
+    };
+    let plan = Plan { seed: args.seed, ..Plan::default() };
+    let request = chosen.request(VERB, &args.target, plan, args.trials.max(2));
+    Ok(Request { explore: Some(explore), ..request })
+}
+
+fn scan(request: &Request, what: &ExploreRequest, target: &Target) -> (Catalogue, Vec<TaskMethod>) {
+    let begun = Instant::now();
+    let working = screen::Working::new("scan");
+    let scope = Scope::of(&prefixes(&request.target.packages, &target.with_jdk));
+    let options = StateOptions { task_types: what.task_types.clone(), helpers: what.helpers };
+    let program = Program::of(&target.with_jdk, &scope, &options, |it| working.step(it.name()));
+    working.finish();
+    let is_asked = |it: ExploreFaults| what.faults.iter().any(|name| name == it.name());
+    let faults = FaultScope {
+        io_exceptions: is_asked(ExploreFaults::Exceptions),
+        other_exceptions: is_asked(ExploreFaults::OtherExceptions),
+        delay_ms: is_asked(ExploreFaults::Delays).then_some(what.delay_ms),
+        in_memory: what.in_memory,
+    };
+    let catalogue = faults.catalogue(&program);
+    let tasks = task_methods(&program);
+    let count = |count: usize| screen::thousands(count as u64);
+    screen::line(
+        "scan",
+        &format!(
+            "{} classes, {} calls at which something can go wrong, {} tasks with {} states, in {:.1} s",
+            count(program.world.system_classes().len()),
+            count(catalogue.sites().len()),
+            count(tasks.len()),
+            count(tasks.iter().map(|it| it.states.len()).sum()),
+            begun.elapsed().as_secs_f64()
+        ),
+    );
+    (catalogue, tasks)
+}
+
+fn every_fault(catalogue: &Catalogue) -> Vec<Candidate> {
+    let candidate = |site: &hypocenter_plan::Site, fault: &hypocenter_plan::Fault| Candidate {
+        site: site.clone(),
+        fault: fault.clone(),
+        when: Guard::default(),
+        repeat: Repeat::Once,
+    };
+    let of_site = |it: &hypocenter_explore::SiteFaults| {
+        it.faults.iter().map(|fault| candidate(&it.site, fault)).collect::<Vec<_>>()
+    };
+    catalogue.sites().iter().flat_map(of_site).collect()
+}
+
+/// What every trial has: its tasks are followed, and nothing that was recorded is dropped.
+fn plan_of(request: &Request, tasks: Vec<TaskMethod>) -> Plan {
+    Plan {
+        seed: request.seed,
+        nodes: request.plan.nodes.clone(),
+        record: Record { tasks, lossless: true, ..Record::default() },
+        ..Plan::default()
+    }
+}
+
+fn settings(request: &Request, what: &ExploreRequest, target: &Target) -> Result<Settings, Failure> {
+    let policy: Policy = what.policy.parse().map_err(Failure::usage)?;
+    let level = if policy.needs_stacks() { WatchLevel::Stack } else { WatchLevel::Event };
+    let mut plan = Plan { candidates: Vec::new(), ..request.plan.clone() };
+    // The map has no calls but those at which something can go wrong.
+    plan.record.watch = vec![Watch {
+        kinds: vec![SiteKind::Call],
+        classes: target.class_patterns.clone(),
+        methods: Vec::new(),
+        level,
+    }];
+    let clients = request.workload.client.iter();
+    Ok(Settings {
+        workload: request.workload.name.clone(),
+        clients: clients
+            .map(|it| ClientOf { name: it.name.clone(), node: it.node.clone(), phase: it.phase })
+            .collect(),
+        plan,
+        policy,
+        key: match what.key == KeyChoice::Operation.name() {
+            true => KeyKind::Operation,
+            false => KeyKind::State,
+        },
+        budget: what.budget,
+        epsilon: what.epsilon,
+        trials: what.trials,
+        normal_runs: what.normal_runs,
+        replays: what.replays,
+        replayed_findings: REPLAYED_FINDINGS_MAX,
+    })
+}
+
+/// How many findings are replayed, the worst first.
+const REPLAYED_FINDINGS_MAX: usize = 20;

@@ -1,0 +1,379 @@
+//! What is wrong with a trial, judged against the runs without a fault.
+//!
+//! A failure that the injected fault explains at once, such as that its own node gave up in good order, is *expected*.
+//! What matters is a service that is broken in part while something says that it is well (LEGOLAS 5.3).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hypocenter_plan::{End, Outcome, ProcessOutcome, Role};
+use serde::Serialize;
+
+use crate::reader::Digest;
+
+/// How many new messages are named in words.
+const NAMED_MAX: usize = 3;
+
+/// How much a symptom matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// The fault explains it.
+    Expected,
+    /// Worth a look where nothing else is found.
+    Minor,
+    /// A part of the service is broken.
+    Major,
+    /// A part of the service is broken, and what should tell says that it is well, or that somebody else is not.
+    Critical,
+}
+
+impl Severity {
+    /// Whether somebody should look at it.
+    pub fn is_suspicious(self) -> bool {
+        self >= Severity::Major
+    }
+}
+
+/// Which check found a symptom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SymptomKind {
+    /// A node ended that should not.
+    Crash,
+    /// Clients were not served.
+    Client,
+    /// Something new was logged.
+    Log,
+    /// What the user's oracle says.
+    Command,
+}
+
+/// Something that is wrong with a trial.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Symptom {
+    /// Which check found it.
+    pub kind: SymptomKind,
+    /// How much it matters.
+    pub severity: Severity,
+    /// Why, in words.
+    pub why: String,
+}
+
+/// A client of the workload: the node that it talks to, and its phase.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientOf {
+    /// Its name.
+    pub name: String,
+    /// The node, where there is one.
+    pub node: Option<String>,
+    /// The phase.
+    pub phase: u32,
+}
+
+/// What runs without a fault have shown.
+#[derive(Debug, Clone, Default)]
+pub struct Normal {
+    /// How many there were.
+    pub runs: u64,
+    /// Messages, by process.
+    logged: BTreeSet<(String, String)>,
+    /// Nodes that ended by themselves.
+    ended: BTreeSet<String>,
+    /// What was wrong with runs without a fault, and in how many.
+    pub wrong: BTreeMap<String, u64>,
+}
+
+impl Normal {
+    /// Takes a run without a fault down.
+    pub fn take_down(&mut self, outcome: &Outcome, digest: &Digest) {
+        self.runs += 1;
+        self.logged.extend(digest.logged.iter().map(|it| (it.process.clone(), it.message.clone())));
+        self.ended.extend(ended_nodes(outcome).map(|it| it.name.clone()));
+        let mut wrong = Vec::new();
+        if !outcome.end.is_well() {
+            wrong.push(format!("the workload {}", outcome.end));
+        }
+        if let Some(failure) = outcome.failure.as_ref().filter(|it| it.happened) {
+            wrong.push(format!("the oracle says that the failure happened: {}", failure.why));
+        }
+        wrong.into_iter().for_each(|it| *self.wrong.entry(it).or_default() += 1);
+    }
+}
+
+/// Nodes that were not there any more at the end of the trial.
+fn ended_nodes(outcome: &Outcome) -> impl Iterator<Item = &ProcessOutcome> {
+    outcome.processes.iter().filter(|it| it.role == Role::Node && it.end.is_some())
+}
+
+/// Judges a trial in which a fault happened on a node.
+pub(crate) fn symptoms(
+    outcome: &Outcome,
+    digest: &Digest,
+    struck: &str,
+    clients: &[ClientOf],
+    normal: &Normal,
+) -> Vec<Symptom> {
+    let mut found: Vec<Symptom> = Vec::new();
+    found.extend(crash(outcome, struck, normal));
+    found.extend(client(outcome, struck, clients));
+    found.extend(log(digest, struck, normal));
+    if let Some(failure) = outcome.failure.as_ref().filter(|it| it.happened) {
+        found.push(Symptom {
+            kind: SymptomKind::Command,
+            severity: Severity::Major,
+            why: format!("the oracle says that the failure happened: {}", failure.why),
+        });
+    }
+    found.sort_by_key(|it| (std::cmp::Reverse(it.severity), it.kind));
+    found
+}
+
+fn crash(outcome: &Outcome, struck: &str, normal: &Normal) -> Vec<Symptom> {
+    let crashed = ended_nodes(outcome).filter(|it| !normal.ended.contains(&it.name));
+    crashed
+        .map(|it| {
+            let end = it.end.unwrap_or(End::Unfinished);
+            let (severity, of) = if it.name == struck {
+                (Severity::Expected, "the node that got the fault")
+            } else {
+                (Severity::Critical, "a node that got no fault")
+            };
+            Symptom { kind: SymptomKind::Crash, severity, why: format!("{}, {of}, {end}", it.name) }
+        })
+        .collect()
+}
+
+fn client(outcome: &Outcome, struck: &str, clients: &[ClientOf]) -> Option<Symptom> {
+    let started: Vec<&ProcessOutcome> =
+        outcome.processes.iter().filter(|it| it.role == Role::Client).collect();
+    let failed: Vec<&ProcessOutcome> = started.iter().copied().filter(|it| !it.is_well()).collect();
+    let symptom = |severity, why: String| Some(Symptom { kind: SymptomKind::Client, severity, why });
+    if failed.is_empty() {
+        // A workload of one command is its own client.
+        let command = outcome.processes.iter().find(|it| it.role == Role::Command);
+        return match (outcome.end, command) {
+            (end, Some(_)) if !end.is_well() => symptom(Severity::Minor, format!("the workload {end}")),
+            (End::NotReady, None) => not_ready(outcome, struck),
+            _ => None,
+        };
+    }
+    let of = |name: &str| clients.iter().find(|it| it.name == name);
+    let node_of = |it: &ProcessOutcome| of(&it.name).and_then(|it| it.node.as_deref());
+    let names = failed.iter().map(|it| told(it)).collect::<Vec<_>>().join(", ");
+    let says_well = |node: &str| {
+        let mut incarnations = outcome.processes.iter().filter(|it| it.name == node).rev();
+        incarnations.next().is_some_and(|it| it.alive == Some(true) && it.end.is_none())
+    };
+    let well: BTreeSet<&str> =
+        failed.iter().filter_map(|it| node_of(it)).filter(|it| says_well(it)).collect();
+    let elsewhere = failed.iter().all(|it| node_of(it).is_some_and(|it| it != struck));
+    let phase = |it: &ProcessOutcome| of(&it.name).map(|it| it.phase);
+    let first = clients.iter().map(|it| it.phase).min();
+    let later = failed.iter().all(|it| phase(it) > first)
+        && started.iter().filter(|it| phase(it) > first).all(|it| !it.is_well());
+    let well = || well.iter().copied().collect::<Vec<_>>().join(", ");
+    if elsewhere {
+        return symptom(
+            Severity::Critical,
+            format!("the fault is on {struck}, and only clients of other nodes fail: {names}"),
+        );
+    }
+    if !well().is_empty() {
+        return symptom(
+            Severity::Critical,
+            format!("clients fail whose nodes say that they are well ({}): {names}", well()),
+        );
+    }
+    let gave_up = ended_nodes(outcome).any(|it| it.name == struck)
+        || outcome.processes.iter().any(|it| it.name == struck && it.alive == Some(false));
+    let own = failed.iter().all(|it| node_of(it) == Some(struck));
+    if own && gave_up {
+        return symptom(
+            Severity::Expected,
+            format!("{struck} got the fault and says that it is not well, and its own clients fail: {names}"),
+        );
+    }
+    if later {
+        return symptom(
+            Severity::Major,
+            format!("what clients do later fails, and what they did first did not: {names}"),
+        );
+    }
+    if failed.len() < started.len() {
+        return symptom(Severity::Major, format!("only some clients fail: {names}"));
+    }
+    symptom(Severity::Minor, format!("all clients fail: {names}"))
+}
+
+/// No client was started: a node that got no fault should get ready all the same.
+fn not_ready(outcome: &Outcome, struck: &str) -> Option<Symptom> {
+    let waiting = |it: &&ProcessOutcome| it.role == Role::Node && it.ready_ms.is_none() && it.end.is_none();
+    let names: Vec<&str> = outcome.processes.iter().filter(waiting).map(|it| it.name.as_str()).collect();
+    // The lab waits for nobody once a node has ended.
+    let ended = ended_nodes(outcome).any(|it| it.name == struck);
+    let (severity, why) = if ended || names.is_empty() {
+        (Severity::Expected, format!("{struck} got the fault and ended before any client was started"))
+    } else if names.iter().any(|it| *it != struck) {
+        (Severity::Major, format!("the fault is on {struck}, and {} never got ready", names.join(", ")))
+    } else {
+        (Severity::Minor, format!("{struck} got the fault and never got ready"))
+    };
+    Some(Symptom { kind: SymptomKind::Client, severity, why })
+}
+
+/// A client that was not served, in words: how far it came.
+fn told(client: &ProcessOutcome) -> String {
+    let end = client.end.map_or_else(|| "never ended".to_owned(), |it| it.to_string());
+    match (client.progress, client.steps) {
+        (progress, Some(steps)) => {
+            format!("{} ({} of {steps} steps, {end})", client.name, progress.unwrap_or(0))
+        }
+        _ => format!("{} ({end})", client.name),
+    }
+}
+
+fn log(digest: &Digest, struck: &str, normal: &Normal) -> Option<Symptom> {
+    let is_new = |process: &str, message: &str| {
+        !normal.logged.contains(&(process.to_owned(), message.to_owned()))
+            // Nodes of a cluster say the same things, each in its turn.
+            && !normal.logged.iter().any(|it| it.1 == message)
+    };
+    let new: Vec<_> = digest.logged.iter().filter(|it| is_new(&it.process, &it.message)).collect();
+    let (first, others) = (new.first()?, new.iter().any(|it| it.process != struck));
+    let said = new.iter().take(NAMED_MAX).map(|it| format!("{}: {}", it.process, it.message));
+    let mut why = format!("{} new warnings or errors, such as ", new.len());
+    why += &said.collect::<Vec<_>>().join("; ");
+    let severity = if others || first.process != struck { Severity::Minor } else { Severity::Expected };
+    Some(Symptom { kind: SymptomKind::Log, severity, why })
+}
+
+#[cfg(test)]
+mod tests {
+    use hypocenter_plan::FORMAT_VERSION;
+
+    use super::*;
+    use crate::logged::Logged;
+
+    fn node(name: &str, end: Option<End>, alive: Option<bool>) -> ProcessOutcome {
+        ProcessOutcome {
+            name: name.into(),
+            role: Role::Node,
+            incarnation: 1,
+            started_ms: 0,
+            ready_ms: Some(1),
+            ended_ms: None,
+            end,
+            progress: None,
+            steps: None,
+            alive,
+            logs: Vec::new(),
+        }
+    }
+
+    fn client(name: &str, progress: u64) -> ProcessOutcome {
+        let end = End::Exited { status: i32::from(progress < 10) };
+        let client = node(name, Some(end), None);
+        ProcessOutcome { role: Role::Client, progress: Some(progress), steps: Some(10), ..client }
+    }
+
+    fn outcome(processes: Vec<ProcessOutcome>) -> Outcome {
+        Outcome {
+            version: FORMAT_VERSION,
+            end: End::Unfinished,
+            wall_ms: 1,
+            failure: None,
+            processes,
+            candidates: Vec::new(),
+            jvms: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    fn clients() -> Vec<ClientOf> {
+        let of =
+            |name: &str, node: &str, phase| ClientOf { name: name.into(), node: Some(node.into()), phase };
+        vec![of("c1", "n1", 1), of("c2", "n2", 1), of("d1", "n1", 2), of("d2", "n2", 2)]
+    }
+
+    /// The worst symptom of a trial whose fault was on n1.
+    fn worst(processes: Vec<ProcessOutcome>) -> Option<(SymptomKind, Severity)> {
+        let is_ready = processes.iter().all(|it| it.role == Role::Client || it.ready_ms.is_some());
+        let end = if is_ready { End::Unfinished } else { End::NotReady };
+        let found = symptoms(
+            &Outcome { end, ..outcome(processes) },
+            &Digest::default(),
+            "n1",
+            &clients(),
+            &Normal::default(),
+        );
+        found.first().map(|it| (it.kind, it.severity))
+    }
+
+    #[test]
+    fn what_clients_and_nodes_show_is_judged() {
+        use Severity::*;
+        use SymptomKind::*;
+        let up = |name| node(name, None, Some(true));
+        let down = |name| node(name, None, Some(false));
+        let dead = |name| node(name, Some(End::Exited { status: 1 }), None);
+        let silent = |name| node(name, None, None);
+        let waits = |name| ProcessOutcome { ready_ms: None, ..node(name, None, None) };
+        for (what, processes, expected) in [
+            ("all is well", vec![up("n1"), up("n2"), client("c1", 10), client("c2", 10)], None),
+            (
+                "only clients of another node fail",
+                vec![down("n1"), down("n2"), client("c1", 10), client("c2", 3)],
+                Some((Client, Critical)),
+            ),
+            (
+                "a node says it is well and its client fails",
+                vec![up("n1"), up("n2"), client("c1", 3), client("c2", 10)],
+                Some((Client, Critical)),
+            ),
+            (
+                "the node that got the fault says so, and only its client fails",
+                vec![down("n1"), up("n2"), client("c1", 3), client("c2", 10)],
+                Some((Client, Expected)),
+            ),
+            (
+                "the node that got the fault ends, and only its client fails",
+                vec![dead("n1"), up("n2"), client("c1", 3), client("c2", 10)],
+                Some((Crash, Expected)),
+            ),
+            ("another node ends", vec![up("n1"), dead("n2")], Some((Crash, Critical))),
+            ("the node of the fault never gets ready", vec![waits("n1"), up("n2")], Some((Client, Minor))),
+            ("the node of the fault ends first", vec![dead("n1"), waits("n2")], Some((Crash, Expected))),
+            ("another node never gets ready", vec![up("n1"), waits("n2")], Some((Client, Major))),
+            (
+                "nobody says anything, and some clients fail",
+                vec![silent("n1"), silent("n2"), client("c1", 3), client("c2", 10)],
+                Some((Client, Major)),
+            ),
+            (
+                "all clients of the first phase fail",
+                vec![silent("n1"), silent("n2"), client("c1", 3), client("c2", 3)],
+                Some((Client, Minor)),
+            ),
+        ] {
+            assert_eq!(worst(processes), expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn a_message_counts_if_no_run_without_a_fault_has_it() {
+        let logged = |process: &str, message: &str| Logged {
+            process: process.into(),
+            error: true,
+            message: message.into(),
+            times: 1,
+        };
+        let digest = |it: Vec<Logged>| Digest { logged: it, ..Digest::default() };
+        let mut normal = Normal::default();
+        normal.take_down(&outcome(Vec::new()), &digest(vec![logged("n1", "slow")]));
+        let check = |it: Logged| log(&digest(vec![it]), "n1", &normal).map(|it| it.severity);
+        assert_eq!(check(logged("n1", "slow")), None);
+        assert_eq!(check(logged("n2", "slow")), None, "another node may say it in another run");
+        assert_eq!(check(logged("n1", "lost")), Some(Severity::Expected));
+        assert_eq!(check(logged("n2", "lost")), Some(Severity::Minor));
+    }
+}

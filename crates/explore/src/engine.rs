@@ -1,0 +1,550 @@
+//! The engine: runs without a fault, then trials, then replays of what was found.
+//!
+//! What is left to chance in a trial is left to its plan: the candidates have the chance with which each of their requests
+//! is taken, drawn in the JVM from the trial's seed. So the choice holds also where a trial does not go as those before it
+//! went, and no process asks another anything while the trial runs. A call has one candidate in a trial, since two would
+//! double its chance; which of its faults that is follows from the seed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hypocenter_engine::{Engine, Job, JobId, Next, Work};
+use hypocenter_plan::{Candidate, Guard, Outcome, Plan, Repeat, StackGuard};
+use hypocenter_trace::hash;
+use serde::Serialize;
+
+use crate::catalogue::Catalogue;
+use crate::checks::{self, ClientOf, Normal, Symptom};
+use crate::findings::{Finding, Findings, Injected};
+use crate::fresh::Fresh;
+use crate::ledger::{KeyKind, Ledger};
+use crate::policy::Policy;
+use crate::reader::{Digest, Reader};
+use crate::round_robin::{RoundRobin, chance};
+
+/// How many candidates a plan has at most: calls that were seen first come first.
+const CANDIDATES_MAX: usize = 1 << 12;
+
+/// What can be set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// The workload's name.
+    pub workload: String,
+    /// The clients of the workload.
+    pub clients: Vec<ClientOf>,
+    /// What every trial has: what it records, its nodes, when it is armed, the seed of the first.
+    pub plan: Plan,
+    /// How the fault of a trial is chosen.
+    pub policy: Policy,
+    /// What requests are grouped by.
+    pub key: KeyKind,
+    /// How many injections a key gets before all get them anew.
+    pub budget: u32,
+    /// The chance that a trial passes over all requests of its key.
+    pub epsilon: f64,
+    /// The most trials with a fault.
+    pub trials: u64,
+    /// Runs without a fault before the first trial.
+    pub normal_runs: u64,
+    /// Replays of each suspicious finding.
+    pub replays: u64,
+    /// How many findings are replayed, the worst first.
+    pub replayed_findings: usize,
+}
+
+/// How the campaign stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// It is not over.
+    Going,
+    /// All trials were run.
+    Done,
+    /// The policy has nothing left to inject.
+    NothingLeft,
+    /// The runs without a fault made no request at which something can go wrong.
+    NothingToInject,
+    /// The runs without a fault go wrong already.
+    NormalFails {
+        /// What is wrong, and in how many of them.
+        wrong: Vec<(String, u64)>,
+        /// How many there were.
+        runs: u64,
+    },
+}
+
+/// A trial that is over.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TrialRecord {
+    /// Its number among the trials with a fault, from 1, in the order of start.
+    pub number: u64,
+    /// Its number in the campaign.
+    pub trial: u64,
+    /// The state that it was for, where the policy chose one.
+    pub focus: Option<String>,
+    /// The fault that happened.
+    pub injected: Option<Injected>,
+    /// What was wrong with it, the worst first.
+    pub symptoms: Vec<Symptom>,
+    /// States that no trial before it had come to.
+    pub new_states: usize,
+    /// Requests made.
+    pub requests: u64,
+}
+
+/// What came of the campaign so far.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Verdict {
+    /// How it stands.
+    pub standing: Standing,
+    /// The trials, by their numbers.
+    pub trials: Vec<TrialRecord>,
+    /// How many of them had their fault.
+    pub injected: u64,
+    /// The abstract states that threads came to.
+    pub states: Vec<String>,
+    /// How many keys there are.
+    pub keys: usize,
+    /// How often all budgets were given anew.
+    pub resets: u64,
+    /// The findings, the worst first.
+    pub findings: Vec<Finding>,
+    /// Runs without a fault.
+    pub normal_runs: u64,
+    /// Candidates that could not be injected.
+    pub refused: u64,
+}
+
+/// The engine. See the module.
+#[derive(Debug)]
+pub struct Explore {
+    catalogue: Arc<Catalogue>,
+    settings: Settings,
+    reader: Reader,
+    next_id: u64,
+    open: BTreeMap<JobId, Asked>,
+    normal: Normal,
+    normal_asked: u64,
+    ledger: Ledger,
+    chooser: Chooser,
+    trials_asked: u64,
+    trials: Vec<TrialRecord>,
+    states: Vec<String>,
+    findings: Findings,
+    /// What is replayed, once the trials are over: the numbers of findings, each as often as it is replayed.
+    replays: Option<Vec<usize>>,
+    replays_asked: usize,
+    refused: u64,
+    ended: Option<Standing>,
+}
+
+/// What a job is for.
+#[derive(Debug, Clone)]
+enum Asked {
+    Normal,
+    Trial { number: u64, focus: Option<String>, chosen: Chosen, plan: Box<Plan> },
+    Replay { finding: usize, plan: Box<Plan> },
+}
+
+/// The keys that a trial is for.
+#[derive(Debug, Clone)]
+enum Chosen {
+    Key(u32),
+    /// Any of these; and for each candidate which.
+    AnyOf(Vec<u32>, Vec<u32>),
+    Nothing,
+}
+
+/// What a policy keeps.
+#[derive(Debug)]
+enum Chooser {
+    RoundRobin(RoundRobin),
+    Fresh(Fresh),
+    /// All requests of all trials, and how many trials those were.
+    Chance {
+        requests: u64,
+        trials: u64,
+    },
+    /// The instances of a run without a fault: node, call, the how-manieth there, fault.
+    Sequence {
+        instances: Vec<(String, u32, u64, u32)>,
+        next: usize,
+    },
+}
+
+impl Chooser {
+    fn of(settings: &Settings) -> Chooser {
+        match settings.policy {
+            Policy::Bsrr => Chooser::RoundRobin(RoundRobin::new(settings.budget)),
+            Policy::NewState | Policy::Fate => Chooser::Fresh(Fresh::default()),
+            Policy::Random => Chooser::Chance { requests: 0, trials: 0 },
+            Policy::Exhaustive => Chooser::Sequence { instances: Vec::new(), next: 0 },
+        }
+    }
+}
+
+impl Explore {
+    /// A campaign that has not begun.
+    pub fn new(catalogue: Arc<Catalogue>, settings: Settings) -> Explore {
+        Explore {
+            reader: Reader::new(catalogue.clone()),
+            catalogue,
+            next_id: 0,
+            open: BTreeMap::new(),
+            normal: Normal::default(),
+            normal_asked: 0,
+            ledger: Ledger::new(settings.policy.key(settings.key)),
+            chooser: Chooser::of(&settings),
+            trials_asked: 0,
+            trials: Vec::new(),
+            states: Vec::new(),
+            findings: Findings::default(),
+            replays: None,
+            replays_asked: 0,
+            refused: 0,
+            ended: None,
+            settings,
+        }
+    }
+
+    /// The trial with this number in the campaign, if it had a fault to inject and is over.
+    pub fn trial_of(&self, id: JobId) -> Option<&TrialRecord> {
+        self.trials.iter().find(|it| it.trial == id.0)
+    }
+
+    fn plan(&self, candidates: Vec<Candidate>) -> Plan {
+        Plan {
+            seed: self.settings.plan.seed.wrapping_add(self.next_id),
+            limit: 1,
+            candidates,
+            ..self.settings.plan.clone()
+        }
+    }
+
+    fn job(&mut self, asked: Asked, plan: Plan) -> Job {
+        let id = JobId(self.next_id);
+        self.next_id += 1;
+        self.open.insert(id, asked);
+        Job { id, work: Work::Trial { workload: self.settings.workload.clone(), plan } }
+    }
+
+    /// The next job, if there is one now.
+    fn one(&mut self) -> Option<Job> {
+        if self.ended.is_some() {
+            return None;
+        }
+        let normal_runs = self.settings.normal_runs.max(1);
+        if self.normal_asked < normal_runs {
+            self.normal_asked += 1;
+            let plan = self.plan(Vec::new());
+            return Some(self.job(Asked::Normal, plan));
+        }
+        if self.normal.runs < normal_runs {
+            return None;
+        }
+        if self.trials_asked < self.settings.trials && self.replays.is_none() {
+            return self.trial();
+        }
+        self.replay()
+    }
+
+    fn trial(&mut self) -> Option<Job> {
+        let (candidates, chosen, focus) = self.choose()?;
+        self.trials_asked += 1;
+        let plan = self.plan(candidates);
+        let asked = Asked::Trial { number: self.trials_asked, focus, chosen, plan: Box::new(plan.clone()) };
+        Some(self.job(asked, plan))
+    }
+
+    /// What the next trial may inject. None changes nothing.
+    fn choose(&mut self) -> Option<(Vec<Candidate>, Chosen, Option<String>)> {
+        let (ledger, catalogue) = (&self.ledger, &*self.catalogue);
+        let draw = Draw { catalogue, seed: self.settings.plan.seed.wrapping_add(self.next_id) };
+        match &mut self.chooser {
+            Chooser::RoundRobin(keys) => {
+                let key = keys.next()?;
+                let probability = Some(keys.chance(key, self.settings.epsilon));
+                let group = &ledger.groups()[key as usize];
+                let candidates = draw.group(ledger, key, probability);
+                Some((candidates, Chosen::Key(key), Some(in_words(group.key.state.as_deref(), &group.key))))
+            }
+            Chooser::Fresh(keys) => {
+                let waited = keys.next();
+                if waited.is_empty() {
+                    return None;
+                }
+                let (mut candidates, mut owners) = (Vec::new(), Vec::new());
+                for &key in &waited {
+                    let of_key = draw.group(ledger, key, None);
+                    owners.extend(std::iter::repeat_n(key, of_key.len()));
+                    candidates.extend(of_key);
+                }
+                candidates.truncate(CANDIDATES_MAX);
+                owners.truncate(CANDIDATES_MAX);
+                Some((candidates, Chosen::AnyOf(waited, owners), None))
+            }
+            Chooser::Chance { requests, trials } => {
+                let probability = chance(*requests as f64 / (*trials).max(1) as f64, self.settings.epsilon);
+                let mut calls: Vec<u32> =
+                    ledger.groups().iter().flat_map(|it| it.calls.iter().map(|it| it.0)).collect();
+                calls.sort_unstable();
+                calls.dedup();
+                let guard = Guard { probability: Some(probability), ..Guard::default() };
+                let candidates = calls.into_iter().take(CANDIDATES_MAX);
+                let candidates: Vec<Candidate> =
+                    candidates.map(|it| draw.candidate(it, None, guard.clone())).collect();
+                (!candidates.is_empty()).then_some((candidates, Chosen::Nothing, None))
+            }
+            Chooser::Sequence { instances, next } => {
+                let (node, site, occurrence, fault) = instances.get(*next)?.clone();
+                *next += 1;
+                let guard = Guard { node: Some(node), occurrence: Some(occurrence), ..Guard::default() };
+                Some((vec![draw.candidate(site, Some(fault), guard)], Chosen::Nothing, None))
+            }
+        }
+    }
+
+    /// Replays begin when every trial is over.
+    fn replay(&mut self) -> Option<Job> {
+        if self.replays.is_none() {
+            if self.open.values().any(|it| matches!(it, Asked::Trial { .. })) {
+                return None;
+            }
+            self.replays = Some(self.to_replay());
+        }
+        let finding = *self.replays.as_ref()?.get(self.replays_asked)?;
+        self.replays_asked += 1;
+        let mut plan = self.plan(vec![self.findings.all()[finding].injected.candidate()]);
+        // Nothing is learnt from its requests, and without them it runs as it did for whoever replays it.
+        plan.record.watch.clear();
+        let asked = Asked::Replay { finding, plan: Box::new(plan.clone()) };
+        Some(self.job(asked, plan))
+    }
+
+    /// The suspicious findings, the worst first, all of them once before any twice.
+    fn to_replay(&self) -> Vec<usize> {
+        let all = self.findings.all();
+        let mut worst: Vec<usize> = (0..all.len()).filter(|&it| all[it].severity.is_suspicious()).collect();
+        worst.sort_by_key(|&it| (std::cmp::Reverse(all[it].severity), all[it].first_trial));
+        worst.truncate(self.settings.replayed_findings);
+        (0..self.settings.replays).flat_map(|_| worst.iter().copied()).collect()
+    }
+
+    /// All runs without a fault are told.
+    fn begin(&mut self) {
+        if !self.normal.wrong.is_empty() {
+            let wrong = self.normal.wrong.iter().map(|(what, runs)| (what.clone(), *runs)).collect();
+            self.ended = Some(Standing::NormalFails { wrong, runs: self.normal.runs });
+        } else if self.ledger.groups().is_empty() {
+            self.ended = Some(Standing::NothingToInject);
+        }
+    }
+
+    /// Takes the requests of a trial down: what it found can be injected from the next trial on.
+    fn take_down(&mut self, digest: &Digest) -> usize {
+        let counts = self.ledger.take_down(&self.catalogue, digest);
+        match &mut self.chooser {
+            Chooser::RoundRobin(keys) => counts.iter().for_each(|&(key, times)| keys.seen(key, times)),
+            Chooser::Fresh(keys) => counts.iter().for_each(|&(key, _)| keys.seen(key)),
+            Chooser::Chance { requests, trials } => {
+                (*requests, *trials) = (*requests + digest.requests(), *trials + 1);
+            }
+            Chooser::Sequence { instances, .. } if instances.is_empty() => {
+                *instances = instances_of(&self.catalogue, digest);
+            }
+            Chooser::Sequence { .. } => {}
+        }
+        let before = self.states.len();
+        for state in &digest.states {
+            if !self.states.contains(state) {
+                self.states.push(state.clone());
+            }
+        }
+        self.states.len() - before
+    }
+
+    fn symptoms(&self, injected: &Injected, outcome: &Outcome, digest: &Digest) -> Vec<Symptom> {
+        checks::symptoms(outcome, digest, &injected.at.node, &self.settings.clients, &self.normal)
+    }
+
+    fn told_trial(&mut self, id: JobId, asked: Asked, outcome: &Outcome, digest: &Digest) {
+        let Asked::Trial { number, focus, chosen, plan } = asked else { return };
+        let injected = Injected::of(&plan, outcome);
+        let refused = |it: &&hypocenter_plan::CandidateOutcome| {
+            matches!(it.result, hypocenter_plan::CandidateResult::Refused { .. })
+        };
+        self.refused += outcome.candidates.iter().filter(refused).count() as u64;
+        match (&mut self.chooser, &chosen) {
+            (Chooser::RoundRobin(keys), Chosen::Key(key)) => keys.told(*key, injected.is_some()),
+            (Chooser::Fresh(keys), Chosen::AnyOf(waited, owners)) => {
+                let key = injected.as_ref().and_then(|(at, _)| owners.get(*at).copied());
+                keys.told(waited, key);
+            }
+            _ => {}
+        }
+        let new_states = self.take_down(digest);
+        let injected = injected.map(|it| it.1);
+        let symptoms = injected.as_ref().map(|it| self.symptoms(it, outcome, digest)).unwrap_or_default();
+        if let Some(injected) = &injected {
+            self.findings.take_down(id.0, number, injected, &symptoms);
+        }
+        let record = TrialRecord {
+            number,
+            trial: id.0,
+            focus,
+            injected,
+            symptoms,
+            new_states,
+            requests: digest.requests(),
+        };
+        let place = self.trials.partition_point(|it| it.number < number);
+        self.trials.insert(place, record);
+    }
+
+    fn told_replay(&mut self, id: JobId, finding: usize, plan: &Plan, outcome: &Outcome, digest: &Digest) {
+        let symptoms = match Injected::of(plan, outcome) {
+            Some((_, injected)) => self.symptoms(&injected, outcome, digest),
+            None => Vec::new(),
+        };
+        self.findings.replayed(finding, id.0, &symptoms);
+    }
+
+    fn standing(&self) -> Standing {
+        if let Some(ended) = &self.ended {
+            return ended.clone();
+        }
+        let replayed = self.replays.as_ref().is_some_and(|it| self.replays_asked >= it.len());
+        match (self.open.is_empty(), replayed) {
+            (true, true) if self.trials_asked < self.settings.trials => Standing::NothingLeft,
+            (true, true) => Standing::Done,
+            _ => Standing::Going,
+        }
+    }
+}
+
+impl Engine for Explore {
+    type Digester = Reader;
+    type Verdict = Verdict;
+
+    fn name(&self) -> &'static str {
+        "explore"
+    }
+
+    fn next(&mut self, room: usize) -> Next {
+        let mut jobs = Vec::new();
+        while jobs.len() < room {
+            match self.one() {
+                Some(job) => jobs.push(job),
+                None => break,
+            }
+        }
+        if !jobs.is_empty() {
+            return Next::Start(jobs);
+        }
+        if !self.open.is_empty() || room == 0 {
+            return Next::Wait;
+        }
+        // Nothing is open and nothing comes: a policy that has nothing left goes on to the replays.
+        if self.ended.is_none() && self.replays.is_none() && self.normal.runs > 0 {
+            self.replays = Some(self.to_replay());
+            return self.next(room);
+        }
+        Next::Done
+    }
+
+    fn digester(&self) -> Reader {
+        self.reader.clone()
+    }
+
+    fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: Digest) {
+        let (Some(asked), Some(outcome)) = (self.open.remove(&id), outcome) else { return };
+        match asked {
+            Asked::Normal => {
+                self.normal.take_down(outcome, &digest);
+                self.take_down(&digest);
+                if self.normal.runs >= self.settings.normal_runs.max(1) {
+                    self.begin();
+                }
+            }
+            asked @ Asked::Trial { .. } => self.told_trial(id, asked, outcome, &digest),
+            Asked::Replay { finding, plan } => self.told_replay(id, finding, &plan, outcome, &digest),
+        }
+    }
+
+    fn verdict(&self) -> Verdict {
+        Verdict {
+            standing: self.standing(),
+            trials: self.trials.clone(),
+            injected: self.trials.iter().filter(|it| it.injected.is_some()).count() as u64,
+            states: self.states.clone(),
+            keys: self.ledger.groups().len(),
+            resets: match &self.chooser {
+                Chooser::RoundRobin(keys) => keys.resets(),
+                _ => 0,
+            },
+            findings: self.findings.ranked(),
+            normal_runs: self.normal.runs,
+            refused: self.refused,
+        }
+    }
+}
+
+/// A key for people.
+fn in_words(state: Option<&str>, key: &crate::ledger::Key) -> String {
+    let at = key.thread.as_deref().map(|it| format!("thread {it}")).or(state.map(str::to_owned));
+    let mut words = format!("{} {}", key.node, at.unwrap_or_default());
+    if let (Some(fault), Some(callee)) = (&key.fault, &key.callee) {
+        words += &format!(", {fault} at {}", callee.split('(').next().unwrap_or(callee));
+    }
+    words
+}
+
+/// Every request of a run, one for each of its faults, as far as the run's requests are kept.
+fn instances_of(catalogue: &Catalogue, digest: &Digest) -> Vec<(String, u32, u64, u32)> {
+    let mut counts: BTreeMap<(&str, u32), u64> = BTreeMap::new();
+    let mut instances = Vec::new();
+    for &(situation, site) in &digest.sequence {
+        let Some(situation) = digest.situations.get(situation as usize) else { continue };
+        let Some(call) = catalogue.sites().get(site as usize) else { continue };
+        let count = counts.entry((&situation.node, site)).or_default();
+        *count += 1;
+        for fault in 0..call.faults.len() as u32 {
+            instances.push((situation.node.clone(), site, *count, fault));
+        }
+    }
+    instances
+}
+
+/// Makes the candidates of a trial.
+struct Draw<'a> {
+    catalogue: &'a Catalogue,
+    seed: u64,
+}
+
+impl Draw<'_> {
+    /// The candidates for the requests of a key.
+    fn group(&self, ledger: &Ledger, key: u32, probability: Option<f64>) -> Vec<Candidate> {
+        let group = &ledger.groups()[key as usize];
+        let guard = Guard {
+            node: Some(group.key.node.clone()),
+            state: group.key.state.clone(),
+            thread: group.key.thread.clone(),
+            stack: group.key.stack.clone().filter(|it| !it.is_empty()).map(StackGuard::Suffix),
+            probability,
+            ..Guard::default()
+        };
+        let calls = group.calls.iter().take(CANDIDATES_MAX);
+        calls.map(|&(site, fault)| self.candidate(site, fault, guard.clone())).collect()
+    }
+
+    /// A fault at a call: this one, or one of those that it can have.
+    fn candidate(&self, site: u32, fault: Option<u32>, when: Guard) -> Candidate {
+        let call = &self.catalogue.sites()[site as usize];
+        let drawn = hash::word(u64::from(site), self.seed) % call.faults.len().max(1) as u64;
+        let fault = call.faults[fault.map_or(drawn as usize, |it| it as usize)].clone();
+        Candidate { site: call.site.clone(), fault, when, repeat: Repeat::Once }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,369 @@
+//! Campaigns on a small space: recorded requests in, plans out.
+
+use hypocenter_plan::{
+    CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Fault, Injection, ProcessOutcome, Role, Site,
+    SiteKind,
+};
+
+use super::*;
+use crate::catalogue::SiteFaults;
+use crate::checks::Severity;
+use crate::reader::{Requested, Situation};
+
+fn site(number: u32) -> Site {
+    Site {
+        class: "a.Store".into(),
+        method: format!("step{number}"),
+        descriptor: "()V".into(),
+        kind: SiteKind::Call,
+        callee: Some(format!("java.io.OutputStream.write{}()V", number % 2)),
+        ordinal: 0,
+        line: None,
+    }
+}
+
+fn exception(class: &str) -> Fault {
+    Fault::Exception { class: class.into(), message: None }
+}
+
+/// Three calls; the first can fail in two ways.
+fn catalogue() -> Arc<Catalogue> {
+    let faults = |classes: &[&str]| classes.iter().map(|it| exception(it)).collect();
+    let sites = [&["a.One", "a.Two"][..], &["a.One"], &["a.One"]];
+    let sites = sites.iter().enumerate();
+    Arc::new(Catalogue::new(
+        sites.map(|(it, classes)| SiteFaults { site: site(it as u32), faults: faults(classes) }).collect(),
+    ))
+}
+
+fn settings(policy: Policy) -> Settings {
+    let client = |name: &str, node: &str| ClientOf { name: name.into(), node: Some(node.into()), phase: 1 };
+    Settings {
+        workload: "w".into(),
+        clients: vec![client("c1", "n1"), client("c2", "n2")],
+        plan: Plan { seed: 100, ..Plan::default() },
+        policy,
+        key: KeyKind::State,
+        budget: 2,
+        epsilon: 0.01,
+        trials: 8,
+        normal_runs: 2,
+        replays: 2,
+        replayed_findings: 5,
+    }
+}
+
+/// Requests as (node, state, call, times), in their order.
+fn digest(requests: &[(&str, &str, u32, u64)]) -> Digest {
+    let mut digest = Digest::default();
+    for &(node, state, site, times) in requests {
+        let thread = (state == "none").then(|| "main".to_owned());
+        let situation = Situation { node: node.into(), state: state.into(), thread };
+        let number = digest.situations.iter().position(|it| *it == situation).unwrap_or_else(|| {
+            digest.situations.push(situation);
+            digest.situations.len() - 1
+        });
+        digest.requested.push(Requested { situation: number as u32, site, stack: 0, times });
+        digest.sequence.extend(std::iter::repeat_n((number as u32, site), times as usize));
+        if state != "none" && !digest.states.iter().any(|it| it == state) {
+            digest.states.push(state.into());
+        }
+    }
+    digest
+}
+
+fn normal() -> Digest {
+    digest(&[("n1", "a.A.run#0", 0, 9), ("n1", "a.A.run#1", 1, 1), ("n2", "none", 2, 3)])
+}
+
+fn client(name: &str, well: bool) -> ProcessOutcome {
+    ProcessOutcome {
+        name: name.into(),
+        role: Role::Client,
+        incarnation: 1,
+        started_ms: 0,
+        ready_ms: None,
+        ended_ms: None,
+        end: Some(End::Exited { status: i32::from(!well) }),
+        progress: None,
+        steps: None,
+        alive: None,
+        logs: Vec::new(),
+    }
+}
+
+/// The outcome of a plan whose candidate of this number happened.
+fn outcome(plan: &Plan, injected: Option<usize>, well: bool) -> Outcome {
+    let result = |number: usize, node: &Option<String>| match injected {
+        Some(it) if it == number => CandidateResult::Injected(Injection {
+            jvm: 0,
+            node: node.clone().unwrap_or("n1".into()),
+            thread: "t".into(),
+            occurrence: 4,
+            at_ms: 1.0,
+            times: 1,
+            threw: None,
+            state: None,
+            stack_hash: 1,
+            stack: Vec::new(),
+        }),
+        Some(_) => CandidateResult::NotNeeded,
+        None => CandidateResult::NotReached { why: "no".into() },
+    };
+    let candidates = plan.candidates.iter().enumerate().map(|(number, it)| CandidateOutcome {
+        site: it.site.clone(),
+        fault: it.fault.clone(),
+        hits: 1,
+        result: result(number, &it.when.node),
+    });
+    Outcome {
+        version: FORMAT_VERSION,
+        end: if well { End::Exited { status: 0 } } else { End::Unfinished },
+        wall_ms: 1,
+        failure: None,
+        processes: vec![client("c1", true), client("c2", well)],
+        candidates: candidates.collect(),
+        jvms: Vec::new(),
+        problems: Vec::new(),
+    }
+}
+
+fn plan_of(job: &Job) -> &Plan {
+    let Work::Trial { plan, .. } = &job.work else { panic!("explore asks for trials") };
+    plan
+}
+
+/// Runs a campaign, one job after the other; `react` says what each plan gives.
+fn campaign(
+    engine: &mut Explore,
+    mut react: impl FnMut(&Plan) -> (Outcome, Digest),
+) -> Vec<(Job, Outcome, Digest)> {
+    let mut story = Vec::new();
+    while let Next::Start(jobs) = engine.next(1) {
+        let [job] = jobs.as_slice() else { panic!("one was asked for") };
+        let (outcome, digest) = react(plan_of(job));
+        engine.tell(job.id, Some(&outcome), digest.clone());
+        story.push((job.clone(), outcome, digest));
+        assert!(story.len() < 1000, "it goes on for ever");
+    }
+    story
+}
+
+/// The first candidate always happens, and nothing breaks.
+fn harmless(plan: &Plan) -> (Outcome, Digest) {
+    (outcome(plan, (!plan.candidates.is_empty()).then_some(0), true), normal())
+}
+
+#[test]
+fn bsrr_is_for_one_state_in_each_trial_and_turns_to_the_next() {
+    let mut engine = Explore::new(catalogue(), settings(Policy::Bsrr));
+    let story = campaign(&mut engine, harmless);
+    assert!(story[..2].iter().all(|(job, ..)| plan_of(job).candidates.is_empty()));
+    let verdict = engine.verdict();
+    assert_eq!((verdict.standing, verdict.trials.len(), verdict.injected), (Standing::Done, 8, 8));
+    let focus: Vec<&str> = verdict.trials.iter().map(|it| it.focus.as_deref().unwrap()).collect();
+    let round = ["n1 a.A.run#0", "n1 a.A.run#1", "n2 thread main"];
+    assert_eq!(focus, [round, round, round].concat()[..8]);
+    assert_eq!((verdict.keys, verdict.resets), (3, 1), "two injections each, then all anew");
+    let first = &plan_of(&story[2].0).candidates[0];
+    assert_eq!(first.when.node.as_deref(), Some("n1"));
+    assert_eq!(first.when.state.as_deref(), Some("a.A.run#0"));
+    assert_eq!(first.when.probability, Some(chance(9.0, 0.01)));
+    let idle = &plan_of(&story[4].0).candidates[0];
+    assert_eq!((idle.when.state.as_deref(), idle.when.thread.as_deref()), (Some("none"), Some("main")));
+}
+
+#[test]
+fn a_state_that_a_trial_finds_is_injectable_from_the_next() {
+    let mut engine = Explore::new(catalogue(), Settings { trials: 4, ..settings(Policy::Bsrr) });
+    let mut trials = 0;
+    let story = campaign(&mut engine, |plan| {
+        trials += u64::from(!plan.candidates.is_empty());
+        let more: &[(&str, &str, u32, u64)] = if trials > 0 { &[("n1", "a.A.run#2", 2, 1)] } else { &[] };
+        let mut found = normal();
+        if !more.is_empty() {
+            found = digest(&[
+                ("n1", "a.A.run#0", 0, 9),
+                ("n1", "a.A.run#1", 1, 1),
+                ("n2", "none", 2, 3),
+                more[0],
+            ]);
+        }
+        (outcome(plan, (!plan.candidates.is_empty()).then_some(0), true), found)
+    });
+    assert_eq!(story.len(), 6);
+    let verdict = engine.verdict();
+    assert_eq!(verdict.trials[0].new_states, 1);
+    assert_eq!(
+        verdict.trials[3].focus.as_deref(),
+        Some("n1 a.A.run#0"),
+        "the new one is at the end of the list"
+    );
+    assert_eq!(verdict.keys, 4);
+}
+
+#[test]
+fn a_call_with_several_faults_has_one_candidate_and_each_fault_comes_up() {
+    let mut engine = Explore::new(catalogue(), Settings { trials: 60, ..settings(Policy::Bsrr) });
+    let story = campaign(&mut engine, harmless);
+    let of_first = story.iter().flat_map(|(job, ..)| &plan_of(job).candidates);
+    let drawn: Vec<&Fault> = of_first.filter(|it| it.site == site(0)).map(|it| &it.fault).collect();
+    assert_eq!(drawn.len(), 20, "a third of the trials is for its state");
+    assert!(["a.One", "a.Two"].iter().all(|it| drawn.contains(&&exception(it))), "{drawn:?}");
+}
+
+#[test]
+fn the_finer_key_is_for_one_fault_of_one_callee() {
+    let settings = Settings { key: KeyKind::Operation, trials: 4, ..settings(Policy::Bsrr) };
+    let mut engine = Explore::new(catalogue(), settings);
+    let story = campaign(&mut engine, harmless);
+    let faults: Vec<(Site, Fault)> = story[2..]
+        .iter()
+        .flat_map(|(job, ..)| plan_of(job).candidates.iter().map(|it| (it.site.clone(), it.fault.clone())))
+        .collect();
+    let expected = [(0, "a.One"), (0, "a.Two"), (1, "a.One"), (2, "a.One")]
+        .map(|(it, class)| (site(it), exception(class)));
+    assert_eq!(faults, expected);
+    assert_eq!(engine.verdict().keys, 4);
+}
+
+#[test]
+fn new_state_takes_whichever_state_is_reached_first_and_each_once() {
+    let mut engine = Explore::new(catalogue(), settings(Policy::NewState));
+    // The last candidate of each plan is reached first.
+    let story =
+        campaign(&mut engine, |plan| (outcome(plan, plan.candidates.len().checked_sub(1), true), normal()));
+    let sizes: Vec<usize> = story.iter().map(|(job, ..)| plan_of(job).candidates.len()).collect();
+    assert_eq!(sizes, [0, 0, 3, 2, 1], "nothing is left then");
+    assert!(
+        story.iter().all(|(job, ..)| plan_of(job).candidates.iter().all(|it| it.when.probability.is_none()))
+    );
+    assert_eq!(engine.verdict().standing, Standing::NothingLeft);
+}
+
+#[test]
+fn random_may_take_any_call_whatever_the_state() {
+    let mut engine = Explore::new(catalogue(), settings(Policy::Random));
+    let story = campaign(&mut engine, harmless);
+    assert_eq!(story.len(), 10);
+    let plan = plan_of(&story[2].0);
+    assert_eq!(plan.candidates.len(), 3);
+    assert!(plan.candidates.iter().all(|it| it.when.state.is_none() && it.when.node.is_none()));
+    assert_eq!(plan.candidates[0].when.probability, Some(chance(13.0, 0.01)));
+}
+
+#[test]
+fn exhaustive_takes_every_request_of_a_run_in_its_order() {
+    let mut engine = Explore::new(catalogue(), Settings { trials: 100, ..settings(Policy::Exhaustive) });
+    let story = campaign(&mut engine, harmless);
+    // Nine requests of a call with two faults, and four of calls with one.
+    assert_eq!(story.len(), 2 + 9 * 2 + 1 + 3);
+    let when = |at: usize| plan_of(&story[at].0).candidates[0].when.clone();
+    assert_eq!((when(2).occurrence, when(4).occurrence), (Some(1), Some(2)));
+    assert_eq!((when(23).node.as_deref(), when(23).occurrence), (Some("n2"), Some(3)));
+    assert_eq!(engine.verdict().standing, Standing::NothingLeft);
+}
+
+#[test]
+fn fate_takes_each_stack_once() {
+    let stacks = || {
+        let mut digest = normal();
+        digest.stacks =
+            vec![vec!["a.Store.step0".into()], vec!["a.Store.step0".into(), "a.Other.run".into()]];
+        digest.requested[0].stack = 1;
+        digest.requested.insert(1, Requested { stack: 2, ..digest.requested[0] });
+        digest
+    };
+    let mut engine = Explore::new(catalogue(), settings(Policy::Fate));
+    let story = campaign(&mut engine, |plan| {
+        (outcome(plan, (!plan.candidates.is_empty()).then_some(0), true), stacks())
+    });
+    // Two stacks with two faults each, and two calls without a stack.
+    assert_eq!(plan_of(&story[2].0).candidates.len(), 6);
+    assert_eq!(story.len(), 2 + 6);
+    let second = plan_of(&story[4].0).candidates[0].when.stack.clone();
+    assert_eq!(second, Some(StackGuard::Suffix(vec!["a.Store.step0".into(), "a.Other.run".into()])));
+}
+
+#[test]
+fn what_breaks_other_clients_is_found_replayed_and_told_with_its_rate() {
+    let settings = Settings { trials: 6, ..settings(Policy::Bsrr) };
+    let mut engine = Explore::new(catalogue(), settings);
+    let mut replays = 0;
+    // A fault in the second state of n1 breaks the client of n2; the second replay does not show it.
+    let story = campaign(&mut engine, |plan| {
+        let Some(first) = plan.candidates.first() else { return (outcome(plan, None, true), normal()) };
+        let is_bad = first.when.state.as_deref() == Some("a.A.run#1");
+        let is_replay = first.when.occurrence.is_some();
+        replays += u64::from(is_replay);
+        (outcome(plan, Some(0), !is_bad || replays == 2), normal())
+    });
+    let verdict = engine.verdict();
+    let [finding] = verdict.findings.as_slice() else { panic!("one: {:#?}", verdict.findings) };
+    assert_eq!(finding.severity, Severity::Critical);
+    assert!(finding.symptoms[0].why.contains("only clients of other nodes fail: c2"), "{finding:#?}");
+    assert_eq!((finding.first_trial, finding.trials.len(), finding.rate), (2, 2, (1, 2)));
+    let replay = plan_of(&story[8].0);
+    assert_eq!(finding.replayed, Some(8));
+    let when = &replay.candidates[0].when;
+    assert_eq!((when.occurrence, when.probability, replay.candidates.len()), (Some(4), None, 1));
+    assert_eq!((when.node.as_deref(), when.state.as_deref()), (Some("n1"), Some("a.A.run#1")));
+    assert_eq!(verdict.standing, Standing::Done);
+}
+
+#[test]
+fn runs_without_a_fault_that_go_wrong_end_the_campaign_before_it_begins() {
+    let mut engine = Explore::new(catalogue(), settings(Policy::Bsrr));
+    let mut runs = 0;
+    let story = campaign(&mut engine, |plan| {
+        runs += 1;
+        (outcome(plan, None, runs > 1), normal())
+    });
+    assert_eq!(story.len(), 2);
+    let wrong = vec![("the workload ended before all steps were made".to_owned(), 1)];
+    assert_eq!(engine.verdict().standing, Standing::NormalFails { wrong, runs: 2 });
+}
+
+#[test]
+fn a_run_without_requests_leaves_nothing_to_inject() {
+    let mut engine = Explore::new(catalogue(), settings(Policy::Bsrr));
+    campaign(&mut engine, |plan| (outcome(plan, None, true), Digest::default()));
+    assert_eq!(engine.verdict().standing, Standing::NothingToInject);
+}
+
+/// Told the same again, a fresh engine asks for the same and comes to the same, also with trials side by side.
+#[test]
+fn a_campaign_that_is_resumed_comes_to_the_same() {
+    for policy in Policy::ALL {
+        let mut engine = Explore::new(catalogue(), settings(policy));
+        let mut again = Explore::new(catalogue(), settings(policy));
+        let mut open: Vec<Job> = Vec::new();
+        let mut turns = 0;
+        loop {
+            turns += 1;
+            assert!(turns < 1000, "{policy} goes on for ever");
+            let room = 2 - open.len();
+            let asked = engine.next(room);
+            if let Next::Start(jobs) = &asked {
+                // Only what is asked for is in the journal.
+                assert_eq!(again.next(room), asked, "{policy}");
+                let written = serde_json::to_string(jobs).unwrap();
+                assert_eq!(&serde_json::from_str::<Vec<Job>>(&written).unwrap(), jobs, "{policy}");
+                open.extend(jobs.clone());
+                continue;
+            }
+            if open.is_empty() {
+                break;
+            }
+            let job = open.remove(turns % open.len());
+            let plan = plan_of(&job);
+            let hit = (!plan.candidates.is_empty() && turns % 5 != 0).then_some(0);
+            let outcome = outcome(plan, hit, turns % 7 != 0 || plan.candidates.is_empty());
+            for it in [&mut engine, &mut again] {
+                it.tell(job.id, Some(&outcome), normal());
+            }
+        }
+        assert_eq!(engine.verdict(), again.verdict(), "{policy}");
+        assert_ne!(engine.verdict().standing, Standing::Going, "{policy}");
+    }
+}

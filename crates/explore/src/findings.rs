@@ -1,0 +1,157 @@
+//! Trials that look bad, put together by the place where their fault went in.
+
+use std::collections::BTreeMap;
+
+use hypocenter_plan::{
+    Candidate, CandidateResult, Fault, Frame, Guard, Injection, Outcome, Plan, Repeat, Site,
+};
+use serde::Serialize;
+
+use crate::checks::{Severity, Symptom};
+
+/// A fault that happened.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Injected {
+    /// Where.
+    pub site: Site,
+    /// What.
+    pub fault: Fault,
+    /// When, as the plan asked for it.
+    pub guard: Guard,
+    /// When it happened, and by whom.
+    pub at: Injection,
+}
+
+impl Injected {
+    /// The fault of a trial, if one happened: which candidate of the plan, and what it did.
+    pub(crate) fn of(plan: &Plan, outcome: &Outcome) -> Option<(usize, Injected)> {
+        outcome.candidates.iter().enumerate().find_map(|(number, it)| {
+            let CandidateResult::Injected(at) = &it.result else { return None };
+            let guard = plan.candidates.get(number)?.when.clone();
+            Some((number, Injected { site: it.site.clone(), fault: it.fault.clone(), guard, at: at.clone() }))
+        })
+    }
+
+    /// The same fault at the same instance, and no chance in it.
+    pub fn candidate(&self) -> Candidate {
+        let when = Guard { occurrence: Some(self.at.occurrence), probability: None, ..self.guard.clone() };
+        let when = Guard { node: Some(self.at.node.clone()), ..when };
+        Candidate { site: self.site.clone(), fault: self.fault.clone(), when, repeat: Repeat::Once }
+    }
+}
+
+/// Trials whose faults went in at one place, by the same way, and that look bad.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    /// The fault of the first trial.
+    pub injected: Injected,
+    /// The methods of the system that led there, innermost first.
+    pub stack: Vec<String>,
+    /// How much it matters: as much as the worst of its trials.
+    pub severity: Severity,
+    /// What was wrong with the worst of its trials, the worst first.
+    pub symptoms: Vec<Symptom>,
+    /// Its first trial, by its number among those with a fault.
+    pub first_trial: u64,
+    /// The trial that its symptoms are of, by its number in the campaign.
+    pub worst_trial: u64,
+    /// All of its trials that look bad, by their numbers among those with a fault.
+    pub trials: Vec<u64>,
+    /// Replays of the worst trial that showed a symptom of that kind again, and all replays.
+    pub rate: (u64, u64),
+    /// A trial that has its fault and nothing else, where one was replayed.
+    pub replayed: Option<u64>,
+}
+
+/// What trials are put together by: the kind of fault, and the stack without the JDK's frames and without lines.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Cluster {
+    fault: &'static str,
+    callee: Option<String>,
+    stack: Vec<String>,
+}
+
+/// Packages whose frames say how threads are run, not what they do.
+const PLATFORM: [&str; 5] = ["java.", "javax.", "jdk.", "sun.", "com.sun."];
+
+/// The methods of a stack that are not the JDK's.
+fn own_methods(stack: &[Frame]) -> Vec<String> {
+    let own = stack.iter().filter(|it| !PLATFORM.iter().any(|package| it.method.starts_with(package)));
+    own.map(|it| it.method.clone()).collect()
+}
+
+impl Cluster {
+    pub(crate) fn of(injected: &Injected) -> Cluster {
+        let fault = match injected.fault {
+            Fault::Exception { .. } => "exception",
+            Fault::Delay { .. } => "delay",
+            Fault::Crash { .. } => "crash",
+            Fault::Negate => "negate",
+        };
+        Cluster { fault, callee: injected.site.callee.clone(), stack: own_methods(&injected.at.stack) }
+    }
+}
+
+/// All findings of a campaign so far.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Findings {
+    clusters: BTreeMap<Cluster, usize>,
+    findings: Vec<Finding>,
+}
+
+impl Findings {
+    /// Takes a trial down that has symptoms: its number in the campaign, and among those with a fault.
+    pub(crate) fn take_down(&mut self, trial: u64, number: u64, injected: &Injected, symptoms: &[Symptom]) {
+        let Some(worst) = symptoms.iter().map(|it| it.severity).max() else { return };
+        let cluster = Cluster::of(injected);
+        let stack = cluster.stack.clone();
+        let at = *self.clusters.entry(cluster).or_insert_with(|| {
+            self.findings.push(Finding {
+                injected: injected.clone(),
+                stack,
+                severity: worst,
+                symptoms: symptoms.to_vec(),
+                first_trial: number,
+                worst_trial: trial,
+                trials: Vec::new(),
+                rate: (0, 0),
+                replayed: None,
+            });
+            self.findings.len() - 1
+        });
+        let finding = &mut self.findings[at];
+        finding.trials.push(number);
+        finding.first_trial = finding.first_trial.min(number);
+        if worst > finding.severity {
+            (finding.severity, finding.worst_trial) = (worst, trial);
+            finding.injected = injected.clone();
+            finding.symptoms = symptoms.to_vec();
+        }
+    }
+
+    /// The findings, by their numbers.
+    pub(crate) fn all(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// A replay of a finding is over.
+    pub(crate) fn replayed(&mut self, number: usize, trial: u64, symptoms: &[Symptom]) {
+        let finding = &mut self.findings[number];
+        let kind = finding.symptoms.first().map(|it| it.kind);
+        let again = symptoms.iter().any(|it| Some(it.kind) == kind && it.severity >= finding.severity);
+        finding.rate = (finding.rate.0 + u64::from(again), finding.rate.1 + 1);
+        if again {
+            finding.replayed.get_or_insert(trial);
+        }
+    }
+
+    /// The findings, the worst first; of those that matter as much, the one that comes again more often, then the first.
+    pub(crate) fn ranked(&self) -> Vec<Finding> {
+        let mut ranked = self.findings.clone();
+        ranked.sort_by(|a, b| {
+            let share = |it: &Finding| it.rate.0 * 1000 / it.rate.1.max(1);
+            (b.severity, share(b)).cmp(&(a.severity, share(a))).then(a.first_trial.cmp(&b.first_trial))
+        });
+        ranked
+    }
+}

@@ -1,0 +1,124 @@
+//! What requests are grouped by, and what was seen of each group.
+
+use rustc_hash::FxHashMap;
+
+use crate::catalogue::Catalogue;
+use crate::reader::{Digest, Situation};
+
+/// What requests are grouped by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KeyKind {
+    /// The node and the abstract state of the thread (LEGOLAS 4.3).
+    State,
+    /// The same, and the fault and what is called: as the published code of LEGOLAS does.
+    Operation,
+    /// The node, the call, the fault and the stack (the failure ids of FATE).
+    Failure,
+}
+
+/// A group of requests.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// The node.
+    pub node: String,
+    /// The abstract state of the thread, where it counts; `none` if the thread works on no task.
+    pub state: Option<String>,
+    /// The thread, where its name is its state: a pattern.
+    pub thread: Option<String>,
+    /// What is called, where it counts.
+    pub callee: Option<String>,
+    /// The call, by its number in the catalogue, where it counts.
+    pub site: Option<u32>,
+    /// The fault, in words, where it counts.
+    pub fault: Option<String>,
+    /// The methods on the stack, innermost first, where they count.
+    pub stack: Option<Vec<String>>,
+}
+
+/// What was seen of a group.
+#[derive(Debug, Clone)]
+pub struct Group {
+    /// What its requests have in common.
+    pub key: Key,
+    /// The calls that made them, by their numbers in the catalogue, in the order in which they were seen; and which of the
+    /// faults of each belong to the group: one, or all.
+    pub calls: Vec<(u32, Option<u32>)>,
+}
+
+/// All groups, by their numbers.
+#[derive(Debug, Clone)]
+pub struct Ledger {
+    kind: KeyKind,
+    groups: Vec<Group>,
+    numbers: FxHashMap<Key, u32>,
+}
+
+impl Ledger {
+    /// Nothing was seen yet.
+    pub fn new(kind: KeyKind) -> Ledger {
+        Ledger { kind, groups: Vec::new(), numbers: FxHashMap::default() }
+    }
+
+    /// The groups, by their numbers.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// Takes down the requests of a trial, and gives the number of requests of each group that has any, in the order in
+    /// which they came first.
+    pub fn take_down(&mut self, catalogue: &Catalogue, digest: &Digest) -> Vec<(u32, u64)> {
+        let mut counts: Vec<(u32, u64)> = Vec::new();
+        let mut places: FxHashMap<u32, usize> = FxHashMap::default();
+        for it in &digest.requested {
+            let Some(situation) = digest.situations.get(it.situation as usize) else { continue };
+            let Some(call) = catalogue.sites().get(it.site as usize) else { continue };
+            let by_fault = self.kind != KeyKind::State;
+            let faults = if by_fault { call.faults.len() } else { 1 };
+            for fault in 0..faults {
+                let fault = by_fault.then_some(fault as u32);
+                let key = self.key(catalogue, situation, it.site, fault, &digest.stack(it.stack));
+                let group = self.group(key, it.site, fault);
+                let place = *places.entry(group).or_insert_with(|| {
+                    counts.push((group, 0));
+                    counts.len() - 1
+                });
+                counts[place].1 += it.times;
+            }
+        }
+        counts
+    }
+
+    fn group(&mut self, key: Key, site: u32, fault: Option<u32>) -> u32 {
+        let number = *self.numbers.entry(key).or_insert_with_key(|key| {
+            self.groups.push(Group { key: key.clone(), calls: Vec::new() });
+            self.groups.len() as u32 - 1
+        });
+        let calls = &mut self.groups[number as usize].calls;
+        if !calls.contains(&(site, fault)) {
+            calls.push((site, fault));
+        }
+        number
+    }
+
+    fn key(
+        &self,
+        catalogue: &Catalogue,
+        situation: &Situation,
+        site: u32,
+        fault: Option<u32>,
+        stack: &[String],
+    ) -> Key {
+        let call = &catalogue.sites()[site as usize];
+        let fault = fault.map(|it| call.faults[it as usize].to_string());
+        let by_state = self.kind != KeyKind::Failure;
+        Key {
+            node: situation.node.clone(),
+            state: by_state.then(|| situation.state.clone()),
+            thread: situation.thread.clone().filter(|_| by_state),
+            callee: call.site.callee.clone().filter(|_| self.kind == KeyKind::Operation),
+            site: (self.kind == KeyKind::Failure).then_some(site),
+            fault,
+            stack: (self.kind == KeyKind::Failure).then(|| stack.to_vec()),
+        }
+    }
+}
