@@ -77,23 +77,6 @@ impl Differ {
         kept
     }
 
-    /// How many elements the two have in common in any order: no fewer than a subsequence.
-    pub fn common(&mut self, a: &[u32], b: &[u32]) -> usize {
-        let greatest = a.iter().chain(b).copied().max().unwrap_or(0) as usize;
-        if self.counts.len() <= greatest {
-            self.counts.resize(greatest + 1, [0; 2]);
-        }
-        a.iter().for_each(|it| self.counts[*it as usize][0] += 1);
-        let mut common = 0;
-        for it in b {
-            let left = &mut self.counts[*it as usize][0];
-            common += usize::from(*left > 0);
-            *left = left.saturating_sub(1);
-        }
-        a.iter().for_each(|it| self.counts[*it as usize] = [0; 2]);
-        common
-    }
-
     fn part(&mut self, a: &[u32], b: &[u32], part: Part, pairs: &mut Vec<(u32, u32)>, parts: &mut Vec<Part>) {
         let Part { a: (mut a0, mut a1), b: (mut b0, mut b1), cuts } = part;
         while a0 < a1 && b0 < b1 && a[a0] == b[b0] {
@@ -222,13 +205,20 @@ fn by_order(a: &[u32], b: &[u32]) -> Vec<(u32, u32)> {
 /// The longest run of pairs whose second numbers grow, out of pairs whose first ones do.
 pub(crate) fn growing(pairs: &[(u32, u32)]) -> Vec<(u32, u32)> {
     const NONE: u32 = u32::MAX;
-    // For each length the pair with the smallest second number that ends such a run, and for each pair the one before it.
+    // For each length the smallest second number that ends such a run and the pair that has it, and for each pair the one
+    // before it.
+    let mut least: Vec<u32> = Vec::new();
     let mut ends: Vec<u32> = Vec::new();
     let mut before = vec![NONE; pairs.len()];
     for (n, (_, y)) in pairs.iter().enumerate() {
-        let length = ends.partition_point(|it| pairs[*it as usize].1 < *y);
+        let length = first_not_below(&least, *y);
         before[n] = length.checked_sub(1).map_or(NONE, |it| ends[it]);
-        if length == ends.len() { ends.push(n as u32) } else { ends[length] = n as u32 }
+        if length == ends.len() {
+            least.push(*y);
+            ends.push(n as u32);
+        } else {
+            (least[length], ends[length]) = (*y, n as u32);
+        }
     }
     let mut run = Vec::with_capacity(ends.len());
     let mut at = ends.last().copied().unwrap_or(NONE);
@@ -238,6 +228,20 @@ pub(crate) fn growing(pairs: &[(u32, u32)]) -> Vec<(u32, u32)> {
     }
     run.reverse();
     run
+}
+
+/// How many of these numbers, which grow, are below another. It is mostly near the end.
+fn first_not_below(growing: &[u32], number: u32) -> usize {
+    let mut reach = 1;
+    let mut end = growing.len();
+    while let Some(at) = end.checked_sub(reach) {
+        if growing[at] < number {
+            return at + 1 + growing[at + 1..end].partition_point(|it| *it < number);
+        }
+        end = at;
+        reach *= 2;
+    }
+    growing[..end].partition_point(|it| *it < number)
 }
 
 #[cfg(test)]
@@ -300,7 +304,6 @@ mod tests {
             check(&a, &b, &pairs);
             prop_assert!(!differ.is_cut);
             prop_assert_eq!(pairs.len(), longest(&a, &b));
-            prop_assert!(differ.common(&a, &b) >= pairs.len());
         }
 
         /// Taking out what has no partner and putting in what the other has gives the other.
@@ -319,6 +322,12 @@ mod tests {
         #[test]
         fn a_sequence_against_itself_has_no_difference(a in prop::collection::vec(0_u32..9, 0..200)) {
             prop_assert_eq!(Differ::default().pairs(&a, &a).len(), a.len());
+        }
+
+        #[test]
+        fn a_number_is_found_from_the_end(growing in prop::collection::btree_set(0_u32..200, 0..80), number in 0_u32..201) {
+            let growing: Vec<u32> = growing.into_iter().collect();
+            prop_assert_eq!(first_not_below(&growing, number), growing.partition_point(|it| *it < number));
         }
 
         #[test]
