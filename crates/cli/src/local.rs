@@ -342,6 +342,10 @@ impl Executor for Local<'_> {
         Ok(outcome)
     }
 
+    fn log_files(&self, directory: &Path) -> Vec<PathBuf> {
+        hypocenter_lab::log_files_of(&self.ready.request.workload, directory)
+    }
+
     fn interrupted(&self) -> bool {
         self.interrupt.asked()
     }

@@ -18,6 +18,8 @@ pub struct LogBytes {
     pub process: String,
     /// The how-manieth process of that name.
     pub incarnation: u32,
+    /// Where it is in the trial's directory: no two logs of a trial have the same.
+    pub path: String,
     /// Its bytes.
     pub bytes: Mmap,
 }

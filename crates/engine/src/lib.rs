@@ -52,7 +52,17 @@ pub type DigestOf<E> = <<E as Engine>::Digester as Digester>::Digest;
 pub trait Digester: Send + Sync {
     /// What is kept: it goes into the journal.
     type Digest: Serialize + DeserializeOwned + Send;
+    /// What was read of a trial that still runs; `()` for those who read nothing before its end.
+    type Reading: Default + Send;
+    /// Whether it reads logs of trials that still run.
+    const READS_EARLY: bool = false;
 
-    /// Reads the evidence of a job: of one trial, or of those that a study names, in its order.
-    fn digest(&self, job: &Job, evidence: &[Evidence]) -> Self::Digest;
+    /// Reads more of a log of a trial that still runs: bytes of the file at this path in the trial's directory, which follow those
+    /// that came before or, at 0, take their place. It is for those who have much to do at the end otherwise, and nothing depends
+    /// on it: some logs come in part or not at all, and what a file had may be gone. What counts is the evidence.
+    fn read(&self, _reading: &mut Self::Reading, _path: &str, _at: u64, _bytes: &[u8]) {}
+
+    /// Reads the evidence of a job: of one trial, or of those that a study names, in its order. It gives the same whatever was
+    /// read before.
+    fn digest(&self, job: &Job, evidence: &[Evidence], reading: Self::Reading) -> Self::Digest;
 }

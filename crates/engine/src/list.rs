@@ -42,8 +42,9 @@ pub struct Counted;
 
 impl Digester for Counted {
     type Digest = Hits;
+    type Reading = ();
 
-    fn digest(&self, _: &Job, evidence: &[Evidence]) -> Hits {
+    fn digest(&self, _: &Job, evidence: &[Evidence], (): ()) -> Hits {
         let of_trial = |it: &Evidence| {
             // A trace that cannot be read is a problem of the outcome, which is made from the same file.
             it.trace().map_or(0, |trace| trace.jvms().iter().flat_map(|jvm| trace.counts(jvm)).sum())

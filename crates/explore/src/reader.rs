@@ -133,8 +133,9 @@ impl Reader {
 
 impl Digester for Reader {
     type Digest = Digest;
+    type Reading = ();
 
-    fn digest(&self, job: &Job, evidence: &[Evidence]) -> Digest {
+    fn digest(&self, job: &Job, evidence: &[Evidence], (): ()) -> Digest {
         let (Work::Trial { plan, .. }, [evidence]) = (&job.work, evidence) else { return Digest::default() };
         let mut digest = match (evidence.map(), evidence.trace()) {
             (Ok(map), Ok(trace)) => self.requests(plan, &map, &trace),

@@ -12,15 +12,21 @@ use std::sync::{Mutex, mpsc};
 use hypocenter_engine::{DigestOf, Digester, Engine, Evidence, Job, JobId, Next, Work};
 use hypocenter_plan::{End, Outcome, Plan};
 
-use crate::LabError;
 use crate::journal::{Entry, Head, Journal};
 use crate::lock::Lock;
 use crate::trial::{TrialFiles, evidence_of};
+use crate::{LabError, follow};
 
 /// Carries out one trial: a local process here, a scheduler elsewhere.
 pub trait Executor: Sync {
     /// Runs a trial in a directory, which it makes, and leaves its outcome there.
     fn trial(&self, id: JobId, workload: &str, plan: &Plan, directory: &Path) -> Result<Outcome, LabError>;
+
+    /// The log files that the processes of a trial in this directory have written so far, beside what they print. Those that are
+    /// known are read while the trial runs, the others when it is over.
+    fn log_files(&self, _directory: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
 
     /// Asked now and then; true stops the campaign, which can be resumed.
     fn interrupted(&self) -> bool {
@@ -168,12 +174,19 @@ impl Campaign<'_> {
         match &job.work {
             Work::Trial { workload, plan } => {
                 let directory = trial_directory(self.directory, job.id);
+                let mut reading = D::Reading::default();
                 let outcome = match finished(&directory)? {
                     Some(outcome) => outcome,
-                    None => executor.trial(job.id, workload, plan, &directory)?,
+                    None if !D::READS_EARLY => executor.trial(job.id, workload, plan, &directory)?,
+                    None => {
+                        let trial = || executor.trial(job.id, workload, plan, &directory);
+                        let mut see =
+                            |path: &str, at, bytes: &[u8]| digester.read(&mut reading, path, at, bytes);
+                        follow::beside(&directory, &|it| executor.log_files(it), &mut see, trial)?
+                    }
                 };
                 let evidence = [evidence_of(&directory, &outcome)?];
-                Ok((Some(outcome), digester.digest(job, &evidence)))
+                Ok((Some(outcome), digester.digest(job, &evidence, reading)))
             }
             Work::Study { trials } => {
                 let evidence = trials
@@ -187,7 +200,7 @@ impl Campaign<'_> {
                         evidence_of(&directory, &outcome)
                     })
                     .collect::<Result<Vec<Evidence>, LabError>>()?;
-                Ok((None, digester.digest(job, &evidence)))
+                Ok((None, digester.digest(job, &evidence, D::Reading::default())))
             }
         }
     }

@@ -1,11 +1,12 @@
 //! The log files that processes write themselves, beside what they print.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hypocenter_plan::{Problem, ProcessOutcome, Role, Workload};
 
 use crate::oracle::{Ground, Place};
 use crate::stage::Staged;
+use crate::trial::TrialFiles;
 
 /// How many files a process may have; the first ones count.
 const FILES_MAX: usize = 64;
@@ -28,6 +29,15 @@ pub(crate) fn add(workload: &Workload, directory: &Path, fresh: &Path, staged: &
             }
         }
     }
+}
+
+/// The log files that the processes of a trial in this directory have written so far.
+pub fn written(workload: &Workload, directory: &Path) -> Vec<PathBuf> {
+    let fresh = TrialFiles::of(directory).fresh;
+    let ground = Ground { base: &fresh, directory, fresh: &fresh, tmp: None };
+    let of_nodes = workload.node.iter().flat_map(|it| &it.logs);
+    let patterns = workload.logs.iter().chain(of_nodes).chain(workload.client.iter().flat_map(|it| &it.logs));
+    patterns.flat_map(|it| Place::on(it, &ground).files().unwrap_or_default()).take(FILES_MAX).collect()
 }
 
 fn patterns<'w>(workload: &'w Workload, process: &ProcessOutcome) -> &'w [String] {

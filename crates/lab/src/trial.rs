@@ -127,6 +127,7 @@ pub fn evidence_of(directory: &Path, outcome: &Outcome) -> Result<Evidence, LabE
             logs.push(LogBytes {
                 process: process.name.clone(),
                 incarnation: process.incarnation,
+                path: path.clone(),
                 bytes: mapped(&directory.join(path))?,
             });
         }

@@ -1,5 +1,6 @@
 //! Two runs side by side: which entries of the one have a partner in the other.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
@@ -48,8 +49,10 @@ impl Comparison {
     /// their roles are; of several with one role those are paired that leave fewest entries without a partner.
     ///
     /// All logs must have been tied with the same fields.
-    pub fn of(run: &[Tied], other: &[Tied]) -> Comparison {
-        let mut all = run.iter().chain(other).map(Tied::fields);
+    pub fn of(run: &[impl Borrow<Tied>], other: &[impl Borrow<Tied>]) -> Comparison {
+        let run: Vec<&Tied> = run.iter().map(Borrow::borrow).collect();
+        let other: Vec<&Tied> = other.iter().map(Borrow::borrow).collect();
+        let mut all = run.iter().chain(&other).map(|it| it.fields());
         let first = all.next();
         assert!(all.all(|it| Some(it) == first), "logs that are compared are tied with the same fields");
         let mut comparison = Comparison {
@@ -58,10 +61,10 @@ impl Comparison {
         };
         let mut numbers: FxHashMap<Key, u32> = FxHashMap::default();
         let mut differ = Differ::default();
-        for (nodes, others) in groups(run, other) {
+        for (nodes, others) in groups(&run, &other) {
             let mut roles: BTreeMap<&str, Role<'_>> = BTreeMap::new();
-            for (side, (nodes, run)) in [(nodes, run), (others, other)].into_iter().enumerate() {
-                nodes.into_iter().for_each(|it| threads(&run[it], it, side, &mut numbers, &mut roles));
+            for (side, (nodes, run)) in [(nodes, &run), (others, &other)].into_iter().enumerate() {
+                nodes.into_iter().for_each(|it| threads(run[it], it, side, &mut numbers, &mut roles));
             }
             for role in roles.values() {
                 comparison.role(role, &mut differ);
@@ -115,8 +118,8 @@ impl Comparison {
 }
 
 /// Which nodes of a run are compared with which of the other.
-fn groups(run: &[Tied], other: &[Tied]) -> Vec<(Vec<usize>, Vec<usize>)> {
-    let named = |it: &Tied| other.iter().position(|other| other.node() == it.node());
+fn groups(run: &[&Tied], other: &[&Tied]) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let named = |it: &&Tied| other.iter().position(|other| other.node() == it.node());
     let by_name: Vec<Option<usize>> = run.iter().map(named).collect();
     let mut used: Vec<usize> = by_name.iter().flatten().copied().collect();
     used.sort_unstable();

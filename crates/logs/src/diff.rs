@@ -21,12 +21,20 @@ const CUTS_MAX: u32 = 8;
 pub(crate) struct Differ {
     /// How often a number occurs: in the one sequence, in the other.
     counts: Vec<[u32; 2]>,
-    forward: Vec<i32>,
-    backward: Vec<i32>,
+    forward: Reach,
+    backward: Reach,
     /// Steps that are left.
     steps: usize,
     /// Whether the last answer may be shorter than the longest.
     pub is_cut: bool,
+}
+
+/// The two sequences, in both directions.
+struct Both {
+    a: Vec<u32>,
+    b: Vec<u32>,
+    a_reversed: Vec<u32>,
+    b_reversed: Vec<u32>,
 }
 
 /// A part of the two sequences that is still to be done.
@@ -48,10 +56,13 @@ impl Differ {
         let number =
             |all: &[u32], kept: &[u32]| kept.iter().map(|it| all[*it as usize]).collect::<Vec<u32>>();
         let (short_a, short_b) = (number(a, &kept_a), number(b, &kept_b));
+        let reversed = |it: &[u32]| it.iter().rev().copied().collect::<Vec<u32>>();
+        let both =
+            Both { a_reversed: reversed(&short_a), b_reversed: reversed(&short_b), a: short_a, b: short_b };
         let mut pairs = Vec::new();
-        let mut parts = vec![Part { a: (0, short_a.len()), b: (0, short_b.len()), cuts: 0 }];
+        let mut parts = vec![Part { a: (0, both.a.len()), b: (0, both.b.len()), cuts: 0 }];
         while let Some(part) = parts.pop() {
-            self.part(&short_a, &short_b, part, &mut pairs, &mut parts);
+            self.part(&both, part, &mut pairs, &mut parts);
         }
         pairs.sort_unstable();
         for (x, y) in &mut pairs {
@@ -77,24 +88,8 @@ impl Differ {
         kept
     }
 
-    /// How many elements the two have in common in any order: no fewer than a subsequence.
-    pub fn common(&mut self, a: &[u32], b: &[u32]) -> usize {
-        let greatest = a.iter().chain(b).copied().max().unwrap_or(0) as usize;
-        if self.counts.len() <= greatest {
-            self.counts.resize(greatest + 1, [0; 2]);
-        }
-        a.iter().for_each(|it| self.counts[*it as usize][0] += 1);
-        let mut common = 0;
-        for it in b {
-            let left = &mut self.counts[*it as usize][0];
-            common += usize::from(*left > 0);
-            *left = left.saturating_sub(1);
-        }
-        a.iter().for_each(|it| self.counts[*it as usize] = [0; 2]);
-        common
-    }
-
-    fn part(&mut self, a: &[u32], b: &[u32], part: Part, pairs: &mut Vec<(u32, u32)>, parts: &mut Vec<Part>) {
+    fn part(&mut self, both: &Both, part: Part, pairs: &mut Vec<(u32, u32)>, parts: &mut Vec<Part>) {
+        let Both { a, b, a_reversed, b_reversed } = both;
         let Part { a: (mut a0, mut a1), b: (mut b0, mut b1), cuts } = part;
         while a0 < a1 && b0 < b1 && a[a0] == b[b0] {
             pairs.push((a0 as u32, b0 as u32));
@@ -108,7 +103,9 @@ impl Differ {
             return;
         }
         let (x, y) = (&a[a0..a1], &b[b0..b1]);
-        if let Some((n, m)) = self.middle(x, y) {
+        let (x_reversed, y_reversed) =
+            (&a_reversed[a.len() - a1..a.len() - a0], &b_reversed[b.len() - b1..b.len() - b0]);
+        if let Some((n, m)) = self.middle(x, y, x_reversed, y_reversed) {
             parts.push(Part { a: (a0, a0 + n), b: (b0, b0 + m), cuts });
             parts.push(Part { a: (a0 + n, a1), b: (b0 + m, b1), cuts });
             return;
@@ -130,55 +127,41 @@ impl Differ {
     }
 
     /// A place on a shortest way, near its middle; nothing when the steps are used up.
-    fn middle(&mut self, a: &[u32], b: &[u32]) -> Option<(usize, usize)> {
+    fn middle(
+        &mut self,
+        a: &[u32],
+        b: &[u32],
+        a_reversed: &[u32],
+        b_reversed: &[u32],
+    ) -> Option<(usize, usize)> {
         let (n, m) = (a.len() as i32, b.len() as i32);
         let delta = n - m;
         let is_odd = delta & 1 != 0;
         let limit = (n + m + 1) / 2 + 1;
         let mut steps = if a.len() + b.len() <= SHORT { usize::MAX } else { self.steps };
-        let size = 2 * limit as usize + 3;
-        let zero = limit + 1;
-        for it in [&mut self.forward, &mut self.backward] {
-            it.clear();
-            it.resize(size, 0);
-        }
-        let (forward, backward) = (&mut self.forward[..], &mut self.backward[..]);
+        self.forward.begin(limit);
+        self.backward.begin(limit);
         let mut middle = None;
-        'search: for d in 0..limit {
-            let ks = (-(d - 2 * (d - m).max(0))..=(d - 2 * (d - n).max(0))).step_by(2);
-            let mut walked = 0;
-            for k in ks.clone() {
-                let at = (zero + k) as usize;
-                let down = k == -d || (k != d && forward[at - 1] < forward[at + 1]);
-                let begin = if down { forward[at + 1] } else { forward[at - 1] + 1 };
-                let mut x = begin;
-                while x < n && x - k < m && a[x as usize] == b[(x - k) as usize] {
-                    x += 1;
-                }
-                walked += 1 + (x - begin) as usize;
-                forward[at] = x;
-                let met = is_odd && (k - delta).abs() < d && x + backward[(zero + delta - k) as usize] >= n;
-                if met {
-                    middle = Some((begin, begin - k));
-                    break 'search;
-                }
+        for d in 0..limit {
+            let ks = (-(d - 2 * (d - m).max(0)), d - 2 * (d - n).max(0));
+            let (one, other) = (&mut self.forward, &mut self.backward);
+            let (walked, met) = match is_odd {
+                true => one.step::<true>(ks, a, b, other, (delta - d + 1, delta + d - 1)),
+                false => one.step::<false>(ks, a, b, other, (0, 0)),
+            };
+            if let Some((k, begin, _)) = met {
+                middle = Some((begin, begin - k));
+                break;
             }
-            for k in ks {
-                let at = (zero + k) as usize;
-                let down = k == -d || (k != d && backward[at - 1] < backward[at + 1]);
-                let begin = if down { backward[at + 1] } else { backward[at - 1] + 1 };
-                let mut x = begin;
-                while x < n && x - k < m && a[(n - 1 - x) as usize] == b[(m - 1 - (x - k)) as usize] {
-                    x += 1;
-                }
-                walked += 1 + (x - begin) as usize;
-                backward[at] = x;
-                let met = !is_odd && (k - delta).abs() <= d && x + forward[(zero + delta - k) as usize] >= n;
-                if met {
-                    middle = Some((n - x, m - (x - k)));
-                    break 'search;
-                }
+            let (walked_back, met) = match is_odd {
+                true => other.step::<false>(ks, a_reversed, b_reversed, one, (0, 0)),
+                false => other.step::<true>(ks, a_reversed, b_reversed, one, (delta - d, delta + d)),
+            };
+            if let Some((k, _, x)) = met {
+                middle = Some((n - x, m - (x - k)));
+                break;
             }
+            let walked = walked + walked_back;
             if walked > steps {
                 steps = 0;
                 break;
@@ -191,6 +174,82 @@ impl Differ {
         // The ends are no middle: the part would stay as it is.
         let (x, y) = middle.map(|(x, y)| (x.clamp(0, n), y.clamp(0, m)))?;
         ((x, y) != (0, 0) && (x, y) != (n, m)).then_some((x as usize, y as usize))
+    }
+}
+
+/// How far along the first sequence the best way goes on each diagonal. Diagonal `k` has the places `(x, x - k)`. A step is
+/// made on every second diagonal, from those between, so the two kinds are kept apart, each in order.
+#[derive(Debug, Default)]
+struct Reach {
+    even: Vec<i32>,
+    odd: Vec<i32>,
+    /// Where the diagonals 0 and 1 are.
+    zero: i32,
+}
+
+/// No way goes along this diagonal.
+const NOWHERE: i32 = i32::MIN / 2;
+
+impl Reach {
+    /// For no more than `limit` steps from the beginning.
+    fn begin(&mut self, limit: i32) {
+        self.zero = limit / 2 + 2;
+        for it in [&mut self.even, &mut self.odd] {
+            it.clear();
+            it.resize(2 * self.zero as usize + 2, NOWHERE);
+        }
+        // So that the first step begins at the beginning.
+        self.odd[self.zero as usize] = 0;
+    }
+
+    /// Goes one step further on the diagonals from `first` to `last`, every second, and along each as far as the sequences are
+    /// equal. The answer is how many places were looked at and, if it can meet, the first of the diagonals `meeting` on which it
+    /// has met the way from the `other` end: the diagonal, and where the step began and ended on it.
+    // On its own, or the loop runs out of registers.
+    #[inline(never)]
+    fn step<const CAN_MEET: bool>(
+        &mut self,
+        (first, last): (i32, i32),
+        a: &[u32],
+        b: &[u32],
+        other: &Reach,
+        meeting: (i32, i32),
+    ) -> (usize, Option<(i32, i32, i32)>) {
+        if first > last {
+            return (0, None);
+        }
+        let from = ((first >> 1) + self.zero) as usize;
+        let count = ((last - first) / 2 + 1) as usize;
+        let (out, left, right) = if first & 1 == 0 {
+            (&mut self.even[from..from + count], &self.odd[from - 1..], &self.odd[from..])
+        } else {
+            (&mut self.odd[from..from + count], &self.even[from..], &self.even[from + 1..])
+        };
+        let (n, delta) = (a.len() as i32, a.len() as i32 - b.len() as i32);
+        // The other way is on the diagonals that count from the other end.
+        let others = if (delta - first) & 1 == 0 { &other.even[..] } else { &other.odd[..] };
+        let mut other_at = ((delta - first) >> 1) + other.zero;
+        let mut walked = count as i32;
+        let mut k = first;
+        for ((out, left), right) in out.iter_mut().zip(left).zip(right) {
+            let begin = (left + 1).max(*right);
+            let (mut x, mut y) = (begin as usize, (begin - k) as usize);
+            while x < a.len() && y < b.len() && a[x] == b[y] {
+                (x, y) = (x + 1, y + 1);
+            }
+            let x = x as i32;
+            walked += x - begin;
+            *out = x;
+            if CAN_MEET {
+                let there = others.get(other_at as usize).copied().unwrap_or(NOWHERE);
+                if x + there >= n && meeting.0 <= k && k <= meeting.1 {
+                    return (walked as usize, Some((k, begin, x)));
+                }
+                other_at -= 1;
+            }
+            k += 2;
+        }
+        (walked as usize, None)
     }
 }
 
@@ -222,13 +281,20 @@ fn by_order(a: &[u32], b: &[u32]) -> Vec<(u32, u32)> {
 /// The longest run of pairs whose second numbers grow, out of pairs whose first ones do.
 pub(crate) fn growing(pairs: &[(u32, u32)]) -> Vec<(u32, u32)> {
     const NONE: u32 = u32::MAX;
-    // For each length the pair with the smallest second number that ends such a run, and for each pair the one before it.
+    // For each length the smallest second number that ends such a run and the pair that has it, and for each pair the one
+    // before it.
+    let mut least: Vec<u32> = Vec::new();
     let mut ends: Vec<u32> = Vec::new();
     let mut before = vec![NONE; pairs.len()];
     for (n, (_, y)) in pairs.iter().enumerate() {
-        let length = ends.partition_point(|it| pairs[*it as usize].1 < *y);
+        let length = first_not_below(&least, *y);
         before[n] = length.checked_sub(1).map_or(NONE, |it| ends[it]);
-        if length == ends.len() { ends.push(n as u32) } else { ends[length] = n as u32 }
+        if length == ends.len() {
+            least.push(*y);
+            ends.push(n as u32);
+        } else {
+            (least[length], ends[length]) = (*y, n as u32);
+        }
     }
     let mut run = Vec::with_capacity(ends.len());
     let mut at = ends.last().copied().unwrap_or(NONE);
@@ -238,6 +304,20 @@ pub(crate) fn growing(pairs: &[(u32, u32)]) -> Vec<(u32, u32)> {
     }
     run.reverse();
     run
+}
+
+/// How many of these numbers, which grow, are below another. It is mostly near the end.
+fn first_not_below(growing: &[u32], number: u32) -> usize {
+    let mut reach = 1;
+    let mut end = growing.len();
+    while let Some(at) = end.checked_sub(reach) {
+        if growing[at] < number {
+            return at + 1 + growing[at + 1..end].partition_point(|it| *it < number);
+        }
+        end = at;
+        reach *= 2;
+    }
+    growing[..end].partition_point(|it| *it < number)
 }
 
 #[cfg(test)]
@@ -300,7 +380,6 @@ mod tests {
             check(&a, &b, &pairs);
             prop_assert!(!differ.is_cut);
             prop_assert_eq!(pairs.len(), longest(&a, &b));
-            prop_assert!(differ.common(&a, &b) >= pairs.len());
         }
 
         /// Taking out what has no partner and putting in what the other has gives the other.
@@ -319,6 +398,12 @@ mod tests {
         #[test]
         fn a_sequence_against_itself_has_no_difference(a in prop::collection::vec(0_u32..9, 0..200)) {
             prop_assert_eq!(Differ::default().pairs(&a, &a).len(), a.len());
+        }
+
+        #[test]
+        fn a_number_is_found_from_the_end(growing in prop::collection::btree_set(0_u32..200, 0..80), number in 0_u32..201) {
+            let growing: Vec<u32> = growing.into_iter().collect();
+            prop_assert_eq!(first_not_below(&growing, number), growing.partition_point(|it| *it < number));
         }
 
         #[test]

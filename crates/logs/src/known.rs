@@ -82,10 +82,25 @@ const SHARE_PERCENT: usize = 90;
 
 /// The layout of a text.
 pub(crate) fn detect(text: &str) -> Result<Layout, LogError> {
+    look(text).0
+}
+
+/// The layout of a text, given its beginning in whole lines; nothing if more of it might give another.
+pub(crate) fn detect_begun(begin: &str) -> Option<Result<Layout, LogError>> {
+    // The last line that is looked at may be the first of an entry that goes on.
+    let breaks = KNOWN.iter().map(Layout::breaks).max().unwrap_or(0);
+    let (layout, looked_at) = look(begin);
+    let behind = begin.as_bytes().get(looked_at?..)?;
+    (memchr::memchr_iter(b'\n', behind).take(breaks).count() == breaks).then_some(layout)
+}
+
+/// The layout of a text, and where the lines end that were looked at, if there were enough.
+fn look(text: &str) -> (Result<Layout, LogError>, Option<usize>) {
     let mut counts = vec![0_usize; KNOWN.len()];
     let mut tails = vec![0_usize; KNOWN.len()];
     let mut lines = 0;
     let mut at = 0;
+    let mut enough_at = None;
     while at < text.len() {
         let is_blank = text.as_bytes()[at] == b'\n';
         for (n, layout) in KNOWN.iter().enumerate().filter(|_| !is_blank) {
@@ -96,6 +111,7 @@ pub(crate) fn detect(text: &str) -> Result<Layout, LogError> {
         lines += 1;
         at = line_end(text.as_bytes(), at) + 1;
         if lines >= SAMPLE_LINES && counts.iter().any(|it| *it > 0) {
+            enough_at = Some(at);
             break;
         }
     }
@@ -109,11 +125,12 @@ pub(crate) fn detect(text: &str) -> Result<Layout, LogError> {
     let enough = (most * SHARE_PERCENT).div_ceil(100).max(1);
     let fitting = KNOWN.iter().zip(&counts).filter(|(_, count)| **count >= enough).map(|(layout, _)| layout);
     // The first of those that say most: `max_by_key` takes the last of equals.
-    fitting.rev().max_by_key(|it| it.fields()).cloned().ok_or_else(|| LogError::NoLayout {
+    let layout = fitting.rev().max_by_key(|it| it.fields()).cloned().ok_or_else(|| LogError::NoLayout {
         tried: KNOWN.len(),
         lines,
         first: first_line(text),
-    })
+    });
+    (layout, enough_at)
 }
 
 /// Whether the line at `at` starts an entry, and whether it has the end that the layout asks for.

@@ -36,7 +36,7 @@ pub(crate) struct Place {
 }
 
 /// Positions have four bytes.
-const BYTES_MAX: usize = u32::MAX as usize;
+pub(crate) const BYTES_MAX: usize = u32::MAX as usize;
 /// How far into a line an entry may begin that is glued to other text.
 const GLUE_BYTES_MAX: usize = 512;
 const DAY_MS: i64 = 86_400_000;
@@ -161,12 +161,17 @@ fn decode(bytes: &[u8]) -> Result<(String, Origin), LogError> {
 }
 
 fn parse(text: String, layout: Layout, origin: Origin) -> Log {
-    let mut reader = Reader::new(&text, &layout, Vec::new(), Clock::default(), 1);
-    reader.scan();
+    finish(text, layout, origin, Scan::new(Vec::new(), Clock::default(), 1))
+}
+
+/// The log of a text of which a part was scanned already.
+pub(crate) fn finish(text: String, layout: Layout, origin: Origin, scan: Scan) -> Log {
+    let mut reader = Reader { text: &text, layout: &layout, scan };
+    reader.scan(text.len());
     let footer = reader.finish();
-    let Reader { entries, header_end, line, .. } = reader;
-    let lines = line - 1;
-    Log { text, layout, entries, lines, header_end, footer, origin }
+    let Scan { entries, header_end, line, .. } = reader.scan;
+    let header_end = if entries.is_empty() { text.len() } else { header_end };
+    Log { text, layout, entries, lines: line - 1, header_end, footer, origin }
 }
 
 /// A clock that says the time of day but not the day.
@@ -190,11 +195,13 @@ impl Clock {
     }
 }
 
-/// Finds the entries of a text.
-pub(crate) struct Reader<'t> {
-    text: &'t str,
-    layout: &'t Layout,
+/// How far the entries of a text were found.
+#[derive(Clone, Debug)]
+pub(crate) struct Scan {
+    /// The last is open: what belongs to it ends where the next begins.
     pub entries: Vec<Place>,
+    /// Where the line begins that is looked at next.
+    at: usize,
     /// Where the line ends on which the message of the last entry begins.
     message_end: usize,
     header_end: usize,
@@ -205,50 +212,54 @@ pub(crate) struct Reader<'t> {
     clock: Clock,
 }
 
-impl<'t> Reader<'t> {
-    pub fn new(
-        text: &'t str,
-        layout: &'t Layout,
-        entries: Vec<Place>,
-        clock: Clock,
-        line: u32,
-    ) -> Reader<'t> {
-        let (header_end, last) = (text.len(), (text.len(), clock));
-        Reader { text, layout, entries, message_end: 0, header_end, line, last, clock }
+impl Scan {
+    pub fn new(entries: Vec<Place>, clock: Clock, line: u32) -> Scan {
+        Scan { entries, at: 0, message_end: 0, header_end: 0, line, last: (0, clock), clock }
     }
+}
 
-    /// Finds where entries begin, and ends all but the last.
-    pub fn scan(&mut self) {
+/// Finds the entries of a text.
+pub(crate) struct Reader<'t> {
+    pub text: &'t str,
+    pub layout: &'t Layout,
+    pub scan: Scan,
+}
+
+impl Reader<'_> {
+    /// Finds where entries begin that begin on the lines before `end`, and ends all but the last. Whoever adds text later
+    /// lets it see only lines with everything behind them that the layout looks at.
+    pub fn scan(&mut self, end: usize) {
         let bytes = self.text.as_bytes();
-        let mut at = 0;
-        while at < bytes.len() {
+        while self.scan.at < end {
             let mut found = Found::default();
-            let Some((start, message)) = self.start(at, &mut found) else {
-                at = line_end(bytes, at) + 1;
-                self.line = self.line.saturating_add(1);
+            let Some((start, message)) = self.start(self.scan.at, &mut found) else {
+                self.scan.at = line_end(bytes, self.scan.at) + 1;
+                self.scan.line = self.scan.line.saturating_add(1);
                 continue;
             };
-            self.close(start, self.line);
-            self.last = (start, self.clock);
+            self.close(start, self.scan.line);
+            let breaks = self.layout.breaks() as u32;
+            let scan = &mut self.scan;
+            scan.last = (start, scan.clock);
             if let (Some(time_ms), true) = (&mut found.time_ms, found.is_time_of_day) {
-                *time_ms = self.clock.since_start(*time_ms);
+                *time_ms = scan.clock.since_start(*time_ms);
             }
-            if self.entries.is_empty() {
-                self.header_end = start;
+            if scan.entries.is_empty() {
+                scan.header_end = start;
             }
-            self.message_end = line_end(bytes, message);
-            let message = Span { start: message as u32, end: self.message_end as u32 };
+            scan.message_end = line_end(bytes, message);
+            let message = Span { start: message as u32, end: scan.message_end as u32 };
             let rest = Span { start: message.end, end: message.end };
-            self.entries.push(Place { line: self.line, lines: 0, found, message, rest });
-            at = self.message_end + 1;
-            self.line = self.line.saturating_add(1 + self.layout.breaks() as u32);
+            scan.entries.push(Place { line: scan.line, lines: 0, found, message, rest });
+            scan.at = scan.message_end + 1;
+            scan.line = scan.line.saturating_add(1 + breaks);
         }
     }
 
     /// Ends the last entry where the text ends, or where the footer begins: the answer is where and on which line.
     pub fn finish(&mut self) -> Option<(usize, u32)> {
         let footer = self.footer();
-        let (end, end_line) = footer.unwrap_or((self.text.len(), self.line));
+        let (end, end_line) = footer.unwrap_or((self.text.len(), self.scan.line));
         self.close(end, end_line);
         footer
     }
@@ -283,10 +294,11 @@ impl<'t> Reader<'t> {
 
     /// Ends the last entry at `end`, before line `next_line`.
     fn close(&mut self, end: usize, next_line: u32) {
-        let Some(last) = self.entries.last_mut() else { return };
+        let message_end = self.scan.message_end;
+        let Some(last) = self.scan.entries.last_mut() else { return };
         // Two entries may stand on one line if one is glued to the other.
         last.lines = next_line.saturating_sub(last.line);
-        let mut message_end = self.message_end.min(end);
+        let mut message_end = message_end.min(end);
         let mut goes_on = (message_end + 1).min(end);
         let mut has_tail = false;
         if self.layout.has_tail() {
@@ -322,8 +334,8 @@ impl<'t> Reader<'t> {
 
     /// Where a test runner's summary begins behind the last entry, and on which line.
     fn footer(&self) -> Option<(usize, u32)> {
-        let last = self.entries.last()?;
-        let mut at = (self.message_end + 1).min(self.text.len());
+        let last = self.scan.entries.last()?;
+        let mut at = (self.scan.message_end + 1).min(self.text.len());
         let first = last.line + 1 + self.layout.breaks() as u32;
         // Blank lines and marks of progress right before it belong to it.
         let mut begin = None;

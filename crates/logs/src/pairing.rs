@@ -46,15 +46,21 @@ pub(crate) fn pair(a: &[Written<'_>], b: &[Written<'_>], differ: &mut Differ) ->
             .flat_map(|row| (0..columns.len()).map(move |column| (row, column)))
             .map(|(row, column)| of(row, column).0.numbers.len() * of(row, column).1.numbers.len())
             .fold(0, usize::saturating_add);
-        let mut gain = |row: usize, column: usize| {
-            let (one, other) = of(row, column);
-            let common = if compared <= COMPARED_MAX {
-                differ.pairs(&one.numbers, &other.numbers).len()
-            } else {
-                differ.common(&one.numbers, &other.numbers)
+        let common: Vec<Vec<u32>> = if compared <= COMPARED_MAX {
+            let mut pairs = |row, column| {
+                let (one, other) = of(row, column);
+                differ.pairs(&one.numbers, &other.numbers).len() as u32
             };
+            (0..rows.len()).map(|row| (0..columns.len()).map(|it| pairs(row, it)).collect()).collect()
+        } else {
+            let one: Vec<&[u32]> = rows.iter().map(|it| &a[*it].numbers[..]).collect();
+            let other: Vec<&[u32]> = columns.iter().map(|it| &b[*it].numbers[..]).collect();
+            in_common(&one, &other)
+        };
+        let gain = |row: usize, column: usize| {
+            let (one, other) = of(row, column);
             // Of pairings that are equally good the one with most equal names.
-            (ASSIGNED_MAX as i64 + 1) * common as i64 + i64::from(one.name == other.name)
+            (ASSIGNED_MAX as i64 + 1) * i64::from(common[row][column]) + i64::from(one.name == other.name)
         };
         let gains: Vec<Vec<i64>> =
             (0..rows.len()).map(|row| (0..columns.len()).map(|it| gain(row, it)).collect()).collect();
@@ -63,6 +69,44 @@ pub(crate) fn pair(a: &[Written<'_>], b: &[Written<'_>], differ: &mut Differ) ->
     }
     pairs.sort_unstable();
     pairs
+}
+
+/// How many elements each of `a` has in common with each of `b`, in any order: no fewer than a subsequence. There are no more than
+/// [`ASSIGNED_MAX`] of either.
+fn in_common(a: &[&[u32]], b: &[&[u32]]) -> Vec<Vec<u32>> {
+    // Numbers that some of both have get small numbers.
+    let greatest = a.iter().chain(b).copied().flatten().copied().max().unwrap_or(0) as usize;
+    let mut small = vec![u32::MAX; greatest + 1];
+    b.iter().copied().flatten().for_each(|it| small[*it as usize] = 0);
+    let mut count = 0;
+    for it in a.iter().copied().flatten() {
+        if small[*it as usize] == 0 {
+            count += 1;
+            small[*it as usize] = count;
+        }
+    }
+    // How often each occurs, side by side for all of one side.
+    let counts = |all: &[&[u32]]| {
+        let mut counts = vec![[0_u32; ASSIGNED_MAX]; count as usize + 1];
+        for (n, numbers) in all.iter().enumerate() {
+            for it in *numbers {
+                let it = small[*it as usize];
+                if it != u32::MAX {
+                    counts[it as usize][n] += 1;
+                }
+            }
+        }
+        counts
+    };
+    let (of_a, of_b) = (counts(a), counts(b));
+    let mut common = vec![[0_u32; ASSIGNED_MAX]; a.len()];
+    // Number 0 is of those that only one side has.
+    for (x, y) in of_a.iter().zip(&of_b).skip(1) {
+        for (common, x) in common.iter_mut().zip(x).filter(|(_, x)| **x > 0) {
+            common.iter_mut().zip(y).for_each(|(common, y)| *common += x.min(y));
+        }
+    }
+    common.iter().map(|it| it[..b.len()].to_vec()).collect()
 }
 
 /// Pairs threads that wrote the same, those with equal names first.
@@ -160,6 +204,23 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_two_have_in_common_is_counted_for_all_at_once(
+            a in prop::collection::vec(prop::collection::vec(0_u32..20, 0..30), 1..5),
+            b in prop::collection::vec(prop::collection::vec(5_u32..25, 0..30), 1..5),
+        ) {
+            let (x, y): (Vec<&[u32]>, Vec<&[u32]>) =
+                (a.iter().map(Vec::as_slice).collect(), b.iter().map(Vec::as_slice).collect());
+            let common = |one: &[u32], other: &[u32]| {
+                let mut left = other.to_vec();
+                let mut found = |it: &u32| left.iter().position(|other| it == other).map(|it| left.swap_remove(it));
+                one.iter().filter(|it| found(it).is_some()).count() as u32
+            };
+            let expected: Vec<Vec<u32>> =
+                a.iter().map(|one| b.iter().map(|other| common(one, other)).collect()).collect();
+            prop_assert_eq!(in_common(&x, &y), expected);
+        }
 
         #[test]
         fn an_assignment_is_the_best(

@@ -193,11 +193,23 @@ impl Statements {
     /// itself before the class around it, then a method on the stack of the logged exception, then a statement whose level is
     /// known. What is left over is a tie.
     pub fn tie(&self, entry: &Entry<'_>) -> Tie {
+        self.tie_by(entry).0
+    }
+
+    /// As above, and whether the stack trace of the entry was looked at for it.
+    pub(crate) fn tie_by(&self, entry: &Entry<'_>) -> (Tie, bool) {
+        let (fitting, how) = self.fitting(entry);
+        // The only one that fits is the best, whatever else the entry has.
+        (Tie::of(self.best(&fitting, entry), how), fitting.len() > 1)
+    }
+
+    /// The statements that fit an entry, and how they were found.
+    fn fitting(&self, entry: &Entry<'_>) -> (Vec<u32>, How) {
         let at_line = self.at_line(entry);
         let fitting: Vec<u32> =
             at_line.iter().copied().filter(|it| self.fits(*it, entry.message, entry)).collect();
         if !fitting.is_empty() {
-            return Tie::of(self.best(&fitting, entry), How::Line);
+            return (fitting, How::Line);
         }
         let mut by_text = self.by_text(entry.message, entry, !at_line.is_empty());
         // Lines behind the first may be somebody else's.
@@ -205,13 +217,13 @@ impl Statements {
             by_text = self.by_text(entry.first_line(), entry, !at_line.is_empty());
         }
         if !by_text.is_empty() {
-            return Tie::of(self.best(&by_text, entry), How::Text);
+            return (by_text, How::Text);
         }
         // The place is right even if the template is not what was written.
         if !at_line.is_empty() {
-            return Tie::of(self.best(&at_line, entry), How::Line);
+            return (at_line, How::Line);
         }
-        Tie::of(self.best(&self.vague(entry), entry), How::Text)
+        (self.vague(entry), How::Text)
     }
 
     fn at_line(&self, entry: &Entry<'_>) -> Vec<u32> {
@@ -290,8 +302,10 @@ impl Statements {
 
     /// The best of those that fit, and all that are equally good.
     fn best(&self, fitting: &[u32], entry: &Entry<'_>) -> Vec<StatementId> {
-        if let [only] = fitting {
-            return vec![self.statements[*only as usize].id];
+        match fitting {
+            [] => return Vec::new(),
+            [only] => return vec![self.statements[*only as usize].id],
+            _ => {}
         }
         let trace = entry.trace();
         let has_trace = !trace.exceptions.is_empty();

@@ -6,7 +6,7 @@ use crate::entry::Entry;
 use crate::error::{LogError, first_line};
 use crate::known;
 use crate::layout::Layout;
-use crate::log::{Clock, Place, Reader};
+use crate::log::{Clock, Place, Reader, Scan};
 use crate::text::Decoder;
 use crate::warning::{Warning, warnings};
 
@@ -163,15 +163,16 @@ impl<R: Read> LogReader<R> {
         let mut entries = std::mem::take(&mut self.entries);
         entries.clear();
         self.next = 0;
-        let mut reader = Reader::new(&self.text, &self.layout, entries, clock, line);
-        reader.scan();
-        let is_cut = self.text.len() >= ENTRY_BYTES_MAX && reader.entries.len() == 1;
+        let scan = Scan::new(entries, clock, line);
+        let mut reader = Reader { text: &self.text, layout: &self.layout, scan };
+        reader.scan(self.text.len());
+        let is_cut = self.text.len() >= ENTRY_BYTES_MAX && reader.scan.entries.len() == 1;
         if self.is_at_end || is_cut {
             reader.finish();
             self.cut += u64::from(is_cut && !self.is_at_end);
-            self.open = (self.text.len(), reader.line, reader.last.1);
-        } else if let Some(last) = reader.entries.pop() {
-            self.open = (reader.last.0, last.line, reader.last.1);
+            self.open = (self.text.len(), reader.scan.line, reader.scan.last.1);
+        } else if let Some(last) = reader.scan.entries.pop() {
+            self.open = (reader.scan.last.0, last.line, reader.scan.last.1);
         } else {
             // The last lines may be the beginning of an entry that has its message on a further one.
             let breaks = self.layout.breaks();
@@ -179,9 +180,9 @@ impl<R: Read> LogReader<R> {
             let from =
                 if breaks == 0 { self.text.len() } else { ends.take(breaks).last().map_or(0, |it| it + 1) };
             let kept = memchr::memchr_iter(b'\n', &self.text.as_bytes()[from..]).count() as u32;
-            self.open = (from, reader.line - kept, clock);
+            self.open = (from, reader.scan.line - kept, clock);
         }
-        self.entries = reader.entries;
+        self.entries = reader.scan.entries;
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct Decoder {
 }
 
 /// How many bytes tell what encoding they are in when nothing says it.
-const LOOKED_AT_BYTES: usize = 256;
+pub(crate) const LOOKED_AT_BYTES: usize = 256;
 
 impl Decoder {
     /// A decoder for a text that begins with these bytes.

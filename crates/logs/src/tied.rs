@@ -1,7 +1,8 @@
 //! A log in the form in which logs are compared: a key, a thread and a time for each entry, and no text.
 
 use std::hash::{Hash, Hasher};
-use std::ops::BitAnd;
+use std::ops::{Add, BitAnd};
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHasher};
 
@@ -10,6 +11,7 @@ use crate::entry::Entry;
 use crate::key::Key;
 use crate::layout::Layout;
 use crate::log::Log;
+use crate::memo::{Memo, Tying};
 use crate::role::role;
 use crate::statements::{How, StatementId, Statements};
 use crate::trace::Trace;
@@ -81,11 +83,12 @@ pub struct Tied {
     pub(crate) numbers: Vec<u32>,
     /// The keys, each once, with their statements.
     pub(crate) keys: Vec<Key>,
-    statements: Vec<Box<[StatementId]>>,
+    statements: Vec<Arc<[StatementId]>>,
     by_key: FxHashMap<Key, u32>,
     pub(crate) threads: Vec<Thread>,
     by_name: FxHashMap<String, u32>,
-    evidence: FxHashMap<Key, Vec<Evidence>>,
+    /// None if nobody asks for it.
+    evidence: Option<FxHashMap<Key, Vec<Evidence>>>,
     ties: Ties,
 }
 
@@ -125,6 +128,19 @@ pub struct Ties {
     pub none: usize,
 }
 
+impl Add for Ties {
+    type Output = Ties;
+
+    fn add(self, other: Ties) -> Ties {
+        Ties {
+            by_line: self.by_line + other.by_line,
+            by_text: self.by_text + other.by_text,
+            moved: self.moved + other.moved,
+            none: self.none + other.none,
+        }
+    }
+}
+
 /// Exceptions that were logged with entries of one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
@@ -158,6 +174,54 @@ impl Tied {
         tied
     }
 
+    /// As below, for a log of which nobody asks the exceptions.
+    pub fn bare(node: &str, fields: Fields) -> Tied {
+        Tied { evidence: None, ..Tied::empty(node, fields) }
+    }
+
+    /// Several logs of a node as one, in the order of time. What has no time is where it was in its log.
+    ///
+    /// All must have been tied with the same fields.
+    pub fn merged(node: &str, mut logs: Vec<Tied>) -> Tied {
+        let fields = logs.first().map_or(Fields::ALL, Tied::fields);
+        assert!(
+            logs.iter().all(|it| it.fields == fields),
+            "logs that are merged are tied with the same fields"
+        );
+        if logs.len() == 1 {
+            return Tied { node: node.to_owned(), ..logs.remove(0) };
+        }
+        let mut all: Vec<(i64, u32, u32)> = Vec::new();
+        for (number, log) in (0_u32..).zip(&logs) {
+            let mut last = i64::MIN;
+            for (at, entry) in (0_u32..).zip(&log.entries) {
+                last = last.max(entry.time_ms.unwrap_or(last));
+                all.push((last, number, at));
+            }
+        }
+        all.sort_by_key(|it| it.0);
+        let mut merged = Tied::bare(node, fields);
+        const NONE: u32 = u32::MAX;
+        let mut threads: Vec<Vec<u32>> = logs.iter().map(|it| vec![NONE; it.threads.len()]).collect();
+        let mut keys: Vec<Vec<u32>> = logs.iter().map(|it| vec![NONE; it.keys.len()]).collect();
+        for (_, log, at) in all {
+            let (from, at) = (&logs[log as usize], at as usize);
+            let entry = from.entries[at];
+            let number = &mut keys[log as usize][from.numbers[at] as usize];
+            if *number == NONE {
+                *number = merged.number(entry.key, &from.statements[from.numbers[at] as usize]);
+            }
+            merged.numbers.push(*number);
+            let thread = &mut threads[log as usize][entry.thread as usize];
+            if *thread == NONE {
+                *thread = merged.thread(&from.threads[entry.thread as usize].name);
+            }
+            merged.entries.push(TiedEntry { thread: *thread, ..entry });
+        }
+        merged.ties = logs.iter().fold(Ties::default(), |sum, it| sum + it.ties);
+        merged
+    }
+
     /// A log without entries, to which they are added as they are read.
     pub fn empty(node: &str, fields: Fields) -> Tied {
         Tied {
@@ -170,7 +234,7 @@ impl Tied {
             by_key: FxHashMap::default(),
             threads: Vec::new(),
             by_name: FxHashMap::default(),
-            evidence: FxHashMap::default(),
+            evidence: Some(FxHashMap::default()),
             ties: Ties::default(),
         }
     }
@@ -178,26 +242,39 @@ impl Tied {
     /// Adds the next entry of the log.
     pub fn push(&mut self, entry: &Entry<'_>, statements: &Statements) {
         let said = self.fields.of_entry(entry);
-        let tie = statements.tie(&said);
+        self.tied(entry, &said, Tying::of(&said, statements).0);
+    }
+
+    /// As above, with what was found out for others.
+    pub fn push_with(&mut self, entry: &Entry<'_>, statements: &Statements, memo: &mut Memo) {
+        let said = self.fields.of_entry(entry);
+        self.tied(entry, &said, memo.tie(&said, statements));
+    }
+
+    fn tied(&mut self, entry: &Entry<'_>, said: &Entry<'_>, tying: Tying) {
+        let Tying { statements, how, key } = tying;
         let has_place = said.source_line.is_some() && said.class().is_some();
-        match tie.how() {
+        match how {
             Some(How::Line) => self.ties.by_line += 1,
             Some(How::Text) if has_place => self.ties.moved += 1,
             Some(How::Text) => self.ties.by_text += 1,
             None => self.ties.none += 1,
         }
-        let key = Key::of(&said, tie.ids());
-        let number = *self.by_key.entry(key).or_insert_with(|| {
-            self.keys.push(key);
-            self.statements.push(tie.ids().into());
-            self.keys.len() as u32 - 1
-        });
+        let number = self.number(key, &statements);
         self.numbers.push(number);
         if !entry.rest.is_empty() {
             self.keep_evidence(key, entry);
         }
         let thread = self.thread(said.thread.unwrap_or_else(|| said.class().map_or("", outermost)));
         self.entries.push(TiedEntry { key, time_ms: entry.time_ms, thread, line: entry.line });
+    }
+
+    fn number(&mut self, key: Key, statements: &Arc<[StatementId]>) -> u32 {
+        *self.by_key.entry(key).or_insert_with(|| {
+            self.keys.push(key);
+            self.statements.push(statements.clone());
+            self.keys.len() as u32 - 1
+        })
     }
 
     fn thread(&mut self, name: &str) -> u32 {
@@ -212,11 +289,12 @@ impl Tied {
     }
 
     fn keep_evidence(&mut self, key: Key, entry: &Entry<'_>) {
+        let Some(evidence) = &mut self.evidence else { return };
         let trace = entry.trace();
         if trace.exceptions.is_empty() {
             return;
         }
-        let kept = self.evidence.entry(key).or_default();
+        let kept = evidence.entry(key).or_default();
         let shape = shape(&trace);
         if let Some(same) = kept.iter_mut().find(|it| it.shape == shape) {
             same.times += 1;
@@ -257,9 +335,9 @@ impl Tied {
         self.by_key.get(&key).map_or(&[], |it| &self.statements[*it as usize])
     }
 
-    /// The exceptions that were logged with entries of this key, each once, at most eight.
+    /// The exceptions that were logged with entries of this key, each once, at most eight; none of a bare log.
     pub fn evidence(&self, key: Key) -> &[Evidence] {
-        self.evidence.get(&key).map_or(&[], |it| it)
+        self.evidence.as_ref().and_then(|it| it.get(&key)).map_or(&[], |it| it)
     }
 
     /// How its entries were tied: a log of another system has few ties, and one of another version has moved ones.

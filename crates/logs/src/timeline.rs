@@ -3,6 +3,8 @@
 //! Times of different runs cannot be compared, so time is counted in entries of the failure's log (ANDURIL 5.2.3). Entries
 //! that both runs have tie the two together; between two of them, moments are spread evenly.
 
+use std::borrow::Borrow;
+
 use crate::comparison::{Comparison, Position};
 use crate::diff::growing;
 use crate::marks::{Marks, Steps};
@@ -52,15 +54,23 @@ impl Timeline {
     ///
     /// The pairs of the comparison stand in order within each thread. Over all threads some cross, because threads run freely;
     /// the longest run of pairs that do not is what ties the two logs together.
-    pub fn of(failure: &[Tied], normal: &[Tied], comparison: &Comparison) -> Timeline {
+    pub fn of(
+        failure: &[impl Borrow<Tied>],
+        normal: &[impl Borrow<Tied>],
+        comparison: &Comparison,
+    ) -> Timeline {
         let (failure_order, _) = order(failure);
         let (order, times_ms) = order(normal);
-        let length = failure.iter().map(|it| it.entries().len()).sum();
-        let entries = normal.iter().map(|it| it.entries().len()).sum();
+        let length = failure_order.iter().map(Vec::len).sum();
+        let entries = order.iter().map(Vec::len).sum();
         let of = |order: &[Vec<u32>], it: Position| order[it.node as usize][it.entry as usize];
-        let mut pairs: Vec<(u32, u32)> =
-            comparison.pairs().map(|(it, partner)| (of(&order, partner), of(&failure_order, it))).collect();
-        pairs.sort_unstable();
+        // In the order of the normal run, of which no entry has two partners.
+        const NONE: u32 = u32::MAX;
+        let mut partners = vec![NONE; entries];
+        for (it, partner) in comparison.pairs() {
+            partners[of(&order, partner) as usize] = of(&failure_order, it);
+        }
+        let pairs: Vec<(u32, u32)> = (0..).zip(partners).filter(|it| it.1 != NONE).collect();
         let pairs = growing(&pairs);
         let places = places(&pairs, entries, length);
         let behind = order.iter().map(|it| behind(it, &places)).collect();
@@ -172,12 +182,13 @@ fn parts(times_ms: &[f64], places: &[Place]) -> Vec<Part> {
 ///
 /// Within a thread the order is that of the log, across threads and nodes that of the clock, and where that does not tell,
 /// that of the log again. Nodes without a clock run side by side, each at its own even pace.
-fn order(run: &[Tied]) -> (Vec<Vec<u32>>, Vec<f64>) {
+fn order(run: &[impl Borrow<Tied>]) -> (Vec<Vec<u32>>, Vec<f64>) {
+    let run: Vec<&Tied> = run.iter().map(Borrow::borrow).collect();
     let has_times =
         run.iter().all(|it| it.entries().iter().any(|it| it.time_ms.is_some()) || it.entries().is_empty())
             && run.iter().any(|it| !it.entries().is_empty());
     let mut all: Vec<(i64, u32, u32)> = Vec::new();
-    for (node, log) in (0_u32..).zip(run) {
+    for (node, log) in (0_u32..).zip(&run) {
         let entries = log.entries();
         let mut latest = vec![i64::MIN; log.threads().len()];
         let mut last = entries.iter().find_map(|it| it.time_ms).unwrap_or(0);
@@ -193,7 +204,8 @@ fn order(run: &[Tied]) -> (Vec<Vec<u32>>, Vec<f64>) {
             all.push((time, node, n));
         }
     }
-    all.sort_unstable();
+    // Logs are mostly in order, of which this sort makes use.
+    all.sort();
     let mut order: Vec<Vec<u32>> = run.iter().map(|it| vec![0; it.entries().len()]).collect();
     for (n, (_, node, entry)) in (0_u32..).zip(&all) {
         order[*node as usize][*entry as usize] = n;

@@ -4,14 +4,24 @@
 //! zookeeper-3.6.2`). What is written into the logs are statements of it, by 40 threads that interleave differently in each run;
 //! the failure log has some more of them, with stack traces, and those of a trial differ from it in one line of some. The sites
 //! are those of the program as well, executed a million times in all, some often and most seldom. Everything after that is what a
-//! campaign does: the log is read from its file and compared, the engine is told, asked, and its plan is written.
+//! campaign does.
 //!
-//! Each time is given by the wall and by the CPU of this thread, because others may use the machine. It asserts nothing.
+//! A trial is a thread that writes its log into a file, a bit at a time, for two seconds. The clock runs from when it has written
+//! the last byte: the log is read from its file, tied and compared, the engine is told and asked, and its plan is written. In one
+//! round the log is read when all of it is there; in the next it was followed, as the lab does it, by another thread that has
+//! read and tied what was there already. Both are told the same, which is checked.
+//!
+//! Each time is given by the wall and by the CPU of the whole process, because others may use the machine. It asserts nothing
+//! about them.
 
-use std::fs;
+use std::fs::{self, File};
 use std::hint::black_box;
+use std::io::Write;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use hypocenter_engine::{Digester, Engine, Evidence, Job, LogBytes, Next, Work};
@@ -21,15 +31,25 @@ use hypocenter_plan::{
     Watch, WatchLevel,
 };
 use hypocenter_program::{ClassPath, Level, Part, Program, Scope, StateOptions, Statement};
-use hypocenter_reproduce::{ByThread, Case, Digest, Kinds, Reproduce, SearchOptions, Settings, Strategy};
+use hypocenter_reproduce::{
+    ByThread, Case, Digest, Kinds, Reader, Reading, Reproduce, SearchOptions, Settings, Strategy,
+};
 use memmap2::{Mmap, MmapMut};
+use rustix::time::{ClockId, clock_gettime};
 
 const LINES: usize = 100_000;
 const INSTANCES: usize = 1_000_000;
 const THREADS: usize = 40;
 /// Lines that only the failure log has.
 const MISSING: usize = 60;
-const ROUNDS: usize = 25;
+/// Rounds of either kind, for each kind of trial.
+const ROUNDS: usize = 7;
+/// How long a trial writes, and in how many bits.
+const TRIAL: Duration = Duration::from_secs(2);
+const BITS: u32 = 200;
+/// How often the log is looked at, and how much is read at a time, as by the lab.
+const TICK: Duration = Duration::from_millis(20);
+const PIECE_BYTES: usize = 256 << 10;
 /// What it is to take at most.
 const REACH_MS: f64 = 50.0;
 
@@ -64,17 +84,22 @@ fn main() {
         case.catalogue().sites().len(),
         case.keys().len()
     );
+    let mut campaign = Campaign::new(&case, &lines.log(7, 1000, 0), &directory);
     for (alike, what) in [(1000, "0.1 %"), (100, "1 %"), (10, "10 %"), (2, "50 %")] {
-        let trials: Vec<PathBuf> = (0..3)
-            .map(|it| {
-                let path = directory.join(format!("trial-{alike}-{it}.log"));
-                fs::write(&path, lines.log(7 + it, alike, 0)).expect("a log is written");
-                path
-            })
-            .collect();
+        let trials = [8, 9].map(|seed| lines.log(seed, alike, 0));
         println!("\ntrials that differ from a normal run in {what} of their lines");
-        measure(&case, &trials, &directory);
+        campaign.measure(&trials);
     }
+    let verdict = campaign.engine.verdict();
+    println!(
+        "\n{} observables, {} sites of {} lead there, {} reached, {} instances; {} rounds",
+        verdict.missing.len(),
+        verdict.sites_inferred,
+        verdict.sites_total,
+        verdict.sites_reached,
+        verdict.instances,
+        verdict.rounds.len()
+    );
     fs::remove_dir_all(&directory).expect("it was made above");
 }
 
@@ -226,19 +251,51 @@ fn settings() -> Settings {
 }
 
 /// The log of a trial as the lab gives it. A round records nothing, so nobody looks at its map and its trace.
+#[allow(unsafe_code)]
 fn evidence(log: &Path) -> Evidence {
-    let bytes = mapped(&fs::read(log).expect("the log is there"));
-    Evidence::new(
-        mapped(&[0]),
-        mapped(&[0]),
-        vec![LogBytes { process: "node".to_owned(), incarnation: 1, bytes }],
-    )
+    let file = File::open(log).expect("the log is there");
+    // SAFETY: whoever wrote the file has ended.
+    let bytes = unsafe { Mmap::map(&file) }.expect("a file can be mapped");
+    let nothing = || MmapMut::map_anon(1).and_then(MmapMut::make_read_only).expect("there is memory");
+    let log = LogBytes { process: "node".to_owned(), incarnation: 1, path: PATH.to_owned(), bytes };
+    Evidence::new(nothing(), nothing(), vec![log])
 }
 
-fn mapped(bytes: &[u8]) -> Mmap {
-    let mut map = MmapMut::map_anon(bytes.len()).expect("there is memory");
-    map.copy_from_slice(bytes);
-    map.make_read_only().expect("it is ours")
+/// The log in the trial's directory.
+const PATH: &str = "logs/node.stdout.log";
+
+/// A trial: writes its log, and says when it was done.
+fn write(path: &Path, text: &str) -> Instant {
+    let mut file = File::create(path).expect("a log can be made");
+    let started = Instant::now();
+    let mut from = 0;
+    for bit in 1..=BITS {
+        let to = text.len() * bit as usize / BITS as usize;
+        file.write_all(&text.as_bytes()[from..to]).expect("the log is written");
+        from = to;
+        thread::sleep((TRIAL * bit / BITS).saturating_sub(started.elapsed()));
+    }
+    Instant::now()
+}
+
+/// Follows a log until the trial is over, and says what CPU it took.
+fn follow(path: &Path, reader: &Reader, over: &AtomicBool) -> (Reading, f64) {
+    let before = on_cpu_thread();
+    let mut reading = Reading::default();
+    let mut buffer = vec![0; PIECE_BYTES];
+    let mut at = 0;
+    let mut file = None;
+    while !over.load(Ordering::Acquire) {
+        file = file.or_else(|| File::open(path).ok());
+        let count = file.as_ref().map_or(0, |it| it.read_at(&mut buffer, at).expect("the log can be read"));
+        if count == 0 {
+            thread::park_timeout(TICK);
+            continue;
+        }
+        reader.read(&mut reading, PATH, at, &buffer[..count]);
+        at += count as u64;
+    }
+    (reading, ms(on_cpu_thread() - before))
 }
 
 fn outcome(plan: &Plan) -> Outcome {
@@ -275,10 +332,23 @@ fn outcome(plan: &Plan) -> Outcome {
     }
 }
 
-/// How long this thread has been on a processor, where the kernel says so.
-fn on_cpu() -> Option<Duration> {
-    let schedstat = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    Some(Duration::from_nanos(schedstat.split(' ').next()?.parse().ok()?))
+fn ms(it: Duration) -> f64 {
+    it.as_secs_f64() * 1e3
+}
+
+/// How long the threads of this process have been on a processor.
+fn on_cpu() -> Duration {
+    since_start(ClockId::ProcessCPUTime)
+}
+
+/// How long this thread has been on a processor.
+fn on_cpu_thread() -> Duration {
+    since_start(ClockId::ThreadCPUTime)
+}
+
+fn since_start(clock: ClockId) -> Duration {
+    let now = clock_gettime(clock);
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 
 /// The times of one part, in milliseconds: by the wall and by the CPU.
@@ -292,79 +362,125 @@ impl Times {
     fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let (wall, cpu) = (Instant::now(), on_cpu());
         let result = black_box(work());
-        let ms = |it: Duration| it.as_secs_f64() * 1e3;
-        let spent = wall.elapsed();
-        self.wall.push(ms(spent));
-        self.cpu.push(cpu.zip(on_cpu()).map_or(ms(spent), |(before, after)| ms(after - before)));
+        self.add(wall, cpu);
         result
     }
 
+    /// Adds what has passed since then.
+    fn add(&mut self, wall: Instant, cpu: Duration) {
+        self.wall.push(ms(wall.elapsed()));
+        self.cpu.push(ms(on_cpu() - cpu));
+    }
+
     fn line(&self, name: &str) -> String {
-        let median = |times: &[f64]| {
-            let mut sorted = times.to_vec();
-            sorted.sort_unstable_by(f64::total_cmp);
-            (sorted[sorted.len() / 2], sorted[sorted.len() - 1])
-        };
+        let worst = |times: &[f64]| times.iter().copied().fold(0.0, f64::max);
         let (wall, cpu) = (median(&self.wall), median(&self.cpu));
-        format!("  {name:<24}{:>8.1}{:>8.1}{:>12.1}{:>8.1}", cpu.0, cpu.1, wall.0, wall.1)
+        let worst = (worst(&self.wall), worst(&self.cpu));
+        format!("  {name:<28}{cpu:>8.1}{:>8.1}{wall:>12.1}{:>8.1}", worst.1, worst.0)
     }
 }
 
-fn measure(case: &Arc<Case>, trials: &[PathBuf], directory: &Path) {
-    let mut engine = Reproduce::new(case.clone(), settings());
-    let job = one(&mut engine);
-    let normal = engine.digester().digest(&without_record(&job), &[evidence(&trials[0])]);
-    let missing = (LINES as u32 - 10 * MISSING as u32..LINES as u32).collect();
-    let recorded = Some(executions(case));
-    let Work::Trial { plan, .. } = &job.work else { unreachable!("a trial was asked for") };
-    let normal = Digest { missing, recorded, ..normal };
-    let mut begin = Times::default();
-    begin.time(|| engine.tell(job.id, Some(&outcome(plan)), normal));
-    let [mut read, mut digest, mut tell, mut choose, mut write, mut all] =
-        std::array::from_fn(|_| Times::default());
-    let mut job = one(&mut engine);
-    let reader = engine.digester();
-    let mut window = 0;
-    for round in 0..ROUNDS {
-        let Work::Trial { plan, .. } = &job.work else { unreachable!("a trial was asked for") };
-        let outcome = outcome(plan);
-        window = window.max(plan.candidates.len());
-        let evidence = [evidence(&trials[1 + round % (trials.len() - 1)])];
-        read.time(|| Log::read(&evidence[0].logs()[0].bytes).expect("the log was read before").len());
-        job = all.time(|| {
-            let digested = digest.time(|| reader.digest(&job, &evidence));
-            tell.time(|| engine.tell(job.id, Some(&outcome), digested));
-            let next = choose.time(|| one(&mut engine));
-            let Work::Trial { plan, .. } = &next.work else { unreachable!("a trial was asked for") };
-            write.time(|| {
-                let json = serde_json::to_vec_pretty(plan).expect("a plan is always JSON");
-                fs::write(directory.join("plan.json"), json).expect("a plan is written");
-            });
-            next
-        });
-    }
-    let verdict = engine.verdict();
-    println!(
-        "  {} observables, {} sites of {} lead there, {} reached, {} instances; {} rounds of up to {window} faults",
-        verdict.missing.len(),
-        verdict.sites_inferred,
-        verdict.sites_total,
-        verdict.sites_reached,
-        verdict.instances,
-        verdict.rounds.len()
-    );
-    println!("  {:<24}{:>8}{:>8}{:>12}{:>8}", "ms", "CPU", "worst", "wall", "worst");
-    println!("{}", begin.line("once: space and search"));
-    println!("{}", read.line("(read the log)"));
-    println!("{}", digest.line("read, tie and compare"));
-    println!("{}", tell.line("tell"));
-    println!("{}", choose.line("choose"));
-    println!("{}", write.line("write the plan"));
-    println!("{}", all.line("all"));
-    let mut sorted = all.cpu.clone();
+fn median(times: &[f64]) -> f64 {
+    let mut sorted = times.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
-    let median = sorted[sorted.len() / 2];
-    println!("  {median:.1} ms of {REACH_MS:.0}: {}", if median <= REACH_MS { "met" } else { "open" });
+    sorted[sorted.len() / 2]
+}
+
+/// The times of rounds of one kind.
+#[derive(Default)]
+struct Rounds {
+    digest: Times,
+    tell: Times,
+    choose: Times,
+    write: Times,
+    all: Times,
+}
+
+/// A search that goes on.
+struct Campaign<'a> {
+    engine: Reproduce,
+    job: Job,
+    directory: &'a Path,
+}
+
+impl Campaign<'_> {
+    fn new<'a>(case: &Arc<Case>, normal: &str, directory: &'a Path) -> Campaign<'a> {
+        let mut engine = Reproduce::new(case.clone(), settings());
+        let job = one(&mut engine);
+        let log = directory.join("normal.log");
+        fs::write(&log, normal).expect("a log is written");
+        let normal = engine.digester().digest(&without_record(&job), &[evidence(&log)], Reading::default());
+        let missing = (LINES as u32 - 10 * MISSING as u32..LINES as u32).collect();
+        let recorded = Some(executions(case));
+        let Work::Trial { plan, .. } = &job.work else { unreachable!("a trial was asked for") };
+        let normal = Digest { missing, recorded, ..normal };
+        let mut begin = Times::default();
+        begin.time(|| engine.tell(job.id, Some(&outcome(plan)), normal));
+        println!("once: space and search in {:.1} s of CPU", begin.cpu[0] / 1e3);
+        let job = one(&mut engine);
+        Campaign { engine, job, directory }
+    }
+
+    fn measure(&mut self, trials: &[String]) {
+        let [mut whole, mut followed] = std::array::from_fn(|_| Rounds::default());
+        let mut beside = Vec::new();
+        for round in 0..ROUNDS {
+            let trial = &trials[round % trials.len()];
+            let told = self.round(trial, &mut whole, None);
+            assert_eq!(told, self.round(trial, &mut followed, Some(&mut beside)), "both read the same");
+        }
+        println!("  {:<28}{:>8}{:>8}{:>12}{:>8}", "ms", "CPU", "worst", "wall", "worst");
+        for (name, rounds) in [("read at the end", &whole), ("followed", &followed)] {
+            println!("  {name}");
+            println!("{}", rounds.digest.line("  read, tie and compare"));
+            println!("{}", rounds.tell.line("  tell"));
+            println!("{}", rounds.choose.line("  choose"));
+            println!("{}", rounds.write.line("  write the plan"));
+            println!("{}", rounds.all.line("  all"));
+        }
+        println!("  following took {:.1} ms of CPU beside the trial", median(&beside));
+        for (what, times) in [("CPU", &followed.all.cpu), ("wall", &followed.all.wall)] {
+            let median = median(times);
+            let is_met = if median <= REACH_MS { "met" } else { "open" };
+            println!("  followed, {what}: {median:.1} ms of {REACH_MS:.0}: {is_met}");
+        }
+    }
+
+    /// One round: a trial, and what comes behind it. The log is followed if somebody wants to know what that takes.
+    fn round(&mut self, trial: &str, times: &mut Rounds, beside: Option<&mut Vec<f64>>) -> Digest {
+        let Work::Trial { plan, .. } = &self.job.work else { unreachable!("a trial was asked for") };
+        let outcome = outcome(plan);
+        let reader = self.engine.digester();
+        let log = self.directory.join("trial.log");
+        let _ = fs::remove_file(&log);
+        let over = AtomicBool::new(false);
+        let (mut ended, mut cpu) = (Instant::now(), Duration::ZERO);
+        let reading = thread::scope(|scope| {
+            let (log, reader, over) = (&log, &reader, &over);
+            let writer = scope.spawn(move || write(log, trial));
+            let follower = beside.map(|it| (it, scope.spawn(move || follow(log, reader, over))));
+            ended = writer.join().expect("the log was written");
+            cpu = on_cpu();
+            over.store(true, Ordering::Release);
+            let Some((beside, follower)) = follower else { return Reading::default() };
+            follower.thread().unpark();
+            let (reading, took) = follower.join().expect("the log was followed");
+            beside.push(took);
+            reading
+        });
+        let digest = times.digest.time(|| reader.digest(&self.job, &[evidence(&log)], reading));
+        let told = digest.clone();
+        times.tell.time(|| self.engine.tell(self.job.id, Some(&outcome), digest));
+        let next = times.choose.time(|| one(&mut self.engine));
+        let Work::Trial { plan, .. } = &next.work else { unreachable!("a trial was asked for") };
+        times.write.time(|| {
+            let json = serde_json::to_vec_pretty(plan).expect("a plan is always JSON");
+            fs::write(self.directory.join("plan.json"), json).expect("a plan is written");
+        });
+        times.all.add(ended, cpu);
+        self.job = next;
+        told
+    }
 }
 
 fn one(engine: &mut Reproduce) -> Job {

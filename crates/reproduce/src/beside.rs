@@ -4,11 +4,12 @@
 //! its moment lies there. Data only: whoever shows it finds the form.
 
 use hypocenter_engine::Evidence;
-use hypocenter_logs::{Entry, Level, Moment, Position};
+use hypocenter_logs::{Entry, Level, Memo, Moment, Position};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
-use crate::case::{Case, Compared, TrialLog, in_order, read};
+use crate::case::{Case, Compared, in_order};
+use crate::reading::{Reading, TrialLog};
 use crate::recording::struck;
 
 /// The most rows that are picked.
@@ -130,11 +131,11 @@ impl Case {
     /// The failure beside a trial. `normal` has the keys of the case of which normal runs do not show all entries, each with
     /// how many they show. Nothing if the trial left no log.
     pub fn beside(&self, evidence: &Evidence, normal: &[(u32, u32)]) -> Option<Beside> {
-        let (logs, _) = read(evidence.logs());
+        let (mut logs, _) = Reading::default().finish(evidence.logs());
         if logs.is_empty() {
             return None;
         }
-        let compared = self.compare(&logs);
+        let compared = self.compare(&mut logs, &mut Memo::default());
         let shown = |&&(key, matched): &&(u32, u32)| compared.digest.matched[key as usize] > matched;
         let matched: Vec<u32> = normal.iter().filter(shown).map(|it| it.0).collect();
         let faults = match (evidence.map(), evidence.trace()) {

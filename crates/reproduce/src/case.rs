@@ -1,10 +1,10 @@
 //! What a campaign is about: the program, the failure log, and how a trial is compared with it.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use hypocenter_engine::{Digester, Evidence, Job, LogBytes, Work};
+use hypocenter_engine::{Digester, Evidence, Job, Work};
 use hypocenter_logs::{
-    Comparison, Entry, Fields, Key, Level, Log, LogError, Position, Statements, Tied, Ties, Timeline,
+    Comparison, Entry, Fields, Key, Level, Log, Memo, Position, Statements, Tied, Ties, Timeline,
 };
 use hypocenter_plan::SiteKind;
 use hypocenter_program::{EMITTING, Program};
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalogue::{Catalogue, NamedFrame, Wanted};
 use crate::executions::{ByThread, Threads};
 use crate::logged::Logged;
+use crate::reading::{Reading, TrialLog};
 use crate::recording::Recording;
 use crate::silence::{self, Silent};
 use crate::space::Thread;
@@ -25,7 +26,7 @@ const MESSAGE_CHARS_MAX: usize = 300;
 /// How much less a warning counts than an error, in steps of the causal graph.
 const WARNING_DISTANCE: u32 = 2;
 
-/// See the module. It is the same for all trials, and nothing in it changes.
+/// See the module. It is the same for all trials, and nothing in it changes but what it need not find out twice.
 #[derive(Debug)]
 pub struct Case {
     program: Program,
@@ -46,13 +47,17 @@ pub struct Case {
     logged: Vec<Logged>,
     /// Which sites of the map are which, found out at the first trial: all have the same map.
     roles: OnceLock<Vec<SiteRole>>,
+    /// The logs of the failure, tied by other fields than they have: trials may say less.
+    tied: Mutex<Vec<(u32, Arc<Tied>)>>,
+    /// What is known of the entries of trials, for as many as are read at once.
+    memos: Mutex<Vec<Memo>>,
 }
 
 /// A log of the failure.
 #[derive(Debug)]
 pub(crate) struct FailureLog {
     pub log: Log,
-    pub tied: Tied,
+    pub tied: Arc<Tied>,
 }
 
 /// Entries of the failure log that say the same.
@@ -130,7 +135,7 @@ impl Case {
         let tie = |(node, log): (String, Log)| {
             let fields = Fields::of(log.layout());
             let tied = Tied::of(&node, &log, &statements, fields);
-            FailureLog { log, tied }
+            FailureLog { log, tied: Arc::new(tied) }
         };
         let failure: Vec<FailureLog> = failure.into_iter().map(tie).collect();
         let (keys, places) = keys_of(&program, &failure);
@@ -163,6 +168,8 @@ impl Case {
             symptoms,
             logged,
             roles,
+            tied: Mutex::default(),
+            memos: Mutex::default(),
         }
     }
 
@@ -253,23 +260,46 @@ impl Case {
         })
     }
 
+    /// What the failure log says beside messages.
+    fn fields(&self) -> Fields {
+        self.failure.first().map_or(Fields::ALL, |it| it.tied.fields())
+    }
+
+    /// A log of the failure, tied by these fields.
+    fn tied_by(&self, number: u32, fields: Fields) -> Arc<Tied> {
+        let own = &self.failure[number as usize];
+        if own.tied.fields() == fields {
+            return own.tied.clone();
+        }
+        let mut known = self.tied.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, it)) = known.iter().find(|it| it.0 == number && it.1.fields() == fields) {
+            return it.clone();
+        }
+        let tied = Arc::new(Tied::of(own.tied.node(), &own.log, &self.statements, fields));
+        known.push((number, tied.clone()));
+        tied
+    }
+
+    /// What is known of the entries of trials. It is given back by the one below.
+    pub(crate) fn memo(&self) -> Memo {
+        self.memos.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    pub(crate) fn keep(&self, memo: Memo) {
+        self.memos.lock().unwrap_or_else(PoisonError::into_inner).push(memo);
+    }
+
     /// Compares the logs of a trial with those of the failure.
-    pub(crate) fn compare(&self, logs: &[TrialLog]) -> Compared {
-        let own = self.failure.first().map_or(Fields::ALL, |it| it.tied.fields());
-        let fields = logs.iter().fold(own, |all, it| all & Fields::of(it.log.layout()));
+    pub(crate) fn compare(&self, logs: &mut [TrialLog], memo: &mut Memo) -> Compared {
+        let fields = logs.iter().fold(self.fields(), |all, it| all & Fields::of(it.log.layout()));
         // What the trial does not say cannot be asked of the failure log either.
-        let tie = |it: &FailureLog| {
-            if fields == it.tied.fields() {
-                it.tied.clone()
-            } else {
-                Tied::of(it.tied.node(), &it.log, &self.statements, fields)
-            }
+        let failure: Vec<Arc<Tied>> =
+            (0..).take(self.failure.len()).map(|it| self.tied_by(it, fields)).collect();
+        let of_process = |of_one: &mut [TrialLog]| {
+            let tied = of_one.iter_mut().map(|it| it.tied(&self.statements, fields, memo)).collect();
+            Tied::merged(&of_one[0].process, tied)
         };
-        let failure: Vec<Tied> = self.failure.iter().map(tie).collect();
-        let trial: Vec<Tied> = logs
-            .chunk_by(|a, b| a.process == b.process)
-            .map(|of_one| merged(&of_one[0].process, of_one, &self.statements, fields))
-            .collect();
+        let trial: Vec<Tied> = logs.chunk_by_mut(|a, b| a.process == b.process).map(of_process).collect();
         let comparison = Comparison::of(&failure, &trial);
         let place = |it: Position| self.places[it.node as usize][it.entry as usize].1;
         let mut missing: Vec<u32> = comparison.own().map(place).collect();
@@ -288,12 +318,6 @@ impl Case {
     }
 }
 
-/// The log of a process of a trial.
-pub(crate) struct TrialLog {
-    pub process: String,
-    pub log: Log,
-}
-
 /// The logs of a trial beside those of the failure.
 pub(crate) struct Compared {
     pub digest: Digest,
@@ -305,16 +329,29 @@ pub(crate) struct Compared {
 
 impl Digester for Reader {
     type Digest = Digest;
+    type Reading = Reading;
+    const READS_EARLY: bool = true;
 
-    fn digest(&self, job: &Job, evidence: &[Evidence]) -> Digest {
+    fn read(&self, reading: &mut Reading, path: &str, at: u64, bytes: &[u8]) {
+        let case = &*self.0;
+        reading.memo.get_or_insert_with(|| case.memo());
+        if at == 0 {
+            reading.forget(path);
+        }
+        reading.add(path, bytes, &case.statements, case.fields());
+    }
+
+    fn digest(&self, job: &Job, evidence: &[Evidence], mut reading: Reading) -> Digest {
         let case = &*self.0;
         let [evidence] = evidence else { return Digest::default() };
-        let (logs, problems) = read(evidence.logs());
+        let (mut logs, problems) = reading.finish(evidence.logs());
         if logs.is_empty() {
             let why = if problems.is_empty() { "it wrote nothing".to_owned() } else { problems.join("; ") };
             return Digest { unreadable: Some(why), matched: vec![0; case.keys.len()], ..Digest::default() };
         }
-        let compared = case.compare(&logs);
+        let mut memo = reading.memo.take().unwrap_or_else(|| case.memo());
+        let compared = case.compare(&mut logs, &mut memo);
+        case.keep(memo);
         let mut digest = compared.digest.clone();
         // What a search starts from was recorded, and nothing else.
         let is_base = match &job.work {
@@ -336,27 +373,6 @@ impl Digester for Reader {
         }
         digest
     }
-}
-
-/// The logs of a trial that are logs, and what is wrong with the others. A process may write its log to either stream.
-pub(crate) fn read(logs: &[LogBytes]) -> (Vec<TrialLog>, Vec<String>) {
-    let mut found = Vec::new();
-    let mut problems = Vec::new();
-    for it in logs.iter().filter(|it| !it.bytes.is_empty()) {
-        match Log::read(&it.bytes) {
-            Ok(log) => found.push(TrialLog { process: it.process.clone(), log }),
-            Err(LogError::Empty) => {}
-            Err(error) => problems.push(format!("{}: {error}", it.process)),
-        }
-    }
-    (found, problems)
-}
-
-/// Several logs as one, in the order of time.
-fn merged(node: &str, logs: &[TrialLog], statements: &Statements, fields: Fields) -> Tied {
-    let mut tied = Tied::empty(node, fields);
-    in_order(logs).iter().for_each(|entry| tied.push(entry, statements));
-    tied
 }
 
 /// The entries of several logs of a process, in the order of time.

@@ -9,6 +9,7 @@ mod engine;
 mod executions;
 mod logged;
 mod play;
+mod reading;
 mod recording;
 mod search;
 mod silence;
@@ -24,6 +25,7 @@ pub use engine::{Found, Injected, Missing, Reproduce, Round, Settings, Standing,
 pub use executions::ByThread;
 pub use logged::Logged;
 pub use play::{Comparison, Played, Recorded};
+pub use reading::Reading;
 pub use search::{Pick, Search, SearchOptions};
 pub use silence::Silent;
 pub use space::{Choice, Instance, Observable, Space};

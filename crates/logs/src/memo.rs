@@ -1,0 +1,121 @@
+//! What entries were tied to before: most of what a system writes it writes again, in every run.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::entry::Entry;
+use crate::key::Key;
+use crate::statements::{How, StatementId, Statements};
+
+/// Ties of entries, each found once. It gives what [`Statements::tie`] gives, so it must always be asked with the same
+/// statements. Memory is bounded: what was not asked for in a while is forgotten.
+#[derive(Debug, Default)]
+pub struct Memo {
+    /// What was asked for lately, and before that.
+    known: [FxHashMap<Box<[u8]>, Known>; 2],
+    /// Bytes of the texts of the first.
+    bytes: usize,
+    /// The text that is looked up.
+    asked: Vec<u8>,
+}
+
+/// What is known of entries that say the same.
+#[derive(Clone, Debug)]
+enum Known {
+    Tie(Tying),
+    /// The stack trace decides.
+    ByTrace,
+}
+
+/// The statements of an entry, and its key.
+#[derive(Clone, Debug)]
+pub(crate) struct Tying {
+    pub statements: Arc<[StatementId]>,
+    pub how: Option<How>,
+    pub key: Key,
+}
+
+/// How much text is kept lately, and as much from before.
+const BYTES_MAX: usize = 16 * 1024 * 1024;
+/// A longer text is not kept: it hardly comes again.
+const TEXT_BYTES_MAX: usize = 4096;
+/// What an entry of the map takes beside its text.
+const ENTRY_BYTES: usize = 96;
+
+impl Memo {
+    /// What ties this entry.
+    pub(crate) fn tie(&mut self, entry: &Entry<'_>, statements: &Statements) -> Tying {
+        let has_trace = !entry.rest.is_empty();
+        if entry.message.len() > TEXT_BYTES_MAX {
+            return Tying::of(entry, statements).0;
+        }
+        self.ask(entry, has_trace);
+        match self.known() {
+            Some(Known::Tie(it)) => return it,
+            Some(Known::ByTrace) => {}
+            None => {
+                let (tying, looked_at_trace) = Tying::of(entry, statements);
+                if !(has_trace && looked_at_trace) {
+                    self.keep(Known::Tie(tying.clone()));
+                    return tying;
+                }
+                self.keep(Known::ByTrace);
+            }
+        }
+        let thrown = entry.thrown();
+        if thrown.len() > TEXT_BYTES_MAX {
+            return Tying::of(entry, statements).0;
+        }
+        self.asked.push(0);
+        self.asked.extend_from_slice(thrown.as_bytes());
+        if let Some(Known::Tie(it)) = self.known() {
+            return it;
+        }
+        let (tying, _) = Tying::of(entry, statements);
+        self.keep(Known::Tie(tying.clone()));
+        tying
+    }
+
+    /// All of an entry that decides what it is tied to, but for the stack trace.
+    fn ask(&mut self, entry: &Entry<'_>, has_trace: bool) {
+        self.asked.clear();
+        self.asked.push(u8::from(has_trace));
+        self.asked.push(entry.level.map_or(0, |it| 1 + it as u8));
+        self.asked.extend_from_slice(&entry.source_line.map_or(0, |it| 1 + u64::from(it)).to_le_bytes());
+        // With their lengths, so that no two entries look alike.
+        for it in [entry.logger, entry.file] {
+            self.asked.extend_from_slice(&it.map_or(0, |it| 1 + it.len() as u64).to_le_bytes());
+            self.asked.extend_from_slice(it.unwrap_or_default().as_bytes());
+        }
+        self.asked.extend_from_slice(&(entry.message.len() as u64).to_le_bytes());
+        self.asked.extend_from_slice(entry.message.as_bytes());
+    }
+
+    fn known(&mut self) -> Option<Known> {
+        if let Some(it) = self.known[0].get(&self.asked[..]) {
+            return Some(it.clone());
+        }
+        let it = self.known[1].remove(&self.asked[..])?;
+        self.keep(it.clone());
+        Some(it)
+    }
+
+    fn keep(&mut self, known: Known) {
+        if self.bytes >= BYTES_MAX {
+            self.known[1] = std::mem::take(&mut self.known[0]);
+            self.bytes = 0;
+        }
+        self.bytes += self.asked.len() + ENTRY_BYTES;
+        self.known[0].insert(self.asked[..].into(), known);
+    }
+}
+
+impl Tying {
+    /// What ties an entry, and whether its stack trace was looked at.
+    pub fn of(entry: &Entry<'_>, statements: &Statements) -> (Tying, bool) {
+        let (tie, looked_at_trace) = statements.tie_by(entry);
+        let key = Key::of(entry, tie.ids());
+        (Tying { statements: tie.ids().into(), how: tie.how(), key }, looked_at_trace)
+    }
+}
