@@ -74,9 +74,13 @@ pub(crate) struct Cluster {
 /// Packages whose frames say how threads are run, not what they do.
 const PLATFORM: [&str; 5] = ["java.", "javax.", "jdk.", "sun.", "com.sun."];
 
+pub(crate) fn is_platform(method: &str) -> bool {
+    PLATFORM.iter().any(|package| method.starts_with(package))
+}
+
 /// The methods of a stack that are not the JDK's.
 fn own_methods(stack: &[Frame]) -> Vec<String> {
-    let own = stack.iter().filter(|it| !PLATFORM.iter().any(|package| it.method.starts_with(package)));
+    let own = stack.iter().filter(|it| !is_platform(&it.method));
     own.map(|it| it.method.clone()).collect()
 }
 

@@ -20,6 +20,7 @@ mod logged;
 mod policy;
 mod reader;
 mod round_robin;
+mod threads;
 
 pub use catalogue::{Catalogue, SiteFaults};
 pub use checks::{ClientOf, Normal, Severity, Symptom, SymptomKind};
@@ -29,3 +30,4 @@ pub use findings::{Finding, Injected};
 pub use ledger::{Key, KeyKind, Ledger};
 pub use policy::Policy;
 pub use reader::{Digest, Reader, Requested, Situation};
+pub use threads::{ThreadAtEnd, Waits};

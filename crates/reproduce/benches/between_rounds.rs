@@ -232,6 +232,7 @@ fn evidence(log: &Path) -> Evidence {
         mapped(&[0]),
         mapped(&[0]),
         vec![LogBytes { process: "node".to_owned(), incarnation: 1, bytes }],
+        Vec::new(),
     )
 }
 

@@ -151,7 +151,7 @@ fn plan_of(request: &Request, tasks: Vec<TaskMethod>) -> Plan {
     Plan {
         seed: request.seed,
         nodes: request.plan.nodes.clone(),
-        record: Record { tasks, lossless: true, ..Record::default() },
+        record: Record { tasks, dump: true, lossless: true, ..Record::default() },
         ..Plan::default()
     }
 }
