@@ -43,8 +43,20 @@ pub struct CaseArgs {
 struct Made {
     /// The folder in `eval` whose `pom.xml` has the system.
     system: String,
+    /// What is asked of `reproduce`.
+    goal: Goal,
     /// A class of the workload that writes the data that every trial begins with, given the directory for it.
     seed: Option<String>,
+}
+
+/// How many rounds `reproduce` may take.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Goal {
+    /// With the log as it is.
+    pub rounds: u64,
+    /// With a log that has no class and no line.
+    pub stripped: u64,
 }
 
 pub fn run(args: &CaseArgs) -> Result<Verdict> {
@@ -78,6 +90,17 @@ impl Case {
         let source = root().join("eval").join(name);
         let made = truth::read(&source.join("case.toml"))?;
         Ok(Case { name: name.to_owned(), source, made })
+    }
+
+    /// What is asked of `reproduce`.
+    pub fn goal(&self) -> Goal {
+        self.made.goal
+    }
+
+    /// The methods in which a fault is the published one or has the same effect.
+    pub fn accepted(&self) -> Result<Vec<String>> {
+        let truth: Truth = truth::read(&self.source.join("truth.toml"))?;
+        Ok(truth.bug.into_iter().flat_map(|it| it.accepted).collect())
     }
 
     /// Fetches, compiles and copies everything to a directory below `eval/work`, and gives that directory. Results of

@@ -43,8 +43,7 @@ enum Task {
     Fetch(fetch::FetchArgs),
     Case(case::CaseArgs),
     /// Run Hypocenter on a real system, and judge what comes out
-    #[command(subcommand)]
-    Eval(eval::Eval),
+    Eval(eval::EvalArgs),
 }
 
 /// What a task came to, when it could be carried out.

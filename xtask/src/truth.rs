@@ -24,6 +24,9 @@ pub struct Bug {
     #[serde(flatten)]
     pub cause: Cause,
     pub second: Option<Cause>,
+    /// Methods, as `Class.method`, in which another fault has the same effect.
+    #[serde(default)]
+    pub accepted: Vec<String>,
     /// What says that this bug showed, where that is not the oracle of the configuration.
     oracle: Option<toml::Value>,
 }

@@ -437,6 +437,9 @@ pub struct ReproduceArgs {
     /// A campaign on the same failure whose trials are not run again; may be given several times
     #[arg(long, value_name = "NAME", requires = "compare", help_heading = "Compare")]
     pub recorded: Vec<String>,
+    /// Before the games, run every fault at every instance of a normal run: thousands of trials, unless the workload is small
+    #[arg(long, requires = "compare", help_heading = "Compare")]
+    pub every_instance: bool,
     /// The most trials that are run beyond what is recorded; a game that asks for more ends there
     #[arg(long, value_name = "N", default_value_t = 100_000, requires = "compare", help_heading = "Compare")]
     pub trials: u64,

@@ -124,6 +124,9 @@ pub struct CompareRequest {
     pub seeds: u64,
     /// Campaigns whose trials are taken for what they are.
     pub recorded: Vec<PathBuf>,
+    /// Whether every fault at every instance is run before the games.
+    #[serde(default)]
+    pub every_instance: bool,
     /// The most trials beyond those.
     pub trials: u64,
 }

@@ -255,6 +255,39 @@ fn an_oracle_that_holds_without_a_fault_is_no_oracle() {
     assert_eq!(place.started().len(), 2, "no round was run");
 }
 
+/// It fails by itself in one run of five.
+const FLAKY: &str = r#"n=${HYPOCENTER_DIR%/dir}; n=${n##*/}; n=${n#0}; n=${n#0}
+"$JAVA" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto -cp "$CLASSES" spool.Main "$@"
+if [ $((n % 5)) = 4 ]; then echo "2026-01-01 00:00:00,000 ERROR [main] spool.Spool: message 3 is lost"; fi
+"#;
+
+#[test]
+fn a_workload_that_fails_by_itself_now_and_then_proves_nothing() {
+    let place = Place::with("fixed", ORACLE);
+    place.file("spool.sh", FLAKY);
+    place.file("a.log", failure_log());
+    let flags = SEARCH.replace("--replays 2", "--replays 5");
+    let said = place
+        .tool(&format!("reproduce --log a.log {flags}"))
+        .exits(4)
+        .says("the failure happens without a fault, in ");
+    let document = said.json();
+    assert_eq!((&document["reproduced"], &document["found"]), (&json!(false), &json!([])));
+    // It looked like a success first.
+    assert_eq!(
+        document["tried"].as_array().and_then(|it| it.last()).map(|it| &it["happened"]),
+        Some(&json!(true))
+    );
+}
+
+#[test]
+fn an_oracle_that_can_never_hold_is_suspected_before_the_first_run() {
+    let place = Place::with("spool", "oracle = { log = 'the moon is full' }");
+    let said = place.reproduce("--normal-runs 1 --budget 1").exits(3);
+    let said = said.says("oracle: the failure log has no line that the oracle looks for");
+    assert_eq!(said.json()["reproduced"], false);
+}
+
 /// What is wrong with a log, the log if there is one, and what is said.
 type Row = (&'static str, Option<Vec<u8>>, &'static [&'static str]);
 
@@ -310,7 +343,7 @@ fn without_a_log_or_an_oracle_it_says_what_to_give() {
 }
 
 #[test]
-fn a_log_that_is_damaged_or_says_less_is_read_all_the_same() {
+fn a_log_that_is_damaged_or_says_less_is_read_all_the_same_and_that_is_said() {
     let text = failure_log();
     let broken = text.replace("message 5 has", "message \u{1}5 has").into_bytes();
     let broken: Vec<u8> = broken.into_iter().map(|it| if it == 1 { 0xff } else { it }).collect();
@@ -320,11 +353,30 @@ fn a_log_that_is_damaged_or_says_less_is_read_all_the_same() {
         .lines()
         .map(|it| if it.starts_with("20") { it.splitn(3, ' ').nth(2).unwrap_or(it) } else { it })
         .fold(String::new(), |all, it| all + it + "\n");
-    let rows = [("broken bytes", broken), ("UTF-16", utf16), ("no times", untimed.into_bytes())];
-    let check = |(_, content): &(&str, Vec<u8>)| {
+    // As ZooKeeper has it, with lines at which nothing is logged.
+    let moved: String = text
+        .lines()
+        .map(|it| {
+            let Some((head, (class, message))) =
+                it.split_once("] ").and_then(|(head, rest)| Some((head, rest.split_once(": ")?)))
+            else {
+                return it.to_owned();
+            };
+            let (time, level) = head.split_at("2026-01-01 00:00:00,000".len());
+            format!("{time} -{level}:{}@9999] - {message}", class.rsplit('.').next().unwrap_or(class))
+        })
+        .fold(String::new(), |all, it| all + &it + "\n");
+    let rows = [
+        ("broken bytes", broken, "bytes that are no UTF-8"),
+        ("UTF-16", utf16, "the log is in UTF-16"),
+        ("no times", untimed.into_bytes(), "the log has no timestamps"),
+        ("another version", moved.into_bytes(), "the log is of another version"),
+    ];
+    let check = |(_, content, says): &(&str, Vec<u8>, &str)| {
         let place = Place::new();
         place.file("a.log", content);
         let said = place.tool(&format!("reproduce --log a.log {SEARCH} --normal-runs 1 --budget 1")).exits(3);
+        let said = said.says("note").says(says);
         let document = said.json();
         assert_eq!(document["observables"], 4, "{document:#}");
         // It is the same as without the damage: the round shows something of what is missing.

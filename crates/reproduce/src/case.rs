@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use hypocenter_engine::{Digester, Evidence, Job, LogBytes, Work};
 use hypocenter_logs::{
-    Comparison, Entry, Fields, Key, Level, Log, LogError, Position, Statements, Tied, Timeline,
+    Comparison, Entry, Fields, Key, Level, Log, LogError, Position, Statements, Tied, Ties, Timeline,
 };
 use hypocenter_plan::SiteKind;
 use hypocenter_program::{EMITTING, Program};
@@ -211,10 +211,14 @@ impl Case {
         &self.logged
     }
 
-    /// Of how many entries of the failure log a statement of the program is known, and how many there are.
-    pub fn tied(&self) -> (usize, usize) {
-        let of = |it: &FailureLog| (it.tied.entries().len() - it.tied.ties().none, it.tied.entries().len());
-        self.failure.iter().map(of).fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1))
+    /// How the entries of the failure log were tied to statements of the program.
+    pub fn ties(&self) -> Ties {
+        self.failure.iter().map(|it| it.tied.ties()).fold(Ties::default(), |sum, it| Ties {
+            by_line: sum.by_line + it.by_line,
+            by_text: sum.by_text + it.by_text,
+            moved: sum.moved + it.moved,
+            none: sum.none + it.none,
+        })
     }
 
     pub(crate) fn roles(&self, map: &Map<'_>) -> &[SiteRole] {

@@ -11,6 +11,7 @@
 //! normal one, and a second fault is searched for behind it. After a few rounds the next best is kept, and so on; the search for
 //! one fault goes on in every other round.
 
+mod proof;
 mod second;
 
 use std::collections::BTreeMap;
@@ -27,6 +28,8 @@ use crate::search::{Pick, Search, SearchOptions};
 use crate::silence::{self, Silent};
 use crate::space::{Choice, Instance, Observable, Space};
 use crate::strategy::Strategy;
+
+use self::proof::{Proof, Proved};
 
 /// How much less counts, in steps of the causal graph, what normal runs say as well and the failure log says more often.
 const KNOWN_DISTANCE: u32 = 2;
@@ -174,6 +177,8 @@ pub struct Verdict {
     pub standing: Standing,
     /// What was found.
     pub found: Vec<Found>,
+    /// What brought the failure once, and then so seldom that it may have come by itself.
+    pub doubtful: Vec<Found>,
     /// All rounds that are over, by their numbers.
     pub rounds: Vec<Round>,
     /// What was missing at the start.
@@ -221,6 +226,7 @@ pub struct Reproduce {
     /// Trials of which the oracle could not say anything.
     unjudged: u64,
     found: Vec<Found>,
+    doubtful: Vec<Found>,
     ended: Option<Standing>,
 }
 
@@ -267,17 +273,6 @@ enum Asked {
     Control,
 }
 
-/// A success that is being proved.
-#[derive(Debug)]
-struct Proof {
-    found: Found,
-    /// How many runs without a fault are wanted: with those that were made, as many as replays.
-    controls: u64,
-    replays_asked: u64,
-    controls_asked: u64,
-    open: u64,
-}
-
 impl Reproduce {
     /// A campaign that has not begun.
     pub fn new(case: Arc<Case>, settings: Settings) -> Reproduce {
@@ -300,6 +295,7 @@ impl Reproduce {
             unjudged: 0,
             proof: None,
             found: Vec::new(),
+            doubtful: Vec::new(),
             ended: None,
         }
     }
@@ -346,20 +342,10 @@ impl Reproduce {
         }
         if let Some(proof) = &mut self.proof {
             let (faults, limit) = (proof.found.plan.candidates.clone(), proof.found.faults.len());
-            // In turns, so that both have the same weather.
-            let replay =
-                proof.replays_asked <= proof.controls_asked || proof.controls_asked >= proof.controls;
-            if replay && proof.replays_asked < self.settings.replays {
-                proof.replays_asked += 1;
-                proof.open += 1;
-                return Some(self.job(Asked::Replay, faults, limit));
-            }
-            if proof.controls_asked < proof.controls {
-                proof.controls_asked += 1;
-                proof.open += 1;
-                return Some(self.job(Asked::Control, Vec::new(), 1));
-            }
-            return None;
+            return match proof.next()? {
+                Asked::Control => Some(self.job(Asked::Control, Vec::new(), 1)),
+                replay => Some(self.job(replay, faults, limit)),
+            };
         }
         if self.rounds_asked >= self.settings.budget {
             return None;
@@ -535,28 +521,29 @@ impl Reproduce {
         };
         let why = outcome.failure.as_ref().map(|it| it.why.clone()).unwrap_or_default();
         let found = Found { round: number, trial, faults, plan, why, hits: 0, runs: 0, replayed: None };
-        let controls = self.settings.replays.saturating_sub(self.normal_runs);
-        self.proof = Some(Proof { found, controls, replays_asked: 0, controls_asked: 0, open: 0 });
+        self.proof = Some(Proof::new(found, self.settings.replays, self.normal_runs));
         self.judge();
     }
 
     /// The proof is over when everything that it asked for was told.
     fn judge(&mut self) {
-        let over = self.proof.as_ref().is_some_and(|it| {
-            it.open == 0 && it.replays_asked >= self.settings.replays && it.controls_asked >= it.controls
-        });
-        if !over {
+        let proved = self.proof.as_mut().and_then(|it| it.judge(self.normal_runs, self.normal_failed));
+        let (Some(proved), Some(Proof { found, .. })) = (proved, self.proof.take_if(|_| proved.is_some()))
+        else {
             return;
-        }
-        let Some(Proof { found, .. }) = self.proof.take() else { return };
+        };
         if self.normal_failed > 0 {
             self.ended = Some(Standing::AlreadyFails { failed: self.normal_failed, runs: self.normal_runs });
         }
-        if found.hits > 0 || self.settings.replays == 0 {
-            self.found.push(found);
-            if !self.settings.keep_going && self.ended.is_none() {
-                self.ended = Some(Standing::Reproduced);
+        match proved {
+            Proved::Yes if self.normal_failed == 0 => {
+                self.found.push(found);
+                if !self.settings.keep_going && self.ended.is_none() {
+                    self.ended = Some(Standing::Reproduced);
+                }
             }
+            Proved::Yes | Proved::Doubtful => self.doubtful.push(found),
+            Proved::No => {}
         }
     }
 
@@ -748,12 +735,7 @@ impl Engine for Reproduce {
             Asked::Base { number, kept } => self.told_base(id, (number, *kept), outcome, digest),
             Asked::Replay => {
                 if let Some(proof) = &mut self.proof {
-                    proof.open -= 1;
-                    proof.found.runs += 1;
-                    proof.found.hits += u64::from(happened);
-                    if happened && proof.found.replayed.is_none() {
-                        proof.found.replayed = Some(id.0);
-                    }
+                    proof.told_replay(id.0, happened);
                 }
                 self.judge();
             }
@@ -761,7 +743,7 @@ impl Engine for Reproduce {
                 self.normal_runs += 1;
                 self.normal_failed += u64::from(happened);
                 if let Some(proof) = &mut self.proof {
-                    proof.open -= 1;
+                    proof.told_control();
                 }
                 self.judge();
             }
@@ -805,6 +787,7 @@ impl Engine for Reproduce {
         Verdict {
             standing: self.standing(),
             found: self.found.clone(),
+            doubtful: self.doubtful.clone(),
             rounds: self
                 .rounds
                 .iter()

@@ -9,7 +9,7 @@
 //! - What it shows, and whether the failure happens, is what was recorded of that fault at that instance.
 //!
 //! What is found is not replayed, and a second fault is not searched for. A game that asks for what nobody has recorded waits
-//! until it is.
+//! until it is. Where every instance is asked for, each fault is run at each of them before the games begin.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -107,6 +107,8 @@ pub struct Comparison {
     settings: Settings,
     recorded: Recorded,
     orders: Vec<Orders>,
+    /// Asks for every fault at every instance until all is recorded: it plays as `exhaustive` does, and a success does not end it.
+    recorder: Option<Game>,
     /// The games that are over, or not begun.
     games: Vec<Played>,
     /// Those under way, by their numbers.
@@ -145,11 +147,25 @@ impl Comparison {
             settings,
             recorded,
             orders: Vec::new(),
+            recorder: None,
             going: BTreeMap::new(),
             trials,
             next_id: 0,
             open: BTreeMap::new(),
         }
+    }
+
+    /// Every fault is run at every instance of a normal run before the games begin.
+    pub fn with_every_instance(mut self) -> Comparison {
+        let settings = Settings { budget: u64::MAX, keep_going: true, ..self.settings.clone() };
+        let seed = settings.search.seed;
+        self.recorder = Some(Game::new(self.case.clone(), &settings, Strategy::Exhaustive, seed));
+        self
+    }
+
+    /// Whether every fault at every instance is recorded, or was never asked for.
+    pub fn is_recorded(&self) -> bool {
+        self.recorder.is_none()
     }
 
     /// How many faults at instances are recorded.
@@ -225,6 +241,15 @@ impl Comparison {
         self.learn_orders();
         let asked = self.open.values().flat_map(|it| &it.candidates);
         let open: FxHashSet<FaultAt> = asked.filter_map(|it| FaultAt::of(&self.case, it)).collect();
+        if let Some(recorder) = &mut self.recorder {
+            let normal = &self.recorded.normal[..self.orders.len()];
+            let wants = recorder.play(&self.case, normal, &self.recorded.faults, &self.orders);
+            if !wants.is_empty() {
+                let new = wants.into_iter().filter(|it| !open.contains(&it.0));
+                return new.map(|it| it.1).take(room).collect();
+            }
+            self.recorder = None;
+        }
         let mut wanted: Vec<(FaultAt, Candidate)> = Vec::new();
         let mut later: Vec<(FaultAt, Candidate)> = Vec::new();
         let mut going = 0;

@@ -319,3 +319,37 @@ fn a_game_on_a_recording_needs_as_many_rounds_as_a_campaign() {
     }
     assert!(reproduced >= 3, "{reproduced} strategies got there");
 }
+
+#[test]
+fn every_instance_is_run_before_the_games_and_no_game_of_that_space_asks_for_more() {
+    let world = World::new();
+    let settings = Settings { replays: 0, patience: u64::MAX, normal_runs: 1, ..settings(Strategy::Full, 3) };
+    let alone = |strategy| {
+        let search = SearchOptions { strategy, ..settings.search };
+        let settings = Settings { search, budget: u64::MAX, keep_going: true, ..settings.clone() };
+        lead(&mut Reproduce::new(case(), settings), &world, 1, &[]).0
+    };
+    let tried = alone(Strategy::Exhaustive).rounds.len();
+    let strategies = [Strategy::Exhaustive, Strategy::Random];
+    let new = || Comparison::new(case(), settings.clone(), &strategies, 2, Recorded::default(), u64::MAX);
+    let mut engine = new().with_every_instance();
+    let (games, journal) = lead(&mut engine, &world, 2, &[]);
+    assert!(engine.is_recorded());
+    assert!(games.iter().all(|it| it.standing != Standing::Going), "{games:?}");
+    // Some are in the space and cannot be reached: a round of the search shows that, and so does a trial here.
+    assert!(engine.faults() > 0 && engine.faults() <= tried, "{} of {tried}", engine.faults());
+    let asked = |journal: &[Line]| {
+        let jobs = journal.iter().filter_map(|it| match it {
+            Line::Asked(_, jobs) => Some(serde_json::from_str::<Vec<Job>>(jobs).unwrap().len()),
+            Line::Told(..) => None,
+        });
+        jobs.sum::<usize>()
+    };
+    // One run without a fault, and each fault once.
+    assert_eq!(asked(&journal), 1 + engine.faults());
+    // The same games without it are played on fewer trials and end alike.
+    let mut as_asked = new();
+    let (others, journal) = lead(&mut as_asked, &world, 2, &[]);
+    assert_eq!(others, games);
+    assert!(asked(&journal) < 1 + engine.faults());
+}

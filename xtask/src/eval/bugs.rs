@@ -238,7 +238,7 @@ fn number(found: &Value, key: &str) -> u64 {
 }
 
 /// The faults that were found, shortly: `Class.method:line -> Class.callee hit n`.
-fn faults(found: &Value) -> String {
+pub fn faults(found: &Value) -> String {
     let short = |name: &str| {
         let parts: Vec<&str> = name.rsplitn(3, '.').collect();
         parts[..parts.len().min(2)].iter().rev().copied().collect::<Vec<_>>().join(".")

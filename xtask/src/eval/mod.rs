@@ -2,6 +2,7 @@
 
 mod bugs;
 pub mod campaign;
+mod cases;
 mod cluster;
 mod corpus;
 mod cost;
@@ -13,6 +14,7 @@ mod lab;
 mod logs;
 mod play;
 mod reproduce;
+mod results;
 mod scan;
 mod surefire;
 mod targets;
@@ -26,8 +28,26 @@ use clap::Subcommand;
 use crate::failure::Result;
 use crate::{Verdict, root};
 
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
+pub struct EvalArgs {
+    #[command(flatten)]
+    all: results::AllArgs,
+    #[command(subcommand)]
+    one: Option<Eval>,
+}
+
+impl EvalArgs {
+    pub fn run(&self) -> Result<Verdict> {
+        match &self.one {
+            Some(one) => one.run(),
+            None => results::run(&self.all),
+        }
+    }
+}
+
 #[derive(Debug, Subcommand)]
-pub enum Eval {
+enum Eval {
     Cluster(cluster::ClusterArgs),
     Force(force::ForceArgs),
     Jacoco(jacoco::JacocoArgs),
@@ -41,6 +61,7 @@ pub enum Eval {
     Scan(scan::ScanArgs),
     Targets(targets::TargetsArgs),
     Bugs(bugs::BugsArgs),
+    Cases(cases::CasesArgs),
     Cost(cost::CostArgs),
     Emission(emission::EmissionArgs),
     #[command(name = "zookeeper-2247")]
@@ -50,7 +71,7 @@ pub enum Eval {
 }
 
 impl Eval {
-    pub fn run(&self) -> Result<Verdict> {
+    fn run(&self) -> Result<Verdict> {
         match self {
             Eval::Cluster(args) => cluster::run(args),
             Eval::Force(args) => force::run(args),
@@ -65,6 +86,7 @@ impl Eval {
             Eval::Scan(args) => scan::run(args),
             Eval::Targets(args) => targets::run(args),
             Eval::Bugs(args) => bugs::run(args),
+            Eval::Cases(args) => cases::run(args),
             Eval::Cost(args) => cost::run(args),
             Eval::Emission(args) => emission::run(args),
             Eval::ZooKeeper2247(args) => reproduce::run("zookeeper-2247", args),

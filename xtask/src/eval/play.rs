@@ -1,8 +1,8 @@
 //! `cargo xtask eval play TARGET`: every strategy on the same trials of a bundled target, and how many rounds each needs.
 //!
-//! A fault at an instance is run once, however many strategies and seeds ask for it, and what came of it is kept with the campaign
-//! that ran it. Each call plays on what all calls before it have recorded, so it can be ended at any time and called again; only
-//! a game that asks for something new has it run.
+//! Every fault is run once at every instance of a normal run, and what came of it is kept with the campaign that ran it; that takes
+//! a workload that is small, so a target that has a `small.toml` is run under it. Each call plays on what all calls before it have
+//! recorded, so it can be ended at any time and called again.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,7 +18,7 @@ use crate::show::Stage;
 use crate::targets::{self, Target};
 use crate::tool::{Tool, ToolArgs, words};
 use crate::truth::{self, Truth};
-use crate::{Verdict, jdk, process, root};
+use crate::{Verdict, jdk, process, root, table};
 
 /// How many times fewer rounds the search needs than trying everything.
 const RATIO: u64 = 10;
@@ -36,11 +36,14 @@ pub struct PlayArgs {
     #[arg(long, value_name = "N", default_value_t = 10)]
     seeds: u64,
     /// The most rounds of a game
-    #[arg(long, value_name = "N", default_value_t = 200)]
+    #[arg(long, value_name = "N", default_value_t = 5000)]
     budget: u64,
     /// Normal runs: the order of executions in a round is that of one of them
     #[arg(long, value_name = "N", default_value_t = 4)]
     normal_runs: u64,
+    /// Do not run every fault at every instance first, only what a game asks for
+    #[arg(long)]
+    as_asked: bool,
     /// The most trials beyond what was recorded before; 0 only plays
     #[arg(long, value_name = "N")]
     trials: Option<u64>,
@@ -57,13 +60,20 @@ pub struct PlayArgs {
 /// As much of the document as is judged.
 #[derive(Debug, Deserialize)]
 struct Document {
+    seeds: u64,
+    rounds_max: u64,
+    recorded: u64,
+    every_instance: bool,
     strategies: Vec<Row>,
+    left_out: String,
 }
 
 #[derive(Debug, Deserialize)]
 struct Row {
     strategy: String,
+    reproduced: u64,
     median: Count,
+    worst: Count,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -79,9 +89,17 @@ pub fn run(args: &PlayArgs) -> Result<Verdict> {
     let target = chosen.pop().expect("a target that is not there is an error");
     target.compile()?;
     let place = root().join("eval/work/play").join(&target.name);
-    let logs = failure_logs(&target, &tool, &jdk, &place)?;
+    let small = target.directory.join("small.toml").is_file();
+    let [config, truth] =
+        if small { ["small.toml", "small-truth.toml"] } else { ["hypocenter.toml", "truth.toml"] }
+            .map(|it| target.directory.join(it));
+    let logs = failure_logs(&target, (&config, &truth), &tool, &jdk, &place)?;
     let mut command = Command::new(&tool.binary);
     command.args(["reproduce", "--compare", "--faults", "exceptions", "--json", "--log"]).arg(&logs);
+    command.arg("--config").arg(&config);
+    if !args.as_asked {
+        command.arg("--every-instance");
+    }
     command.arg("--out").arg(place.join("campaigns")).args(args.passed_on());
     for campaign in campaigns(&place)? {
         command.arg("--recorded").arg(campaign);
@@ -102,9 +120,33 @@ pub fn run(args: &PlayArgs) -> Result<Verdict> {
     }
     let document: Document =
         serde_json::from_str(&json).map_err(|error| Failure::new(format!("`{text}`: {error}")))?;
-    let (good, said) = judged(&document);
+    println!(
+        "{}: {} seeds each, at most {} rounds; {} faults at instances, each run once{}",
+        target.name,
+        document.seeds,
+        table::thousands(document.rounds_max),
+        table::thousands(document.recorded),
+        if document.every_instance { ", among them every one of a normal run" } else { "" }
+    );
+    let rows: Vec<Vec<String>> = document.strategies.iter().map(|it| it.cells(document.seeds)).collect();
+    print!("{}", table::text(&["strategy", "median", "worst", "reproduced"], &rows));
+    println!("{}", document.left_out);
+    let (good, said) = judged(&document.strategies);
     println!("{}: {said}", if good { "PASS" } else { "FAIL" });
     Ok(Verdict::of(good))
+}
+
+impl Count {
+    fn text(self) -> String {
+        format!("{}{}", if self.more_than { "> " } else { "" }, self.rounds)
+    }
+}
+
+impl Row {
+    fn cells(&self, seeds: u64) -> Vec<String> {
+        let reproduced = format!("{} of {seeds}", self.reproduced);
+        vec![self.strategy.clone(), self.median.text(), self.worst.text(), reproduced]
+    }
 }
 
 impl PlayArgs {
@@ -123,16 +165,22 @@ impl PlayArgs {
 }
 
 /// The logs of the failure, made once: another run of it has other logs, and nothing recorded would fit them.
-fn failure_logs(target: &Target, tool: &Tool, jdk: &Jdk, place: &Path) -> Result<PathBuf> {
+fn failure_logs(
+    target: &Target,
+    (config, truth): (&Path, &Path),
+    tool: &Tool,
+    jdk: &Jdk,
+    place: &Path,
+) -> Result<PathBuf> {
     let logs = place.join("failure");
     if logs.is_dir() {
         return Ok(logs);
     }
-    let truth: Truth = truth::read(&target.directory.join("truth.toml"))?;
+    let truth: Truth = truth::read(truth)?;
     let bug = truth.bug.first().ok_or_else(|| Failure::new(format!("{}: it has no bug", target.name)))?;
-    let (config, directory) = (target.directory.join("hypocenter.toml"), place.join("shown"));
+    let directory = place.join("shown");
     fs::create_dir_all(&directory).map_err(Failure::file(&directory))?;
-    let shown = Stage { tool, jdk, config: &config, directory: &directory }.logs(bug)?;
+    let shown = Stage { tool, jdk, config, directory: &directory }.logs(bug)?;
     let part = place.join("failure.part");
     process::fresh_directory(&part)?;
     for entry in fs::read_dir(&shown).map_err(Failure::file(&shown))?.flatten() {
@@ -156,14 +204,13 @@ fn campaigns(place: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Whether the search needs so many times fewer rounds than trying everything does.
-fn judged(document: &Document) -> (bool, String) {
-    let median = |name: &str| document.strategies.iter().find(|it| it.strategy == name).map(|it| it.median);
+fn judged(rows: &[Row]) -> (bool, String) {
+    let median = |name: &str| rows.iter().find(|it| it.strategy == name).map(|it| it.median);
     let (Some(full), Some(exhaustive)) = (median("full"), median("exhaustive")) else {
         return (true, "`full` and `exhaustive` were not both asked for, so nothing is judged".to_owned());
     };
-    let text = |it: Count| format!("{}{}", if it.more_than { "more than " } else { "" }, it.rounds);
     let good = !full.more_than && full.rounds * RATIO <= exhaustive.rounds;
-    let (full, exhaustive) = (text(full), text(exhaustive));
+    let (full, exhaustive) = (full.text(), exhaustive.text());
     (
         good,
         format!(
@@ -180,11 +227,12 @@ mod tests {
     fn a_tenth_is_a_tenth_and_what_did_not_get_there_is_no_success() {
         let row = |strategy: &str, more_than, rounds| Row {
             strategy: strategy.to_owned(),
+            reproduced: 0,
             median: Count { more_than, rounds },
+            worst: Count { more_than, rounds },
         };
         let good = |full: (bool, u64), exhaustive: (bool, u64)| {
-            let strategies = vec![row("full", full.0, full.1), row("exhaustive", exhaustive.0, exhaustive.1)];
-            judged(&Document { strategies }).0
+            judged(&[row("full", full.0, full.1), row("exhaustive", exhaustive.0, exhaustive.1)]).0
         };
         assert!(good((false, 9), (false, 90)));
         assert!(good((false, 9), (true, 200)));

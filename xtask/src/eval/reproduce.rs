@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use super::campaign::first_on_path;
 use crate::case::Case;
 use crate::failure::{Failure, Result};
-use crate::tool::{ToolArgs, words};
+use crate::jdk::Jdk;
+use crate::tool::{Tool, ToolArgs, words};
 use crate::{Verdict, jdk, process};
 
 /// The exit code for an end that is none, as by a signal: a bug of ours.
@@ -43,33 +44,59 @@ pub struct ReproduceArgs {
 }
 
 pub fn run(name: &str, args: &ReproduceArgs) -> Result<Verdict> {
-    let given = args.log.as_ref().map(|it| it.canonicalize().map_err(Failure::file(it))).transpose()?;
-    let case = Case::named(name)?;
-    let jdk = jdk::compiler()?;
     let tool = args.tool.ready()?;
-    let place = case.lay_out(&jdk)?;
-    let mut log = match given {
-        Some(log) => log,
-        None => {
-            let log = place.join("failure.log");
-            case.make_log(&tool, &jdk, &place, &log)?;
-            log
-        }
-    };
-    if args.strip {
-        let to = place.join("stripped.log");
-        strip_file(&log, &to)?;
-        log = to;
-    }
-    let mut command = Command::new(&tool.binary);
-    command.arg("reproduce").arg("--log").arg(&log).args(args.passed_on()).current_dir(&place);
-    command.env_remove("JAVA_TOOL_OPTIONS").env("JAVA_HOME", &jdk.home).stdin(Stdio::null());
-    command.env("PATH", first_on_path(&jdk.home.join("bin"))?);
+    let stage = Laid::out(name, args.log.as_deref(), &tool)?;
+    let log = if args.strip { stage.stripped()? } else { stage.log.clone() };
+    let mut command = stage.command(&tool, &log)?;
+    command.args(args.passed_on());
+    let place = &stage.place;
     let text = process::text(&command);
     let status =
         command.status().map_err(|error| Failure::new(format!("`{text}` cannot be run: {error}")))?;
     eprintln!("{} is in {}", name, place.display());
     Ok(Verdict::Tool(status.code().and_then(|it| u8::try_from(it).ok()).unwrap_or(NO_CODE)))
+}
+
+/// A case that is laid out, with the log of its failure.
+pub struct Laid {
+    pub place: PathBuf,
+    pub log: PathBuf,
+    jdk: Jdk,
+}
+
+impl Laid {
+    /// With this log; without one the published root cause is injected to make it.
+    pub fn out(name: &str, log: Option<&Path>, tool: &Tool) -> Result<Laid> {
+        let given = log.map(|it| it.canonicalize().map_err(Failure::file(it))).transpose()?;
+        let case = Case::named(name)?;
+        let jdk = jdk::compiler()?;
+        let place = case.lay_out(&jdk)?;
+        let log = match given {
+            Some(log) => log,
+            None => {
+                let log = place.join("failure.log");
+                case.make_log(tool, &jdk, &place, &log)?;
+                log
+            }
+        };
+        Ok(Laid { place, log, jdk })
+    }
+
+    /// The log without class and line.
+    pub fn stripped(&self) -> Result<PathBuf> {
+        let to = self.place.join("stripped.log");
+        strip_file(&self.log, &to)?;
+        Ok(to)
+    }
+
+    /// The tool, asked to reproduce it.
+    pub fn command(&self, tool: &Tool, log: &Path) -> Result<Command> {
+        let mut command = Command::new(&tool.binary);
+        command.arg("reproduce").arg("--log").arg(log).current_dir(&self.place);
+        command.env_remove("JAVA_TOOL_OPTIONS").env("JAVA_HOME", &self.jdk.home).stdin(Stdio::null());
+        command.env("PATH", first_on_path(&self.jdk.home.join("bin"))?);
+        Ok(command)
+    }
 }
 
 impl ReproduceArgs {

@@ -16,7 +16,8 @@ use std::time::Instant;
 
 use hypocenter_engine::Engine;
 use hypocenter_lab::Stopped;
-use hypocenter_logs::{Layout, Log, LogError};
+use hypocenter_lab::oracle::{self, LineText};
+use hypocenter_logs::{Layout, Log, LogError, Ties};
 use hypocenter_plan::{ExitCode, Plan, Record, SiteKind, Watch, WatchLevel};
 use hypocenter_program::{EMITTING, Program, Scope, StateOptions, access, concrete_subtypes};
 use hypocenter_reproduce::{Case, Kinds, Reproduce, SearchOptions, Settings, Strategy};
@@ -66,8 +67,15 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     let logs = read_logs(what)?;
     let program = scan(&request, &target);
     let abstract_exceptions = abstract_exceptions(&program, &target);
-    let case = Arc::new(Case::new(program, logs, symptom(&request)?));
+    let symptom = symptom(&request)?;
+    let case = Arc::new(Case::new(program, logs, |line| symptom.iter().any(|it| it.fits(line.as_bytes()))));
     tell_log(&case, what)?;
+    if case.symptoms().is_empty() && !symptom.is_empty() {
+        screen::note(
+            "oracle",
+            "the failure log has no line that the oracle looks for; if it is the log of that failure, no run may ever satisfy it",
+        );
+    }
     let mut ready = match resumed {
         Some(directory) => Ready::resume(directory, lab)?,
         None => Ready::begin(request.clone(), &target, lab)?,
@@ -201,6 +209,7 @@ fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
             Ok(log) => {
                 let entries = screen::thousands(log.len() as u64);
                 screen::line("failure", &format!("{}: {entries} entries", screen::clean(&files)));
+                log.warnings().iter().for_each(|it| screen::note(node, &it.to_string()));
                 logs.push((node.to_owned(), log));
             }
             // A stream that nobody wrote to.
@@ -283,16 +292,17 @@ fn abstract_exceptions(program: &Program, target: &Target) -> Vec<(String, Vec<S
     all.into_iter().filter_map(|it| concrete(world.show_type(it))).collect()
 }
 
-/// Knows the lines that the oracle looks for.
-fn symptom(request: &Request) -> Result<impl Fn(&str) -> bool, Failure> {
-    let lines = request.oracle.as_ref().map(hypocenter_lab::oracle::lines).transpose();
-    let lines = lines.map_err(|error| Failure::usage(error.to_string()))?.unwrap_or_default();
-    Ok(move |line: &str| lines.iter().any(|it| it.fits(line.as_bytes())))
+/// The lines that the oracle looks for.
+fn symptom(request: &Request) -> Result<Vec<LineText>, Failure> {
+    let lines = request.oracle.as_ref().map(oracle::lines).transpose();
+    Ok(lines.map_err(|error| Failure::usage(error.to_string()))?.unwrap_or_default())
 }
 
 /// How much of the failure log the program can have written.
 fn tell_log(case: &Case, what: &ReproduceRequest) -> Result<(), Failure> {
-    let (tied, all) = case.tied();
+    let Ties { by_line, by_text, moved, none } = case.ties();
+    let tied = by_line + by_text + moved;
+    let all = tied + none;
     screen::line(
         "",
         &format!(
@@ -301,7 +311,24 @@ fn tell_log(case: &Case, what: &ReproduceRequest) -> Result<(), Failure> {
             screen::thousands(all as u64)
         ),
     );
+    if moved > by_line / 4 {
+        screen::note(
+            "version",
+            &format!(
+                "{} entries name a class and a line at which these classes log something else, so the log is of another version than \
+                 the class path; they are tied by their text, and what was changed between the two may not be found",
+                screen::thousands(moved as u64)
+            ),
+        );
+    }
     if tied > 0 {
+        if none > tied {
+            screen::note(
+                "log",
+                "most of its entries are tied to no statement, so they say nothing about the program; check that the class path \
+                 and the packages are those of the system that wrote it",
+            );
+        }
         return Ok(());
     }
     let first = what.logs.first().map(|it| it.path.display().to_string()).unwrap_or_default();

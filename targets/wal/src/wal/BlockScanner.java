@@ -6,6 +6,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 
@@ -25,8 +26,9 @@ final class BlockScanner implements Runnable {
         try {
             while (true) {
                 try {
-                    for (Path block : store.blocks()) {
-                        scan(block);
+                    List<Path> blocks = store.blocks();
+                    if (!blocks.isEmpty()) {
+                        scan(blocks.get(blocks.size() - 1));
                     }
                 } catch (IOException e) {
                     LOG.log(Level.WARNING, "scan given up, next one in " + PERIOD_MS + " ms", e);

@@ -10,41 +10,48 @@ import java.util.logging.Logger;
 
 /**
  * The workload: single puts, a backup with a few puts under way, more single puts, a backup during a bulk load,
- * single puts again, and every twentieth key read back. Exit status 0 only if all of it went well; 1 after five
- * seconds in which nothing moved.
+ * single puts again, and every twentieth key read back. How many there are is in the options. Exit status 0 only if
+ * all of it went well; 1 after five seconds in which nothing moved.
  */
 public final class Client {
     private static final Logger LOG = Logger.getLogger(Client.class.getName());
     private static final int SMALL_BYTES = 150;
-    private static final int LARGE_BYTES = 1000;
+    /** How often the single puts before a backup report progress. */
+    private static final int REPORTS = 6;
 
     private final Table table;
     private final int serverPort;
     private final int peerPort;
     private final Path data;
+    private final int singles;
+    private final int few;
+    private final int bulk;
+    private final int bulkBytes;
     private final Watchdog watchdog;
     private final List<String> written = new ArrayList<>();
     private int steps;
 
-    private Client(int serverPort, int peerPort, Path data, Watchdog watchdog) {
+    private Client(Options options, Watchdog watchdog) {
+        this.serverPort = options.number("server", 7101);
+        this.peerPort = options.number("peer", 7102);
+        this.data = Path.of(options.text("data"));
+        this.singles = options.number("singles", 600);
+        this.few = options.number("few", 20);
+        this.bulk = options.number("bulk", 400);
+        this.bulkBytes = options.number("bulk-bytes", 1000);
         this.table = new Table(serverPort);
-        this.serverPort = serverPort;
-        this.peerPort = peerPort;
-        this.data = data;
         this.watchdog = watchdog;
     }
 
     public static void main(String[] args) throws InterruptedException {
         Logging.install();
         Options options = new Options(args);
-        int serverPort = options.number("server", 7101);
         Watchdog watchdog = new Watchdog();
-        Thread prober = new Thread(new Prober(serverPort), "Prober");
+        Client client = new Client(options, watchdog);
+        Thread prober = new Thread(new Prober(client.serverPort, options.number("probe-ms", 10)), "Prober");
         prober.setDaemon(true);
         prober.start();
         Thread.currentThread().setName("Writer");
-        Path data = Path.of(options.text("data"));
-        Client client = new Client(serverPort, options.number("peer", 7102), data, watchdog);
         try {
             client.work();
         } catch (IOException e) {
@@ -59,11 +66,11 @@ public final class Client {
     }
 
     private void work() throws IOException, InterruptedException {
-        putEach(600);
-        backup("backup-1", 20);
-        putEach(600);
-        backup("backup-2", 400);
-        putEach(100);
+        putEach(singles);
+        backup("backup-1", few);
+        putEach(singles);
+        backup("backup-2", bulk);
+        putEach(singles / REPORTS);
         verify();
         Files.writeString(data.resolve("written"), String.join("\n", written));
         table.close();
@@ -76,7 +83,7 @@ public final class Client {
             table.put(key, value);
             written.add(key);
             watchdog.feed();
-            if (i % 100 == 0) {
+            if (i % (singles / REPORTS) == 0) {
                 progress();
             }
         }
@@ -88,7 +95,7 @@ public final class Client {
             keys.add(key(written.size() + i));
         }
         Backup backup = new Backup(serverPort, peerPort, data.resolve(name));
-        table.putAll(keys, "l".repeat(LARGE_BYTES), backup);
+        table.putAll(keys, "l".repeat(bulkBytes), backup);
         written.addAll(keys);
         progress();
     }

@@ -11,14 +11,15 @@ import java.util.logging.Logger;
 /** Tells the peer that the server lives, on a connection that is opened again whenever it was lost. */
 final class Heartbeat implements Runnable {
     private static final Logger LOG = Logger.getLogger(Heartbeat.class.getName());
-    private static final long PERIOD_MS = 20;
     private static final int BEATS_PER_CONNECTION = 40;
 
     private final int peerPort;
+    private final long periodMs;
     private long beats;
 
-    Heartbeat(int peerPort) {
+    Heartbeat(int peerPort, long periodMs) {
         this.peerPort = peerPort;
+        this.periodMs = periodMs;
     }
 
     @Override
@@ -30,11 +31,11 @@ final class Heartbeat implements Runnable {
                         DataOutputStream out = new DataOutputStream(socket.getOutputStream())) {
                     for (int i = 0; i < BEATS_PER_CONNECTION; i++) {
                         beat(in, out);
-                        Thread.sleep(PERIOD_MS);
+                        Thread.sleep(periodMs);
                     }
                 } catch (IOException e) {
                     LOG.log(Level.WARNING, "heartbeat " + beats + " lost, connecting again", e);
-                    Thread.sleep(PERIOD_MS);
+                    Thread.sleep(periodMs);
                 }
             }
         } catch (InterruptedException e) {

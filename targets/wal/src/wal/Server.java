@@ -20,7 +20,9 @@ public final class Server {
     final Flusher flusher;
     private int sessions;
 
-    private Server(Settings settings, int peerPort, int sinkPort, Path data) throws IOException {
+    private Server(Settings settings, Options options) throws IOException {
+        int peerPort = options.number("peer", 7102);
+        Path data = Path.of(options.text("data"));
         this.settings = settings;
         this.log = new WriteAheadLog(peerPort);
         this.roller = new LogRoller(log);
@@ -30,19 +32,18 @@ public final class Server {
         start("LogRoller", roller);
         start("MemStoreFlusher", flusher);
         start("Compactor", compactor);
-        start("Heartbeat", new Heartbeat(peerPort));
-        start("Replication", new Replication(log, sinkPort));
+        start("Heartbeat", new Heartbeat(peerPort, options.number("beat-ms", 20)));
+        start("Replication", new Replication(log, options.number("sink", 7109)));
         start("Settings", settings);
     }
 
     public static void main(String[] args) throws IOException {
         Logging.install();
         Options options = new Options(args);
-        Path data = Path.of(options.text("data"));
         int port = options.number("port", 7101);
         try (ServerSocket socket = new ServerSocket(port, 50, InetAddress.getLoopbackAddress())) {
-            Settings settings = new Settings(data.resolve("server.properties"));
-            Server server = new Server(settings, options.number("peer", 7102), options.number("sink", 7109), data);
+            Settings settings = new Settings(Path.of(options.text("data"), "server.properties"));
+            Server server = new Server(settings, options);
             LOG.log(Level.INFO, "region server is serving on port {0}", Integer.toString(port));
             server.accept(socket);
         }

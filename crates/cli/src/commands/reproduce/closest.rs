@@ -82,6 +82,12 @@ fn suggestions(ended: &Ended<'_>, near: &[&Round], never: usize) -> Vec<String> 
     let mut found = Vec::new();
     let injected = verdict.rounds.iter().filter(|it| it.fault.is_some()).count();
     let no_way = verdict.missing.iter().filter(|it| it.sites == 0).count();
+    for it in &verdict.doubtful {
+        found.push(format!(
+            "a steadier workload: the failure happened in round {}, then in {} of {} replays; that may be chance",
+            it.round, it.hits, it.runs
+        ));
+    }
     if verdict.sites_reached * 4 < verdict.sites_inferred {
         found.push(format!(
             "another workload: this one reaches {} of the {} sites that lead to what is missing",

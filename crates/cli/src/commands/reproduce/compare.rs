@@ -27,6 +27,7 @@ pub fn asked(args: &ReproduceArgs) -> CompareRequest {
         strategies: strategies(args).iter().map(ToString::to_string).collect(),
         seeds: args.seeds.max(1),
         recorded: args.recorded.iter().map(|it| existing(&args.target.lab, it)).collect(),
+        every_instance: args.every_instance,
         trials: args.trials,
     }
 }
@@ -52,6 +53,9 @@ pub fn run(
     let cap = settings.budget;
     let faults = if settings.kinds.delay_ms.is_some() { "exceptions and delays" } else { "exceptions only" };
     let mut engine = Comparison::new(case, settings, &strategies, asked.seeds, recorded, asked.trials);
+    if asked.every_instance {
+        engine = engine.with_every_instance();
+    }
     let interrupt = Interrupt::watch();
     let (stopped, _) = ready.drive(&mut engine, lab, &Quiet(&interrupt), &interrupt, &Told)?;
     if stopped == Stopped::Interrupted {
@@ -65,6 +69,7 @@ pub fn run(
         faults,
         seeds: asked.seeds,
         recorded: engine.faults(),
+        every_instance: asked.every_instance && engine.is_recorded(),
         strategies: &rows,
         games: &games,
         left_out: LEFT_OUT,
@@ -155,6 +160,8 @@ struct Document<'d> {
     seeds: u64,
     /// Faults at instances that are recorded.
     recorded: usize,
+    /// Whether that is every fault at every instance of a normal run.
+    every_instance: bool,
     strategies: &'d [Row],
     games: &'d [Played],
     left_out: &'static str,
@@ -212,11 +219,12 @@ fn tell(document: &Document<'_>) {
     screen::line(
         "played",
         &format!(
-            "{} seeds each, at most {} rounds, {}; on {} faults at instances, each run once",
+            "{} seeds each, at most {} rounds, {}; on {} faults at instances{}, each run once",
             document.seeds,
             screen::thousands(document.rounds_max),
             document.faults,
-            screen::thousands(document.recorded as u64)
+            screen::thousands(document.recorded as u64),
+            if document.every_instance { ", all there are in a normal run among them" } else { "" }
         ),
     );
     let head = ["strategy", "median", "worst", "reproduced", "all tried"];

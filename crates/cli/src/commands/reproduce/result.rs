@@ -37,6 +37,8 @@ struct Document<'v> {
     normal_failures: u64,
     standing: &'v Standing,
     found: &'v [Found],
+    /// What brought the failure once, and then so seldom that it may have come by itself.
+    doubtful: &'v [Found],
     /// For each of these how the fault led to the failure.
     stories: Vec<Option<Story>>,
     missing: &'v [Missing],
@@ -199,6 +201,7 @@ impl Ended<'_> {
             normal_failures: verdict.normal.1,
             standing: &verdict.standing,
             found: &verdict.found,
+            doubtful: &verdict.doubtful,
             stories,
             missing: &verdict.missing,
             tried: &verdict.rounds,

@@ -1,0 +1,154 @@
+//! `cargo xtask eval cases`: the published failures of real systems, reproduced from their logs by several seeds, with the logs
+//! as they are and without class and line; one row each, beside what is asked.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::bugs::faults;
+use super::reproduce::Laid;
+use crate::case::{self, Case};
+use crate::failure::{Failure, Result};
+use crate::process::{self, Job, fresh_directory, step};
+use crate::tool::{Tool, ToolArgs};
+use crate::{Verdict, eval, table};
+
+const HEADINGS: [&str; 9] = ["case", "log", "seed", "rounds", "of", "replays", "seconds", "fault", ""];
+/// For a campaign: far beyond what the slowest takes.
+const LIMIT: Duration = Duration::from_secs(3 * 3600);
+
+/// Reproduce the published failures of real systems by several seeds, from their logs and from the same without class and line
+#[derive(Debug, clap::Args)]
+pub struct CasesArgs {
+    /// Which cases; by default all
+    #[arg(value_name = "CASE")]
+    names: Vec<String>,
+    /// A directory with CASE/failure.log for each; without one the published root causes are injected to make the logs
+    #[arg(long, value_name = "DIR")]
+    logs: Option<PathBuf>,
+    /// How many seeds
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    seeds: u64,
+    /// How many trials run at once
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    jobs: u16,
+    #[command(flatten)]
+    tool: ToolArgs,
+}
+
+pub fn run(args: &CasesArgs) -> Result<Verdict> {
+    let tool = args.tool.ready()?;
+    let names = if args.names.is_empty() { case::names()? } else { args.names.clone() };
+    let (mut rows, mut is_good) = (Vec::new(), true);
+    for name in &names {
+        let case = Case::named(name)?;
+        let log = args.logs.as_ref().map(|it| it.join(name).join("failure.log"));
+        let laid = Laid::out(name, log.as_deref(), &tool)?;
+        let (goal, accepted) = (case.goal(), case.accepted()?);
+        let logs = [("whole", laid.log.clone(), goal.rounds), ("stripped", laid.stripped()?, goal.stripped)];
+        for (what, log, limit) in &logs {
+            for seed in 1..=args.seeds {
+                let place = eval::out("cases").join(format!("{name}-{what}-{seed}"));
+                let title = format!("{name}, {what} log, seed {seed}");
+                let ran = step(&title, || reproduce(&laid, &tool, log, seed, args.jobs, &place))?;
+                let (row, good) = ran.row(*limit, &accepted);
+                rows.push([vec![name.clone(), (*what).to_owned(), seed.to_string()], row].concat());
+                is_good &= good;
+            }
+        }
+    }
+    print!("{}", table::text(&HEADINGS, &rows));
+    println!("{}", if is_good { "PASS" } else { "FAIL" });
+    Ok(Verdict::of(is_good))
+}
+
+/// A campaign that is over.
+struct Ran {
+    document: Value,
+    code: Option<i32>,
+    took: Duration,
+}
+
+fn reproduce(laid: &Laid, tool: &Tool, log: &Path, seed: u64, jobs: u16, place: &Path) -> Result<Ran> {
+    fresh_directory(place)?;
+    let mut command = laid.command(tool, log)?;
+    let (seed, jobs) = (seed.to_string(), jobs.to_string());
+    command.args(["--json", "--campaign", "campaign", "--seed", &seed, "--jobs", &jobs, "--out"]).arg(place);
+    let (stdout, stderr) = (place.join("result.json"), place.join("hypocenter.log"));
+    let text = process::text(&command);
+    let started = Instant::now();
+    let status = Job { command, stdout: &stdout, stderr: &stderr, limit: LIMIT }.run()?;
+    let took = started.elapsed();
+    let written = fs::read(&stdout).map_err(Failure::file(&stdout))?;
+    let document = serde_json::from_slice(&written).map_err(|error| {
+        process::failure(&text, &format!("gave no result ({status}): {error}"), &stdout, &stderr)
+    })?;
+    Ok(Ran { document, code: status.code(), took })
+}
+
+impl Ran {
+    /// What it came to, and whether that is what is asked: in so many rounds, a fault that is accepted, in four of five replays.
+    fn row(&self, limit: u64, accepted: &[String]) -> (Vec<String>, bool) {
+        let found = &self.document["found"][0];
+        let round = found["round"].as_u64();
+        let (hits, runs) = (found["hits"].as_u64().unwrap_or(0), found["runs"].as_u64().unwrap_or(0));
+        let is_known = is_accepted(found, accepted);
+        let is_good = self.code == Some(0)
+            && round.is_some_and(|it| it <= limit)
+            && is_known
+            && runs > 0
+            && 5 * hits >= 4 * runs;
+        let row = vec![
+            round.map_or("-".to_owned(), |it| it.to_string()),
+            limit.to_string(),
+            format!("{hits} of {runs}"),
+            format!("{:.0}", self.took.as_secs_f64()),
+            format!("{}{}", faults(found), if is_known { "" } else { " (not an accepted one)" }),
+            if is_good { "PASS" } else { "FAIL" }.to_owned(),
+        ];
+        (row, is_good)
+    }
+}
+
+/// Whether every fault is in a method that is accepted, by the end of its class's name and its own.
+fn is_accepted(found: &Value, accepted: &[String]) -> bool {
+    let faults = found["faults"].as_array().map_or(&[][..], Vec::as_slice);
+    let is_one = |it: &Value| {
+        let text = |key: &str| it["site"][key].as_str().unwrap_or_default();
+        let method = format!("{}.{}", text("class"), text("method"));
+        accepted
+            .iter()
+            .any(|it| method.strip_suffix(it.as_str()).is_some_and(|it| it.is_empty() || it.ends_with('.')))
+    };
+    !faults.is_empty() && faults.iter().all(is_one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_accepted_by_its_method_and_by_nothing_less() {
+        let accepted = ["FileTxnLog.commit".to_owned()];
+        let found = |class: &str, method: &str| {
+            serde_json::json!({ "round": 3, "hits": 4, "runs": 5,
+                "faults": [{ "site": { "class": class, "method": method, "line": 1, "callee": "a.B.c()" }, "at": {} }] })
+        };
+        assert!(is_accepted(&found("org.FileTxnLog", "commit"), &accepted));
+        assert!(!is_accepted(&found("org.MyFileTxnLog", "commit"), &accepted));
+        assert!(!is_accepted(&found("org.FileTxnLog", "roll"), &accepted));
+        assert!(!is_accepted(&serde_json::json!({ "faults": [] }), &accepted));
+        let ran = |found: Value| Ran {
+            document: serde_json::json!({ "found": [found] }),
+            code: Some(0),
+            took: Duration::ZERO,
+        };
+        assert!(ran(found("org.FileTxnLog", "commit")).row(3, &accepted).1);
+        assert!(!ran(found("org.FileTxnLog", "commit")).row(2, &accepted).1);
+        let mut seldom = found("org.FileTxnLog", "commit");
+        seldom["hits"] = 3.into();
+        assert!(!ran(seldom).row(3, &accepted).1);
+    }
+}
