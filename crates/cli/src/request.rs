@@ -79,6 +79,8 @@ pub struct ExploreRequest {
     pub normal_runs: u64,
     /// Replays of each finding.
     pub replays: u64,
+    /// Trials that each finding is compared with, of each kind.
+    pub neighbours: u64,
 }
 
 /// What `reproduce` is to do.

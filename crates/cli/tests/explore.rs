@@ -15,7 +15,7 @@ const TRIALS: u64 = 6;
 fn campaign() -> Tool {
     Tool::new("explore")
         .file("hypocenter.toml", quorum_configuration())
-        .args("--packages quorum.ClientAcceptor --normal-runs 1 --replays 1 --seed 1 --json")
+        .args("--packages quorum.ClientAcceptor --normal-runs 1 --replays 1 --neighbours 0 --seed 1 --json")
         .args(&format!("--trials {TRIALS}"))
 }
 

@@ -8,6 +8,7 @@ use hypocenter_plan::{
 use serde::Serialize;
 
 use crate::checks::{Severity, Symptom};
+use crate::neighbours::{Near, Neighbours};
 
 /// A fault that happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -61,6 +62,16 @@ pub struct Finding {
     pub rate: (u64, u64),
     /// A trial that has its fault and nothing else, where one was replayed.
     pub replayed: Option<u64>,
+    /// What came of what is near it.
+    pub neighbours: Neighbours,
+}
+
+impl Finding {
+    /// Whether a trial shows what is wrong here.
+    pub(crate) fn is_shown_by(&self, symptoms: &[Symptom]) -> bool {
+        let kind = self.symptoms.first().map(|it| it.kind);
+        symptoms.iter().any(|it| Some(it.kind) == kind && it.severity >= self.severity)
+    }
 }
 
 /// What trials are put together by: the kind of fault, and the stack without the JDK's frames and without lines.
@@ -120,6 +131,7 @@ impl Findings {
                 trials: Vec::new(),
                 rate: (0, 0),
                 replayed: None,
+                neighbours: Neighbours::default(),
             });
             self.findings.len() - 1
         });
@@ -141,12 +153,18 @@ impl Findings {
     /// A replay of a finding is over.
     pub(crate) fn replayed(&mut self, number: usize, trial: u64, symptoms: &[Symptom]) {
         let finding = &mut self.findings[number];
-        let kind = finding.symptoms.first().map(|it| it.kind);
-        let again = symptoms.iter().any(|it| Some(it.kind) == kind && it.severity >= finding.severity);
+        let again = finding.is_shown_by(symptoms);
         finding.rate = (finding.rate.0 + u64::from(again), finding.rate.1 + 1);
         if again {
             finding.replayed.get_or_insert(trial);
         }
+    }
+
+    /// Something near a finding was tried.
+    pub(crate) fn compared(&mut self, number: usize, near: Near, symptoms: &[Symptom]) {
+        let finding = &mut self.findings[number];
+        let shows_it = finding.is_shown_by(symptoms);
+        finding.neighbours.take_down(near, shows_it);
     }
 
     /// The findings, the worst first; of those that matter as much, the one that comes again more often, then the first.

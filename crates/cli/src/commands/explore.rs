@@ -96,6 +96,7 @@ fn asked(args: &ExploreArgs) -> Result<Request, Failure> {
         trials: args.trials,
         normal_runs: args.normal_runs,
         replays: args.replays,
+        neighbours: args.neighbours,
     };
     let plan = Plan { seed: args.seed, ..Plan::default() };
     let request = chosen.request(VERB, &args.target, plan, args.trials.max(2));
@@ -185,6 +186,7 @@ fn settings(request: &Request, what: &ExploreRequest, target: &Target) -> Result
         normal_runs: what.normal_runs,
         replays: what.replays,
         replayed_findings: REPLAYED_FINDINGS_MAX,
+        neighbours: what.neighbours,
     })
 }
 

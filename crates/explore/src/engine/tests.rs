@@ -50,6 +50,7 @@ fn settings(policy: Policy) -> Settings {
         normal_runs: 2,
         replays: 2,
         replayed_findings: 5,
+        neighbours: 0,
     }
 }
 
@@ -94,16 +95,16 @@ fn client(name: &str, well: bool) -> ProcessOutcome {
 
 /// The outcome of a plan whose candidate of this number happened.
 fn outcome(plan: &Plan, injected: Option<usize>, well: bool) -> Outcome {
-    let result = |number: usize, node: &Option<String>| match injected {
+    let result = |number: usize, when: &Guard| match injected {
         Some(it) if it == number => CandidateResult::Injected(Injection {
             jvm: 0,
-            node: node.clone().unwrap_or("n1".into()),
+            node: when.node.clone().unwrap_or("n1".into()),
             thread: "t".into(),
             occurrence: 4,
             at_ms: 1.0,
             times: 1,
             threw: None,
-            state: None,
+            state: when.state.clone().filter(|it| it != "none"),
             stack_hash: 1,
             stack: Vec::new(),
         }),
@@ -114,7 +115,7 @@ fn outcome(plan: &Plan, injected: Option<usize>, well: bool) -> Outcome {
         site: it.site.clone(),
         fault: it.fault.clone(),
         hits: 1,
-        result: result(number, &it.when.node),
+        result: result(number, &it.when),
     });
     Outcome {
         version: FORMAT_VERSION,
@@ -311,6 +312,30 @@ fn what_breaks_other_clients_is_found_replayed_and_told_with_its_rate() {
     assert_eq!(verdict.standing, Standing::Done);
 }
 
+/// The fault matters in the second state of n1 whichever of its two calls fails, at the first moment alone.
+#[test]
+fn a_finding_that_repeats_is_compared_with_the_same_call_and_the_same_state() {
+    let both = || digest(&[("n1", "a.A.run#0", 0, 9), ("n1", "a.A.run#1", 1, 9), ("n1", "a.A.run#1", 2, 1)]);
+    let settings = Settings { trials: 2, neighbours: 2, replays: 1, ..settings(Policy::Bsrr) };
+    let mut engine = Explore::new(catalogue(), settings);
+    let mut compared = Vec::new();
+    campaign(&mut engine, |plan| {
+        let Some(first) = plan.candidates.first() else { return (outcome(plan, None, true), both()) };
+        let when = &first.when;
+        let is_bad = when.state.as_deref() == Some("a.A.run#1") && !matches!(when.occurrence, Some(3 | 5));
+        if let Some(it) = when.occurrence {
+            compared.push((first.site.method.clone(), it));
+        }
+        (outcome(plan, Some(0), !is_bad), both())
+    });
+    let of = |method: &str, occurrence| (method.to_owned(), occurrence);
+    assert_eq!(compared, [of("step1", 4), of("step1", 5), of("step1", 3), of("step2", 1)]);
+    let verdict = engine.verdict();
+    let [finding] = verdict.findings.as_slice() else { panic!("one: {:#?}", verdict.findings) };
+    assert_eq!((finding.neighbours.same_site, finding.neighbours.same_state), ((0, 2), (1, 1)));
+    assert_eq!(verdict.standing, Standing::Done);
+}
+
 #[test]
 fn runs_without_a_fault_that_go_wrong_end_the_campaign_before_it_begins() {
     let mut engine = Explore::new(catalogue(), settings(Policy::Bsrr));
@@ -335,8 +360,9 @@ fn a_run_without_requests_leaves_nothing_to_inject() {
 #[test]
 fn a_campaign_that_is_resumed_comes_to_the_same() {
     for policy in Policy::ALL {
-        let mut engine = Explore::new(catalogue(), settings(policy));
-        let mut again = Explore::new(catalogue(), settings(policy));
+        let settings = || Settings { neighbours: 1, ..settings(policy) };
+        let mut engine = Explore::new(catalogue(), settings());
+        let mut again = Explore::new(catalogue(), settings());
         let mut open: Vec<Job> = Vec::new();
         let mut turns = 0;
         loop {
@@ -353,6 +379,7 @@ fn a_campaign_that_is_resumed_comes_to_the_same() {
                 continue;
             }
             if open.is_empty() {
+                assert_eq!((&asked, again.next(room)), (&Next::Done, Next::Done), "{policy}");
                 break;
             }
             let job = open.remove(turns % open.len());

@@ -47,6 +47,9 @@ struct FindingDocument<'v> {
     first_trial: u64,
     trials: usize,
     rate: Rate,
+    same_site: Rate,
+    same_state: Rate,
+    matters: Option<&'static str>,
     replay: String,
 }
 
@@ -54,6 +57,10 @@ struct FindingDocument<'v> {
 struct Rate {
     hits: u64,
     runs: u64,
+}
+
+fn rate((hits, runs): (u64, u64)) -> Rate {
+    Rate { hits, runs }
 }
 
 fn document<'v>(finding: &'v Finding, campaign: &str) -> Option<FindingDocument<'v>> {
@@ -74,7 +81,10 @@ fn document<'v>(finding: &'v Finding, campaign: &str) -> Option<FindingDocument<
         state: finding.injected.at.state.as_deref(),
         first_trial: finding.first_trial,
         trials: finding.trials.len(),
-        rate: Rate { hits: finding.rate.0, runs: finding.rate.1 },
+        rate: rate(finding.rate),
+        same_site: rate(finding.neighbours.same_site),
+        same_state: rate(finding.neighbours.same_state),
+        matters: finding.neighbours.what_matters(),
         replay: replay(finding, campaign),
     })
 }
@@ -167,6 +177,14 @@ fn show(finding: &Finding, name: &str) {
         "seen",
         &format!("in {trials} trials, first in {}, {hits} of {runs} replays", finding.first_trial),
     );
+    if let Some(matters) = finding.neighbours.what_matters() {
+        let ((site, of_site), (state, of_state)) =
+            (finding.neighbours.same_site, finding.neighbours.same_state);
+        let counts = format!(
+            "the same call at other moments {site} of {of_site}, other calls in the same state {state} of {of_state}"
+        );
+        screen::line("compared", &format!("{matters} ({counts})"));
+    }
     screen::line("replay", &replay(finding, name));
     screen::gap();
 }
