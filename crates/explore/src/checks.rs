@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hypocenter_plan::{End, Outcome, ProcessOutcome, Role};
+use hypocenter_plan::{End, Outcome, Problem, ProcessOutcome, Role};
 use serde::Serialize;
 
 use crate::reader::Digest;
@@ -111,6 +111,9 @@ impl Normal {
         let mut wrong = Vec::new();
         if !outcome.end.is_well() {
             wrong.push(format!("the workload {}", outcome.end));
+            let of_process = |it: &&Problem| outcome.processes.iter().any(|process| process.name == it.place);
+            let problems = outcome.problems.iter().filter(of_process).take(NAMED_MAX);
+            wrong.extend(problems.map(|it| format!("{}: {}", it.place, it.what)));
         }
         if let Some(failure) = outcome.failure.as_ref().filter(|it| it.happened) {
             wrong.push(format!("the oracle says that the failure happened: {}", failure.why));

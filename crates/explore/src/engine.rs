@@ -17,6 +17,7 @@ use crate::catalogue::Catalogue;
 use crate::checks::{self, ClientOf, Normal, Symptom};
 use crate::findings::{Finding, Findings, Injected};
 use crate::fresh::Fresh;
+use crate::known::Known;
 use crate::ledger::{KeyKind, Ledger};
 use crate::neighbours::{Near, Surroundings};
 use crate::policy::Policy;
@@ -53,6 +54,8 @@ pub struct Settings {
     pub replayed_findings: usize,
     /// How many trials each finding that repeats is compared with: so many of the same call, so many in the same state.
     pub neighbours: u64,
+    /// What is not reported again.
+    pub known: Vec<Known>,
 }
 
 /// How the campaign stands.
@@ -206,7 +209,7 @@ impl Explore {
             trials_asked: 0,
             trials: Vec::new(),
             states: Vec::new(),
-            findings: Findings::default(),
+            findings: Findings::new(settings.known.clone()),
             replays: None,
             replays_asked: 0,
             surroundings: Surroundings::default(),
@@ -382,7 +385,7 @@ impl Explore {
     /// The suspicious findings, the worst first, all of them once before any twice.
     fn to_replay(&self) -> Vec<usize> {
         let all = self.findings.all();
-        let mut worst: Vec<usize> = (0..all.len()).filter(|&it| all[it].severity.is_suspicious()).collect();
+        let mut worst: Vec<usize> = (0..all.len()).filter(|&it| all[it].is_suspicious()).collect();
         worst.sort_by_key(|&it| (std::cmp::Reverse(all[it].severity), all[it].first_trial));
         worst.truncate(self.settings.replayed_findings);
         (0..self.settings.replays).flat_map(|_| worst.iter().copied()).collect()

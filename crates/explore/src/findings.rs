@@ -8,6 +8,7 @@ use hypocenter_plan::{
 use serde::Serialize;
 
 use crate::checks::{Severity, Symptom};
+use crate::known::Known;
 use crate::neighbours::{Near, Neighbours};
 
 /// A fault that happened.
@@ -64,9 +65,16 @@ pub struct Finding {
     pub replayed: Option<u64>,
     /// What came of what is near it.
     pub neighbours: Neighbours,
+    /// What is known of it already.
+    pub known: Option<String>,
 }
 
 impl Finding {
+    /// Whether somebody should look at it.
+    pub fn is_suspicious(&self) -> bool {
+        self.severity.is_suspicious() && self.known.is_none()
+    }
+
     /// Whether a trial shows what is wrong here.
     pub(crate) fn is_shown_by(&self, symptoms: &[Symptom]) -> bool {
         let kind = self.symptoms.first().map(|it| it.kind);
@@ -112,18 +120,27 @@ impl Cluster {
 pub(crate) struct Findings {
     clusters: BTreeMap<Cluster, usize>,
     findings: Vec<Finding>,
+    known: Vec<Known>,
 }
 
 impl Findings {
+    /// None so far, and these are not to be reported again.
+    pub(crate) fn new(known: Vec<Known>) -> Findings {
+        Findings { known, ..Findings::default() }
+    }
+
     /// Takes a trial down that has symptoms: its number in the campaign, and among those with a fault.
     pub(crate) fn take_down(&mut self, trial: u64, number: u64, injected: &Injected, symptoms: &[Symptom]) {
         let Some(worst) = symptoms.iter().map(|it| it.severity).max() else { return };
         let cluster = Cluster::of(injected);
         let stack = cluster.stack.clone();
+        let known = &self.known;
         let at = *self.clusters.entry(cluster).or_insert_with(|| {
+            let known = known.iter().find(|it| it.fits(injected, &stack)).map(|it| it.why.clone());
             self.findings.push(Finding {
                 injected: injected.clone(),
                 stack,
+                known,
                 severity: worst,
                 symptoms: symptoms.to_vec(),
                 first_trial: number,

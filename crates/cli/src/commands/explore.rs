@@ -16,7 +16,7 @@ use hypocenter_program::{Program, Scope, StateOptions, task_methods};
 
 use crate::args::{ExploreArgs, ExploreFaults, KeyChoice};
 use crate::commands::scan::prefixes;
-use crate::config::Config;
+use crate::config::{Config, KnownConfig};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::local::Ready;
@@ -97,6 +97,7 @@ fn asked(args: &ExploreArgs) -> Result<Request, Failure> {
         normal_runs: args.normal_runs,
         replays: args.replays,
         neighbours: args.neighbours,
+        known: config.explore.known.into_iter().map(|it| it.into_inner()).collect(),
     };
     let plan = Plan { seed: args.seed, ..Plan::default() };
     let request = chosen.request(VERB, &args.target, plan, args.trials.max(2));
@@ -169,6 +170,7 @@ fn settings(request: &Request, what: &ExploreRequest, target: &Target) -> Result
         level,
     }];
     let clients = request.workload.client.iter();
+    let known = what.known.iter().map(KnownConfig::read).collect::<Result<_, _>>();
     Ok(Settings {
         workload: request.workload.name.clone(),
         clients: clients
@@ -187,6 +189,7 @@ fn settings(request: &Request, what: &ExploreRequest, target: &Target) -> Result
         replays: what.replays,
         replayed_findings: REPLAYED_FINDINGS_MAX,
         neighbours: what.neighbours,
+        known: known.map_err(Failure::usage)?,
     })
 }
 

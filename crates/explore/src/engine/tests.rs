@@ -51,6 +51,7 @@ fn settings(policy: Policy) -> Settings {
         replays: 2,
         replayed_findings: 5,
         neighbours: 0,
+        known: Vec::new(),
     }
 }
 
@@ -334,6 +335,18 @@ fn a_finding_that_repeats_is_compared_with_the_same_call_and_the_same_state() {
     let [finding] = verdict.findings.as_slice() else { panic!("one: {:#?}", verdict.findings) };
     assert_eq!((finding.neighbours.same_site, finding.neighbours.same_state), ((0, 2), (1, 1)));
     assert_eq!(verdict.standing, Standing::Done);
+}
+
+#[test]
+fn what_is_known_is_told_as_such_and_not_replayed() {
+    let known = Known { site: None, stack: None, fault: None, why: "ACME-7".into() };
+    let settings = Settings { trials: 3, known: vec![known], ..settings(Policy::Bsrr) };
+    let mut engine = Explore::new(catalogue(), settings);
+    let story = campaign(&mut engine, |plan| (outcome(plan, Some(0), plan.candidates.is_empty()), normal()));
+    assert_eq!(story.len(), 2 + 3, "no replays");
+    let verdict = engine.verdict();
+    assert!(verdict.findings.iter().any(|it| it.severity.is_suspicious()), "{:#?}", verdict.findings);
+    assert!(verdict.findings.iter().all(|it| it.known.as_deref() == Some("ACME-7") && !it.is_suspicious()));
 }
 
 #[test]

@@ -24,6 +24,8 @@ struct Document<'v> {
     standing: &'v Standing,
     /// What somebody should look at.
     findings: Vec<FindingDocument<'v>>,
+    /// What would be, and is known.
+    known: Vec<FindingDocument<'v>>,
     /// What the fault explains, or does not say much.
     expected: Vec<FindingDocument<'v>>,
     seconds: f64,
@@ -47,6 +49,8 @@ struct FindingDocument<'v> {
     first_trial: u64,
     trials: usize,
     rate: Rate,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    known: Option<&'v str>,
     same_site: Rate,
     same_state: Rate,
     matters: Option<&'static str>,
@@ -82,6 +86,7 @@ fn document<'v>(finding: &'v Finding, campaign: &str) -> Option<FindingDocument<
         first_trial: finding.first_trial,
         trials: finding.trials.len(),
         rate: rate(finding.rate),
+        known: finding.known.as_deref(),
         same_site: rate(finding.neighbours.same_site),
         same_state: rate(finding.neighbours.same_state),
         matters: finding.neighbours.what_matters(),
@@ -97,9 +102,16 @@ fn replay(finding: &Finding, campaign: &str) -> String {
 pub fn finish(verdict: &Verdict, directory: &Path, took: Duration, json: bool) -> Result<ExitCode, Failure> {
     let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (suspicious, expected): (Vec<&Finding>, Vec<&Finding>) =
-        verdict.findings.iter().partition(|it| it.severity.is_suspicious());
+        verdict.findings.iter().partition(|it| it.is_suspicious());
+    let (known, expected): (Vec<&Finding>, Vec<&Finding>) =
+        expected.into_iter().partition(|it| it.severity.is_suspicious());
     screen::gap();
     suspicious.iter().for_each(|it| show(it, &name));
+    for it in &known {
+        let why = it.known.as_deref().unwrap_or_default();
+        let what = format!("{}: {why}, in {} trials", fault(&it.injected), it.trials.len());
+        screen::line("known", &screen::clean(&what));
+    }
     let trials = verdict.trials.len();
     screen::line(
         "done",
@@ -151,6 +163,7 @@ pub fn finish(verdict: &Verdict, directory: &Path, took: Duration, json: bool) -
             refused: verdict.refused,
             standing: &verdict.standing,
             findings: suspicious.iter().filter_map(|it| document(it, &name)).collect(),
+            known: known.iter().filter_map(|it| document(it, &name)).collect(),
             expected: expected.iter().filter_map(|it| document(it, &name)).collect(),
             seconds: took.as_secs_f64(),
             tried: &verdict.trials,
