@@ -287,6 +287,10 @@ pub struct ExploreArgs {
     /// Replays of each suspicious finding
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub replays: u64,
+    /// What each finding that repeats is compared with: so many trials of the same call at other
+    /// moments, so many of other calls in the same state
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub neighbours: u64,
     /// Go on with a campaign that was cut short: the latest, or this one
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = ["workload", "command", "campaign"])]
     pub resume: Option<String>,

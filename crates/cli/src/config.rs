@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use hypocenter_explore::{FaultName, Known};
 use hypocenter_plan::{Oracle, Workload};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::failure::Failure;
@@ -20,6 +21,9 @@ pub struct Config {
     pub workload: Vec<Spanned<Workload>>,
     /// What is looked for.
     pub failure: Option<FailureConfig>,
+    /// What `explore` should know.
+    #[serde(default)]
+    pub explore: ExploreConfig,
     /// The directory that relative paths begin at: that of the file.
     #[serde(skip)]
     pub base: PathBuf,
@@ -38,6 +42,50 @@ pub struct TargetConfig {
     /// Types whose implementations are tasks, beside those of the JDK.
     #[serde(default)]
     pub task_types: Vec<String>,
+}
+
+/// What `explore` should know.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExploreConfig {
+    /// Findings that are not reported again.
+    #[serde(default)]
+    pub known: Vec<Spanned<KnownConfig>>,
+}
+
+/// A finding that somebody has looked at.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownConfig {
+    /// The call whose fault it is, as for `inject`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site: Option<String>,
+    /// A method on the way there, as `package.Class.method`; `*` stands for any text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack: Option<String>,
+    /// `exception` or `delay`; any if it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
+    /// What is known of it.
+    pub why: String,
+}
+
+impl KnownConfig {
+    /// What it says, or what is wrong with it.
+    pub fn read(&self) -> Result<Known, String> {
+        if self.site.is_none() && self.stack.is_none() {
+            return Err("give the `site` of the known finding, or a method of its `stack`".to_owned());
+        }
+        let fault = match self.fault.as_deref() {
+            None => None,
+            Some("exception") => Some(FaultName::Exception),
+            Some("delay") => Some(FaultName::Delay),
+            Some(other) => return Err(format!("fault `{other}`: there are `exception` and `delay`")),
+        };
+        let site = self.site.as_deref().map(str::parse).transpose();
+        let site = site.map_err(|error: hypocenter_program::PatternError| error.to_string())?;
+        Ok(Known { site, stack: self.stack.clone(), fault, why: self.why.clone() })
+    }
 }
 
 /// A failure of production.
@@ -93,6 +141,9 @@ impl Config {
             if self.workload[..number].iter().any(|other| other.as_ref().name == it.as_ref().name) {
                 return Err(at(format!("two workloads are called `{}`", it.as_ref().name)));
             }
+        }
+        for it in &self.explore.known {
+            it.as_ref().read().map_err(|why| (it.span().start, why))?;
         }
         let Some(failure) = &self.failure else { return Ok(()) };
         if let Some(oracle) = &failure.oracle {

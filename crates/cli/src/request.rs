@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::args::{LabArgs, NetworkChoice, TargetArgs};
 use crate::config::Config;
+use crate::config::KnownConfig;
 use crate::failure::Failure;
 use crate::target::TargetSpec;
 
@@ -79,6 +80,11 @@ pub struct ExploreRequest {
     pub normal_runs: u64,
     /// Replays of each finding.
     pub replays: u64,
+    /// Trials that each finding is compared with, of each kind.
+    pub neighbours: u64,
+    /// Findings that are not reported again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<KnownConfig>,
 }
 
 /// What `reproduce` is to do.

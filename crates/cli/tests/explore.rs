@@ -5,8 +5,12 @@
 
 mod support;
 
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
 use serde_json::Value;
-use support::{Tool, quorum_configuration};
+use support::{Tool, default_jdk, quorum_configuration, spool_classes};
 
 /// Once round all keys there are: the thread that starts each of the servers, and the acceptor of each.
 const TRIALS: u64 = 6;
@@ -15,7 +19,7 @@ const TRIALS: u64 = 6;
 fn campaign() -> Tool {
     Tool::new("explore")
         .file("hypocenter.toml", quorum_configuration())
-        .args("--packages quorum.ClientAcceptor --normal-runs 1 --replays 1 --seed 1 --json")
+        .args("--packages quorum.ClientAcceptor --normal-runs 1 --replays 1 --neighbours 0 --seed 1 --json")
         .args(&format!("--trials {TRIALS}"))
 }
 
@@ -54,4 +58,108 @@ fn the_acceptor_that_ends_is_found_and_replayed_and_a_resumed_campaign_tells_the
     let mut resumed = again.outcome();
     resumed["seconds"] = document["seconds"].clone();
     assert_eq!(resumed, document);
+}
+
+/// A configuration with a small system of one process, and a workload.
+fn spool(workload: &str) -> Tool {
+    let classes = spool_classes().display();
+    let target = format!("[target]\nclasspath = ['{classes}']\npackages = ['spool']\n\n");
+    let workload = format!("[[workload]]\nname = 'w'\n{workload}\n");
+    Tool::new("explore").file("hypocenter.toml", target + &workload)
+}
+
+/// Its program.
+fn program() -> String {
+    let java = default_jdk().java();
+    format!("{java} -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp {} spool.Main", spool_classes().display())
+}
+
+#[test]
+fn a_workload_that_fails_without_a_fault_is_run_a_few_times_and_then_told_and_left_alone() {
+    let node =
+        "timeout = '1s'\n[[workload.node]]\nname = 'n'\ncommand = 'sleep 600'\nready = { log = 'up' }\n";
+    let client = |command: &str| format!("[[workload.client]]\nname = 'c'\ncommand = \"{command}\"\n");
+    // The workload, in how many of two runs it fails, what else is said.
+    let rows = [
+        (format!("{node}{}", client("true")), "in 2 of 2 runs without a fault", "n: it was not ready after"),
+        (
+            client("true") + "steps = 3\n",
+            "in 2 of 2 runs without a fault",
+            "c: it exited with status 0, having made no step of 3",
+        ),
+        (
+            client("sh -c 'test -e once && exit 0; touch once; exit 1'"),
+            "in 1 of 2 runs without a fault",
+            "the workload exited with status 1",
+        ),
+    ];
+    for (workload, often, what) in rows {
+        let done = spool(&workload).args("--normal-runs 2 --json").end().exits(4).says(often).says(what);
+        let document = done.outcome();
+        assert_eq!((&document["trials"], &document["normal_runs"]), (&0.into(), &2.into()), "{document:#}");
+        assert!(document["standing"]["normal_fails"]["wrong"].is_array(), "{document:#}");
+    }
+}
+
+#[test]
+fn a_workload_that_reaches_nothing_and_a_policy_that_has_nothing_left_say_so() {
+    let idle = spool("command = 'true'").args("--normal-runs 1 --json").end().exits(3);
+    let idle = idle.says("it reaches no call at which something can go wrong");
+    assert_eq!(idle.outcome()["standing"], "nothing_to_inject");
+
+    let workload = format!("command = '{} {{dir}}'\ntimeout = '60s'", program());
+    let flags = "--normal-runs 1 --policy new-state --trials 1000 --replays 0 --json";
+    let done = spool(&workload).args(flags).end().says("the policy has nothing left to inject after");
+    let document = done.outcome();
+    assert_eq!(document["standing"], "nothing_left", "{document:#}");
+    let trials = document["trials"].as_u64().expect("a number");
+    assert!((1..100).contains(&trials), "{document:#}");
+}
+
+#[test]
+fn a_known_finding_that_cannot_be_meant_is_refused_with_its_line() {
+    for (known, what) in [
+        ("why = 'x'", "give the `site` of the known finding, or a method of its `stack`"),
+        ("site = 'no such thing'\nwhy = 'x'", "does not name a site"),
+        ("stack = 'a.B.c'\nfault = 'flood'\nwhy = 'x'", "there are `exception` and `delay`"),
+        ("stack = 'a.B.c'", "missing field `why`"),
+    ] {
+        let workload = format!("command = 'true'\n[[explore.known]]\n{known}");
+        spool(&workload).end().exits(1).says("hypocenter.toml:").says(what);
+    }
+}
+
+#[test]
+fn a_disk_that_is_full_in_the_middle_is_named_and_the_campaign_goes_on_when_there_is_room() {
+    let can = Command::new("unshare").args(["-Urm", "mount", "-t", "tmpfs", "none", "/mnt"]).output();
+    if !can.is_ok_and(|output| output.status.success()) {
+        return eprintln!("left out: this machine does not let a user mount a small disk (unshare -Urm)");
+    }
+    // The second trial with a fault fills the disk of the results as long as there is a file `greedy`.
+    let script = format!(
+        "case $HYPOCENTER_DIR in */002/*) if test -f greedy; then cat /dev/zero > \"$HYPOCENTER_DIR/all\"; fi;; esac\n\
+         exec {} \"$HYPOCENTER_DIR\"\n",
+        program()
+    );
+    let verb = spool("command = 'sh spool.sh'\ntimeout = '60s'").file("spool.sh", script).file("greedy", "");
+    fs::create_dir(verb.directory().join("small")).expect("a directory");
+    let hypocenter = env!("CARGO_BIN_EXE_hypocenter");
+    let script = format!(
+        "mount -t tmpfs -o size=64m none small || exit 99
+         {hypocenter} explore --normal-runs 1 --trials 3 --replays 0 --out small > /dev/null 2> first.err; echo $? > first.code
+         rm greedy small/explore-0001/trials/*/dir/all
+         {hypocenter} explore --resume --json --out small > second.json 2> second.err; echo $? > second.code"
+    );
+    let mut command = Command::new("unshare");
+    command.args(["-Urm", "sh", "-c", &script]).current_dir(verb.directory()).env_remove("JAVA_TOOL_OPTIONS");
+    command.env("XDG_CACHE_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"));
+    let output = command.env("JAVA_HOME", &default_jdk().home).output().expect("unshare can be run");
+    let read = |name: &str| {
+        let path = verb.directory().join(name);
+        fs::read_to_string(path).unwrap_or_else(|error| panic!("{name}: {error}, {output:?}"))
+    };
+    assert_eq!(read("first.code"), "1\n", "{}", read("first.err"));
+    assert!(read("first.err").contains("No space left on device"), "{}", read("first.err"));
+    let second: Value = serde_json::from_str(&read("second.json")).expect("a document");
+    assert_eq!((&second["trials"], &second["standing"]), (&3.into(), &"done".into()), "{second:#}");
 }

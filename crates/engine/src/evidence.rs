@@ -1,5 +1,6 @@
 //! What a trial left behind, as bytes in memory: an engine reads it without touching a file.
 
+use hypocenter_plan::ThreadDump;
 use hypocenter_trace::{Map, MapError, Trace, TraceError};
 use memmap2::Mmap;
 
@@ -9,6 +10,7 @@ pub struct Evidence {
     map: Mmap,
     trace: Mmap,
     logs: Vec<LogBytes>,
+    dumps: Vec<ThreadDump>,
 }
 
 /// What a process wrote.
@@ -25,9 +27,9 @@ pub struct LogBytes {
 }
 
 impl Evidence {
-    /// The evidence from its mapped files.
-    pub fn new(map: Mmap, trace: Mmap, logs: Vec<LogBytes>) -> Evidence {
-        Evidence { map, trace, logs }
+    /// The evidence from its mapped files, and the dumps of threads.
+    pub fn new(map: Mmap, trace: Mmap, logs: Vec<LogBytes>, dumps: Vec<ThreadDump>) -> Evidence {
+        Evidence { map, trace, logs, dumps }
     }
 
     /// The instrumentation map.
@@ -43,5 +45,10 @@ impl Evidence {
     /// What each process wrote, stdout before stderr, in the order of their start.
     pub fn logs(&self) -> &[LogBytes] {
         &self.logs
+    }
+
+    /// The threads of each JVM at the end of the trial, where they were dumped.
+    pub fn dumps(&self) -> &[ThreadDump] {
+        &self.dumps
     }
 }

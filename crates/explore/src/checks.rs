@@ -5,10 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hypocenter_plan::{End, Outcome, ProcessOutcome, Role};
+use hypocenter_plan::{End, Outcome, Problem, ProcessOutcome, Role};
 use serde::Serialize;
 
 use crate::reader::Digest;
+use crate::threads::{ThreadAtEnd, Waits};
 
 /// How many new messages are named in words.
 const NAMED_MAX: usize = 3;
@@ -44,6 +45,8 @@ pub enum SymptomKind {
     Client,
     /// Something new was logged.
     Log,
+    /// Threads wait for each other or for ever, or are gone.
+    Hang,
     /// What the user's oracle says.
     Command,
 }
@@ -79,6 +82,10 @@ pub struct Normal {
     logged: BTreeSet<(String, String)>,
     /// Nodes that ended by themselves.
     ended: BTreeSet<String>,
+    /// What threads waited for without an end, by thread and place.
+    waiting: BTreeSet<(String, Option<String>)>,
+    /// Threads that every node of every run had at its end.
+    standing: Option<BTreeSet<String>>,
     /// What was wrong with runs without a fault, and in how many.
     pub wrong: BTreeMap<String, u64>,
 }
@@ -89,15 +96,36 @@ impl Normal {
         self.runs += 1;
         self.logged.extend(digest.logged.iter().map(|it| (it.process.clone(), it.message.clone())));
         self.ended.extend(ended_nodes(outcome).map(|it| it.name.clone()));
+        let waiting = digest.threads.iter().filter(|it| it.waits != Waits::No);
+        self.waiting.extend(waiting.map(|it| (it.thread.clone(), it.at.clone())));
+        for of_node in by_node(&digest.threads).values() {
+            let here = || of_node.iter().map(|it| it.thread.clone());
+            match &mut self.standing {
+                None => self.standing = Some(here().collect()),
+                Some(standing) => {
+                    let here: BTreeSet<String> = here().collect();
+                    standing.retain(|it| here.contains(it));
+                }
+            }
+        }
         let mut wrong = Vec::new();
         if !outcome.end.is_well() {
             wrong.push(format!("the workload {}", outcome.end));
+            let of_process = |it: &&Problem| outcome.processes.iter().any(|process| process.name == it.place);
+            let problems = outcome.problems.iter().filter(of_process).take(NAMED_MAX);
+            wrong.extend(problems.map(|it| format!("{}: {}", it.place, it.what)));
         }
         if let Some(failure) = outcome.failure.as_ref().filter(|it| it.happened) {
             wrong.push(format!("the oracle says that the failure happened: {}", failure.why));
         }
         wrong.into_iter().for_each(|it| *self.wrong.entry(it).or_default() += 1);
     }
+}
+
+fn by_node(threads: &[ThreadAtEnd]) -> BTreeMap<&str, Vec<&ThreadAtEnd>> {
+    let mut by_node: BTreeMap<&str, Vec<&ThreadAtEnd>> = BTreeMap::new();
+    threads.iter().for_each(|it| by_node.entry(&it.node).or_default().push(it));
+    by_node
 }
 
 /// Nodes that were not there any more at the end of the trial.
@@ -117,6 +145,7 @@ pub(crate) fn symptoms(
     found.extend(crash(outcome, struck, normal));
     found.extend(client(outcome, struck, clients));
     found.extend(log(digest, struck, normal));
+    found.extend(hang(digest, normal));
     if let Some(failure) = outcome.failure.as_ref().filter(|it| it.happened) {
         found.push(Symptom {
             kind: SymptomKind::Command,
@@ -247,6 +276,45 @@ fn log(digest: &Digest, struck: &str, normal: &Normal) -> Option<Symptom> {
     Some(Symptom { kind: SymptomKind::Log, severity, why })
 }
 
+/// Threads that wait for each other are stuck whatever else happens. Others may be about to go on: what they do counts as a
+/// hint, where no run without a fault has it.
+fn hang(digest: &Digest, normal: &Normal) -> Option<Symptom> {
+    let is_circle = |it: &&ThreadAtEnd| matches!(it.waits, Waits::Lock { circle: true, .. });
+    let circle: Vec<&ThreadAtEnd> = digest.threads.iter().filter(is_circle).collect();
+    let symptom = |severity, why| Some(Symptom { kind: SymptomKind::Hang, severity, why });
+    if !circle.is_empty() {
+        let names: Vec<String> = circle.iter().map(|it| place(it)).collect();
+        return symptom(Severity::Major, format!("threads wait for each other: {}", names.join(", ")));
+    }
+    let standing = normal.standing.as_ref()?;
+    let mut found: Vec<String> = Vec::new();
+    let is_new = |it: &ThreadAtEnd| !normal.waiting.contains(&(it.thread.clone(), it.at.clone()));
+    for it in digest.threads.iter().filter(|it| is_new(it)) {
+        match &it.waits {
+            Waits::No => {}
+            Waits::ForEver => found.push(format!("{} waits without an end", place(it))),
+            Waits::Lock { owner, owner_at, .. } => {
+                let at = owner_at.as_deref().map_or_else(String::new, |at| format!(" in {at}"));
+                found.push(format!("{} waits for what {owner} holds{at}", place(it)));
+            }
+        }
+    }
+    for (node, threads) in by_node(&digest.threads) {
+        let gone = standing.iter().filter(|name| threads.iter().all(|it| it.thread != **name));
+        found.extend(gone.map(|name| format!("the thread {name} of {node} is gone")));
+    }
+    let more = found.len().saturating_sub(NAMED_MAX);
+    found.truncate(NAMED_MAX);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    (!found.is_empty()).then(|| symptom(Severity::Minor, found.join("; ") + &more)).flatten()
+}
+
+/// A thread and where it is, in words.
+fn place(it: &ThreadAtEnd) -> String {
+    let at = it.at.as_deref().map_or_else(String::new, |at| format!(" in {at}"));
+    format!("{} of {}{at}", it.thread, it.node)
+}
+
 #[cfg(test)]
 mod tests {
     use hypocenter_plan::FORMAT_VERSION;
@@ -375,5 +443,40 @@ mod tests {
         assert_eq!(check(logged("n2", "slow")), None, "another node may say it in another run");
         assert_eq!(check(logged("n1", "lost")), Some(Severity::Expected));
         assert_eq!(check(logged("n2", "lost")), Some(Severity::Minor));
+    }
+
+    #[test]
+    fn threads_are_judged_by_what_they_do_at_the_end_of_runs_without_a_fault() {
+        let thread = |node: &str, thread: &str, waits: Waits| ThreadAtEnd {
+            node: node.into(),
+            thread: thread.into(),
+            at: Some("a.A.run".into()),
+            waits,
+        };
+        let lock = |circle| Waits::Lock { owner: "sync".into(), owner_at: Some("a.S.run".into()), circle };
+        let both = |it: Vec<ThreadAtEnd>| Digest { threads: it, ..Digest::default() };
+        let acceptor = || thread("n1", "acceptor", Waits::No);
+        let mut normal = Normal::default();
+        let quiet = both(vec![acceptor(), thread("n1", "main", Waits::ForEver)]);
+        normal.take_down(&outcome(Vec::new()), &quiet);
+        let judged = |it: Vec<ThreadAtEnd>| hang(&both(it), &normal).map(|it| (it.severity, it.why));
+        let main = || thread("n1", "main", Waits::ForEver);
+        assert_eq!(judged(vec![acceptor(), main()]), None, "as without a fault");
+        assert_eq!(judged(Vec::new()), None, "a node that has ended has no threads");
+        let (severity, why) = judged(vec![acceptor(), main(), thread("n1", "prep", lock(true))]).unwrap();
+        assert_eq!(
+            (severity, why.as_str()),
+            (Severity::Major, "threads wait for each other: prep of n1 in a.A.run")
+        );
+        let (severity, why) = judged(vec![acceptor(), main(), thread("n1", "prep", lock(false))]).unwrap();
+        assert_eq!(
+            (severity, why.as_str()),
+            (Severity::Minor, "prep of n1 in a.A.run waits for what sync holds in a.S.run")
+        );
+        assert_eq!(judged(vec![main()]).unwrap().1, "the thread acceptor of n1 is gone");
+        assert_eq!(
+            judged(vec![acceptor(), main(), thread("n1", "commit", Waits::ForEver)]).unwrap().1,
+            "commit of n1 in a.A.run waits without an end"
+        );
     }
 }

@@ -17,7 +17,9 @@ use crate::catalogue::Catalogue;
 use crate::checks::{self, ClientOf, Normal, Symptom};
 use crate::findings::{Finding, Findings, Injected};
 use crate::fresh::Fresh;
+use crate::known::Known;
 use crate::ledger::{KeyKind, Ledger};
+use crate::neighbours::{Near, Surroundings};
 use crate::policy::Policy;
 use crate::reader::{Digest, Reader};
 use crate::round_robin::{RoundRobin, chance};
@@ -50,6 +52,10 @@ pub struct Settings {
     pub replays: u64,
     /// How many findings are replayed, the worst first.
     pub replayed_findings: usize,
+    /// How many trials each finding that repeats is compared with: so many of the same call, so many in the same state.
+    pub neighbours: u64,
+    /// What is not reported again.
+    pub known: Vec<Known>,
 }
 
 /// How the campaign stands.
@@ -134,6 +140,10 @@ pub struct Explore {
     /// What is replayed, once the trials are over: the numbers of findings, each as often as it is replayed.
     replays: Option<Vec<usize>>,
     replays_asked: usize,
+    surroundings: Surroundings,
+    /// What findings are compared with, once the replays are over.
+    neighbours: Option<Vec<(usize, Near, Candidate)>>,
+    neighbours_asked: usize,
     refused: u64,
     ended: Option<Standing>,
 }
@@ -144,6 +154,7 @@ enum Asked {
     Normal,
     Trial { number: u64, focus: Option<String>, chosen: Chosen, plan: Box<Plan> },
     Replay { finding: usize, plan: Box<Plan> },
+    Neighbour { finding: usize, near: Near, plan: Box<Plan> },
 }
 
 /// The keys that a trial is for.
@@ -198,9 +209,12 @@ impl Explore {
             trials_asked: 0,
             trials: Vec::new(),
             states: Vec::new(),
-            findings: Findings::default(),
+            findings: Findings::new(settings.known.clone()),
             replays: None,
             replays_asked: 0,
+            surroundings: Surroundings::default(),
+            neighbours: None,
+            neighbours_asked: 0,
             refused: 0,
             ended: None,
             settings,
@@ -245,7 +259,7 @@ impl Explore {
         if self.trials_asked < self.settings.trials && self.replays.is_none() {
             return self.trial();
         }
-        self.replay()
+        self.replay().or_else(|| self.neighbour())
     }
 
     fn trial(&mut self) -> Option<Job> {
@@ -314,17 +328,64 @@ impl Explore {
         }
         let finding = *self.replays.as_ref()?.get(self.replays_asked)?;
         self.replays_asked += 1;
-        let mut plan = self.plan(vec![self.findings.all()[finding].injected.candidate()]);
-        // Nothing is learnt from its requests, and without them it runs as it did for whoever replays it.
-        plan.record.watch.clear();
+        let plan = self.plan_of_one(self.findings.all()[finding].injected.candidate());
         let asked = Asked::Replay { finding, plan: Box::new(plan.clone()) };
         Some(self.job(asked, plan))
+    }
+
+    /// Nothing is learnt from its requests, and without them it runs as it does for whoever replays it.
+    fn plan_of_one(&self, candidate: Candidate) -> Plan {
+        let mut plan = self.plan(vec![candidate]);
+        plan.record.watch.clear();
+        plan
+    }
+
+    /// Findings are compared when every replay is over.
+    fn neighbour(&mut self) -> Option<Job> {
+        if self.neighbours.is_none() {
+            if self.replays.is_none() || !self.open.is_empty() {
+                return None;
+            }
+            self.neighbours = Some(self.compare());
+        }
+        let (finding, near, candidate) = self.neighbours.as_ref()?.get(self.neighbours_asked)?.clone();
+        self.neighbours_asked += 1;
+        let plan = self.plan_of_one(candidate);
+        let asked = Asked::Neighbour { finding, near, plan: Box::new(plan.clone()) };
+        Some(self.job(asked, plan))
+    }
+
+    /// What the findings that repeat are compared with, beside what the trials have tried already.
+    fn compare(&mut self) -> Vec<(usize, Near, Candidate)> {
+        let mut replayed: Vec<usize> = self.replays.iter().flatten().copied().collect();
+        replayed.sort_unstable();
+        replayed.dedup();
+        let mut wanted = Vec::new();
+        for number in replayed {
+            if self.findings.all()[number].rate.0 == 0 {
+                continue;
+            }
+            let injected = self.findings.all()[number].injected.clone();
+            for trial in &self.trials {
+                let Some(other) = &trial.injected else { continue };
+                if let Some(near) = self.surroundings.near(&injected, other) {
+                    self.findings.compared(number, near, &trial.symptoms);
+                }
+            }
+            for near in [Near::SameSite, Near::SameState] {
+                let known = self.findings.all()[number].neighbours.runs(near);
+                let missing = self.settings.neighbours.saturating_sub(known) as usize;
+                let found = self.surroundings.of(&injected, &self.catalogue, near, missing);
+                wanted.extend(found.into_iter().map(|it| (number, near, it)));
+            }
+        }
+        wanted
     }
 
     /// The suspicious findings, the worst first, all of them once before any twice.
     fn to_replay(&self) -> Vec<usize> {
         let all = self.findings.all();
-        let mut worst: Vec<usize> = (0..all.len()).filter(|&it| all[it].severity.is_suspicious()).collect();
+        let mut worst: Vec<usize> = (0..all.len()).filter(|&it| all[it].is_suspicious()).collect();
         worst.sort_by_key(|&it| (std::cmp::Reverse(all[it].severity), all[it].first_trial));
         worst.truncate(self.settings.replayed_findings);
         (0..self.settings.replays).flat_map(|_| worst.iter().copied()).collect()
@@ -401,6 +462,21 @@ impl Explore {
         self.trials.insert(place, record);
     }
 
+    /// One whose fault was not reached says nothing.
+    fn told_neighbour(
+        &mut self,
+        finding: usize,
+        near: Near,
+        plan: &Plan,
+        outcome: &Outcome,
+        digest: &Digest,
+    ) {
+        if let Some((_, injected)) = Injected::of(plan, outcome) {
+            let symptoms = self.symptoms(&injected, outcome, digest);
+            self.findings.compared(finding, near, &symptoms);
+        }
+    }
+
     fn told_replay(&mut self, id: JobId, finding: usize, plan: &Plan, outcome: &Outcome, digest: &Digest) {
         let symptoms = match Injected::of(plan, outcome) {
             Some((_, injected)) => self.symptoms(&injected, outcome, digest),
@@ -413,7 +489,7 @@ impl Explore {
         if let Some(ended) = &self.ended {
             return ended.clone();
         }
-        let replayed = self.replays.as_ref().is_some_and(|it| self.replays_asked >= it.len());
+        let replayed = self.neighbours.as_ref().is_some_and(|it| self.neighbours_asked >= it.len());
         match (self.open.is_empty(), replayed) {
             (true, true) if self.trials_asked < self.settings.trials => Standing::NothingLeft,
             (true, true) => Standing::Done,
@@ -461,6 +537,7 @@ impl Engine for Explore {
         match asked {
             Asked::Normal => {
                 self.normal.take_down(outcome, &digest);
+                self.surroundings.take_down(&digest);
                 self.take_down(&digest);
                 if self.normal.runs >= self.settings.normal_runs.max(1) {
                     self.begin();
@@ -468,6 +545,9 @@ impl Engine for Explore {
             }
             asked @ Asked::Trial { .. } => self.told_trial(id, asked, outcome, &digest),
             Asked::Replay { finding, plan } => self.told_replay(id, finding, &plan, outcome, &digest),
+            Asked::Neighbour { finding, near, plan } => {
+                self.told_neighbour(finding, near, &plan, outcome, &digest)
+            }
         }
     }
 

@@ -8,6 +8,8 @@ use hypocenter_plan::{
 use serde::Serialize;
 
 use crate::checks::{Severity, Symptom};
+use crate::known::Known;
+use crate::neighbours::{Near, Neighbours};
 
 /// A fault that happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -61,6 +63,23 @@ pub struct Finding {
     pub rate: (u64, u64),
     /// A trial that has its fault and nothing else, where one was replayed.
     pub replayed: Option<u64>,
+    /// What came of what is near it.
+    pub neighbours: Neighbours,
+    /// What is known of it already.
+    pub known: Option<String>,
+}
+
+impl Finding {
+    /// Whether somebody should look at it.
+    pub fn is_suspicious(&self) -> bool {
+        self.severity.is_suspicious() && self.known.is_none()
+    }
+
+    /// Whether a trial shows what is wrong here.
+    pub(crate) fn is_shown_by(&self, symptoms: &[Symptom]) -> bool {
+        let kind = self.symptoms.first().map(|it| it.kind);
+        symptoms.iter().any(|it| Some(it.kind) == kind && it.severity >= self.severity)
+    }
 }
 
 /// What trials are put together by: the kind of fault, and the stack without the JDK's frames and without lines.
@@ -74,9 +93,13 @@ pub(crate) struct Cluster {
 /// Packages whose frames say how threads are run, not what they do.
 const PLATFORM: [&str; 5] = ["java.", "javax.", "jdk.", "sun.", "com.sun."];
 
+pub(crate) fn is_platform(method: &str) -> bool {
+    PLATFORM.iter().any(|package| method.starts_with(package))
+}
+
 /// The methods of a stack that are not the JDK's.
 fn own_methods(stack: &[Frame]) -> Vec<String> {
-    let own = stack.iter().filter(|it| !PLATFORM.iter().any(|package| it.method.starts_with(package)));
+    let own = stack.iter().filter(|it| !is_platform(&it.method));
     own.map(|it| it.method.clone()).collect()
 }
 
@@ -97,18 +120,27 @@ impl Cluster {
 pub(crate) struct Findings {
     clusters: BTreeMap<Cluster, usize>,
     findings: Vec<Finding>,
+    known: Vec<Known>,
 }
 
 impl Findings {
+    /// None so far, and these are not to be reported again.
+    pub(crate) fn new(known: Vec<Known>) -> Findings {
+        Findings { known, ..Findings::default() }
+    }
+
     /// Takes a trial down that has symptoms: its number in the campaign, and among those with a fault.
     pub(crate) fn take_down(&mut self, trial: u64, number: u64, injected: &Injected, symptoms: &[Symptom]) {
         let Some(worst) = symptoms.iter().map(|it| it.severity).max() else { return };
         let cluster = Cluster::of(injected);
         let stack = cluster.stack.clone();
+        let known = &self.known;
         let at = *self.clusters.entry(cluster).or_insert_with(|| {
+            let known = known.iter().find(|it| it.fits(injected, &stack)).map(|it| it.why.clone());
             self.findings.push(Finding {
                 injected: injected.clone(),
                 stack,
+                known,
                 severity: worst,
                 symptoms: symptoms.to_vec(),
                 first_trial: number,
@@ -116,6 +148,7 @@ impl Findings {
                 trials: Vec::new(),
                 rate: (0, 0),
                 replayed: None,
+                neighbours: Neighbours::default(),
             });
             self.findings.len() - 1
         });
@@ -137,12 +170,18 @@ impl Findings {
     /// A replay of a finding is over.
     pub(crate) fn replayed(&mut self, number: usize, trial: u64, symptoms: &[Symptom]) {
         let finding = &mut self.findings[number];
-        let kind = finding.symptoms.first().map(|it| it.kind);
-        let again = symptoms.iter().any(|it| Some(it.kind) == kind && it.severity >= finding.severity);
+        let again = finding.is_shown_by(symptoms);
         finding.rate = (finding.rate.0 + u64::from(again), finding.rate.1 + 1);
         if again {
             finding.replayed.get_or_insert(trial);
         }
+    }
+
+    /// Something near a finding was tried.
+    pub(crate) fn compared(&mut self, number: usize, near: Near, symptoms: &[Symptom]) {
+        let finding = &mut self.findings[number];
+        let shows_it = finding.is_shown_by(symptoms);
+        finding.neighbours.take_down(near, shows_it);
     }
 
     /// The findings, the worst first; of those that matter as much, the one that comes again more often, then the first.

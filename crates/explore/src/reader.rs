@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::Catalogue;
 use crate::logged::{Logged, logged};
+use crate::threads::{ThreadAtEnd, at_end};
 
 /// How many requests of a run without a fault are kept one by one.
 const SEQUENCE_MAX: usize = 1 << 12;
@@ -66,6 +67,9 @@ pub struct Digest {
     /// What was logged as a warning or worse.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub logged: Vec<Logged>,
+    /// What threads did at the end, where they were dumped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<ThreadAtEnd>,
     /// Why the trial says less than it could.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<String>,
@@ -143,6 +147,7 @@ impl Digester for Reader {
             (_, Err(error)) => Digest { unreadable: Some(error.to_string()), ..Digest::default() },
         };
         digest.logged = logged(evidence.logs());
+        digest.threads = at_end(evidence.dumps());
         digest
     }
 }

@@ -132,7 +132,9 @@ pub fn evidence_of(directory: &Path, outcome: &Outcome) -> Result<Evidence, LabE
             });
         }
     }
-    Ok(Evidence::new(mapped(&files.map)?, mapped(&files.trace)?, logs))
+    // A dump that cannot be read says nothing; the rest of the trial does.
+    let dumps = read_dumps(&files.dumps).unwrap_or_default();
+    Ok(Evidence::new(mapped(&files.map)?, mapped(&files.trace)?, logs, dumps))
 }
 
 fn file_error(path: &Path) -> impl FnOnce(std::io::Error) -> LabError {
@@ -294,7 +296,8 @@ impl Trial<'_> {
             java_tool_options: around.java_tool_options.as_deref(),
             stdin: self.stdin.as_ref(),
             questions: &questions,
-            dump: self.oracle.is_some_and(|it| it.has(&|it| matches!(it, Oracle::Stack { .. }))),
+            dump: self.plan.record.dump
+                || self.oracle.is_some_and(|it| it.has(&|it| matches!(it, Oracle::Stack { .. }))),
             observer,
         };
         stage::run(&stage)

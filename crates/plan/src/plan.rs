@@ -136,6 +136,9 @@ pub struct Record {
     /// The tasks whose abstract states are followed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskMethod>,
+    /// Dump the threads of every JVM at the end of the trial, also where it ends well.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dump: bool,
     /// How many of the nearest frames are kept with a record that has a stack.
     #[serde(default = "default_stack_frames")]
     pub stack_frames: u32,
@@ -160,6 +163,7 @@ impl Default for Record {
         Record {
             watch: Vec::new(),
             tasks: Vec::new(),
+            dump: false,
             stack_frames: default_stack_frames(),
             lossless: false,
             ring_kb: default_ring_kb(),

@@ -258,7 +258,7 @@ fn evidence(log: &Path) -> Evidence {
     let bytes = unsafe { Mmap::map(&file) }.expect("a file can be mapped");
     let nothing = || MmapMut::map_anon(1).and_then(MmapMut::make_read_only).expect("there is memory");
     let log = LogBytes { process: "node".to_owned(), incarnation: 1, path: PATH.to_owned(), bytes };
-    Evidence::new(nothing(), nothing(), vec![log])
+    Evidence::new(nothing(), nothing(), vec![log], Vec::new())
 }
 
 /// The log in the trial's directory.

@@ -16,7 +16,7 @@ use hypocenter_program::{Program, Scope, StateOptions, task_methods};
 
 use crate::args::{ExploreArgs, ExploreFaults, KeyChoice};
 use crate::commands::scan::prefixes;
-use crate::config::Config;
+use crate::config::{Config, KnownConfig};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::local::Ready;
@@ -96,6 +96,8 @@ fn asked(args: &ExploreArgs) -> Result<Request, Failure> {
         trials: args.trials,
         normal_runs: args.normal_runs,
         replays: args.replays,
+        neighbours: args.neighbours,
+        known: config.explore.known.into_iter().map(|it| it.into_inner()).collect(),
     };
     let plan = Plan { seed: args.seed, ..Plan::default() };
     let request = chosen.request(VERB, &args.target, plan, args.trials.max(2));
@@ -151,7 +153,7 @@ fn plan_of(request: &Request, tasks: Vec<TaskMethod>) -> Plan {
     Plan {
         seed: request.seed,
         nodes: request.plan.nodes.clone(),
-        record: Record { tasks, lossless: true, ..Record::default() },
+        record: Record { tasks, dump: true, lossless: true, ..Record::default() },
         ..Plan::default()
     }
 }
@@ -168,6 +170,7 @@ fn settings(request: &Request, what: &ExploreRequest, target: &Target) -> Result
         level,
     }];
     let clients = request.workload.client.iter();
+    let known = what.known.iter().map(KnownConfig::read).collect::<Result<_, _>>();
     Ok(Settings {
         workload: request.workload.name.clone(),
         clients: clients
@@ -185,6 +188,8 @@ fn settings(request: &Request, what: &ExploreRequest, target: &Target) -> Result
         normal_runs: what.normal_runs,
         replays: what.replays,
         replayed_findings: REPLAYED_FINDINGS_MAX,
+        neighbours: what.neighbours,
+        known: known.map_err(Failure::usage)?,
     })
 }
 

@@ -155,6 +155,12 @@ fn failure(out: &mut String, project: &Project) {
         "# What says that it happened: log, text, regex, stack, exit, file, junit or command; all, any and not combine".to_owned(),
         "# them, as in { all = [{ exit = \"failed\" }, { not = { log = \"recovered\" } }] }.".to_owned(),
         format!("#oracle = {oracle}"),
+        String::new(),
+        "# A finding of `hypocenter explore` that is known, and not to be reported again: the call as for `inject`, or a".to_owned(),
+        "# method on its stack; a fault (exception or delay) narrows it.".to_owned(),
+        "#[[explore.known]]".to_owned(),
+        "#site = \"Acceptor.run -> ServerSocket.accept\"".to_owned(),
+        "#why = \"reported as ACME-7\"".to_owned(),
     ];
     *out += &(lines.join("\n") + "\n");
 }

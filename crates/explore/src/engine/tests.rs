@@ -50,6 +50,8 @@ fn settings(policy: Policy) -> Settings {
         normal_runs: 2,
         replays: 2,
         replayed_findings: 5,
+        neighbours: 0,
+        known: Vec::new(),
     }
 }
 
@@ -94,16 +96,16 @@ fn client(name: &str, well: bool) -> ProcessOutcome {
 
 /// The outcome of a plan whose candidate of this number happened.
 fn outcome(plan: &Plan, injected: Option<usize>, well: bool) -> Outcome {
-    let result = |number: usize, node: &Option<String>| match injected {
+    let result = |number: usize, when: &Guard| match injected {
         Some(it) if it == number => CandidateResult::Injected(Injection {
             jvm: 0,
-            node: node.clone().unwrap_or("n1".into()),
+            node: when.node.clone().unwrap_or("n1".into()),
             thread: "t".into(),
             occurrence: 4,
             at_ms: 1.0,
             times: 1,
             threw: None,
-            state: None,
+            state: when.state.clone().filter(|it| it != "none"),
             stack_hash: 1,
             stack: Vec::new(),
         }),
@@ -114,7 +116,7 @@ fn outcome(plan: &Plan, injected: Option<usize>, well: bool) -> Outcome {
         site: it.site.clone(),
         fault: it.fault.clone(),
         hits: 1,
-        result: result(number, &it.when.node),
+        result: result(number, &it.when),
     });
     Outcome {
         version: FORMAT_VERSION,
@@ -311,6 +313,42 @@ fn what_breaks_other_clients_is_found_replayed_and_told_with_its_rate() {
     assert_eq!(verdict.standing, Standing::Done);
 }
 
+/// The fault matters in the second state of n1 whichever of its two calls fails, at the first moment alone.
+#[test]
+fn a_finding_that_repeats_is_compared_with_the_same_call_and_the_same_state() {
+    let both = || digest(&[("n1", "a.A.run#0", 0, 9), ("n1", "a.A.run#1", 1, 9), ("n1", "a.A.run#1", 2, 1)]);
+    let settings = Settings { trials: 2, neighbours: 2, replays: 1, ..settings(Policy::Bsrr) };
+    let mut engine = Explore::new(catalogue(), settings);
+    let mut compared = Vec::new();
+    campaign(&mut engine, |plan| {
+        let Some(first) = plan.candidates.first() else { return (outcome(plan, None, true), both()) };
+        let when = &first.when;
+        let is_bad = when.state.as_deref() == Some("a.A.run#1") && !matches!(when.occurrence, Some(3 | 5));
+        if let Some(it) = when.occurrence {
+            compared.push((first.site.method.clone(), it));
+        }
+        (outcome(plan, Some(0), !is_bad), both())
+    });
+    let of = |method: &str, occurrence| (method.to_owned(), occurrence);
+    assert_eq!(compared, [of("step1", 4), of("step1", 5), of("step1", 3), of("step2", 1)]);
+    let verdict = engine.verdict();
+    let [finding] = verdict.findings.as_slice() else { panic!("one: {:#?}", verdict.findings) };
+    assert_eq!((finding.neighbours.same_site, finding.neighbours.same_state), ((0, 2), (1, 1)));
+    assert_eq!(verdict.standing, Standing::Done);
+}
+
+#[test]
+fn what_is_known_is_told_as_such_and_not_replayed() {
+    let known = Known { site: None, stack: None, fault: None, why: "ACME-7".into() };
+    let settings = Settings { trials: 3, known: vec![known], ..settings(Policy::Bsrr) };
+    let mut engine = Explore::new(catalogue(), settings);
+    let story = campaign(&mut engine, |plan| (outcome(plan, Some(0), plan.candidates.is_empty()), normal()));
+    assert_eq!(story.len(), 2 + 3, "no replays");
+    let verdict = engine.verdict();
+    assert!(verdict.findings.iter().any(|it| it.severity.is_suspicious()), "{:#?}", verdict.findings);
+    assert!(verdict.findings.iter().all(|it| it.known.as_deref() == Some("ACME-7") && !it.is_suspicious()));
+}
+
 #[test]
 fn runs_without_a_fault_that_go_wrong_end_the_campaign_before_it_begins() {
     let mut engine = Explore::new(catalogue(), settings(Policy::Bsrr));
@@ -331,39 +369,92 @@ fn a_run_without_requests_leaves_nothing_to_inject() {
     assert_eq!(engine.verdict().standing, Standing::NothingToInject);
 }
 
-/// Told the same again, a fresh engine asks for the same and comes to the same, also with trials side by side.
-#[test]
-fn a_campaign_that_is_resumed_comes_to_the_same() {
-    for policy in Policy::ALL {
-        let mut engine = Explore::new(catalogue(), settings(policy));
-        let mut again = Explore::new(catalogue(), settings(policy));
+/// What a campaign asked for and was told, as its journal has it: text.
+#[derive(Default)]
+struct Recorded {
+    lines: Vec<Line>,
+}
+
+enum Line {
+    Asked(usize, String),
+    Told(JobId, String, String),
+}
+
+impl Recorded {
+    fn asked(&mut self, room: usize, jobs: &[Job]) {
+        self.lines.push(Line::Asked(room, serde_json::to_string(jobs).unwrap()));
+    }
+
+    fn told(&mut self, id: JobId, outcome: &Outcome, digest: &Digest) {
+        let (outcome, digest) =
+            (serde_json::to_string(outcome).unwrap(), serde_json::to_string(digest).unwrap());
+        self.lines.push(Line::Told(id, outcome, digest));
+    }
+
+    /// Plays the first lines into a fresh engine, which must ask for the same; what is in flight then.
+    fn play(&self, engine: &mut Explore, until: usize) -> Vec<Job> {
         let mut open: Vec<Job> = Vec::new();
-        let mut turns = 0;
-        loop {
-            turns += 1;
-            assert!(turns < 1000, "{policy} goes on for ever");
-            let room = 2 - open.len();
-            let asked = engine.next(room);
-            if let Next::Start(jobs) = &asked {
-                // Only what is asked for is in the journal.
-                assert_eq!(again.next(room), asked, "{policy}");
-                let written = serde_json::to_string(jobs).unwrap();
-                assert_eq!(&serde_json::from_str::<Vec<Job>>(&written).unwrap(), jobs, "{policy}");
-                open.extend(jobs.clone());
-                continue;
-            }
-            if open.is_empty() {
-                break;
-            }
-            let job = open.remove(turns % open.len());
-            let plan = plan_of(&job);
-            let hit = (!plan.candidates.is_empty() && turns % 5 != 0).then_some(0);
-            let outcome = outcome(plan, hit, turns % 7 != 0 || plan.candidates.is_empty());
-            for it in [&mut engine, &mut again] {
-                it.tell(job.id, Some(&outcome), normal());
+        for line in &self.lines[..until] {
+            match line {
+                Line::Asked(room, jobs) => {
+                    let jobs: Vec<Job> = serde_json::from_str(jobs).unwrap();
+                    assert_eq!(engine.next(*room), Next::Start(jobs.clone()));
+                    open.extend(jobs);
+                }
+                Line::Told(id, outcome, digest) => {
+                    open.retain(|it| it.id != *id);
+                    let outcome: Outcome = serde_json::from_str(outcome).unwrap();
+                    engine.tell(*id, Some(&outcome), serde_json::from_str(digest).unwrap());
+                }
             }
         }
-        assert_eq!(engine.verdict(), again.verdict(), "{policy}");
-        assert_ne!(engine.verdict().standing, Standing::Going, "{policy}");
+        open
+    }
+}
+
+/// Two trials at a time; what comes of a job, and which of two ends first, follows from the job alone.
+fn two_at_a_time(engine: &mut Explore, mut open: Vec<Job>, recorded: &mut Recorded) {
+    for _ in 0..1000 {
+        let room = 2 - open.len();
+        if room > 0 {
+            match engine.next(room) {
+                Next::Start(jobs) => {
+                    recorded.asked(room, &jobs);
+                    open.extend(jobs);
+                    continue;
+                }
+                Next::Done => return,
+                Next::Wait => {}
+            }
+        }
+        open.sort_by_key(|it| hash::word(it.id.0, 7));
+        let job = open.remove(0);
+        let drawn = hash::word(job.id.0, 1);
+        let plan = plan_of(&job);
+        let hit = (!plan.candidates.is_empty() && !drawn.is_multiple_of(5)).then_some(0);
+        let outcome = outcome(plan, hit, !drawn.is_multiple_of(2) || plan.candidates.is_empty());
+        recorded.told(job.id, &outcome, &normal());
+        engine.tell(job.id, Some(&outcome), normal());
+    }
+    panic!("it goes on for ever");
+}
+
+/// Wherever a campaign is cut, one that is resumed from what was recorded ends as one that was left alone.
+#[test]
+fn a_campaign_that_is_cut_anywhere_and_resumed_comes_to_the_same() {
+    for policy in Policy::ALL {
+        let fresh = || Explore::new(catalogue(), Settings { neighbours: 1, trials: 12, ..settings(policy) });
+        let mut alone = fresh();
+        let mut recorded = Recorded::default();
+        two_at_a_time(&mut alone, Vec::new(), &mut recorded);
+        let verdict = alone.verdict();
+        assert_ne!(verdict.standing, Standing::Going, "{policy}");
+        assert!(verdict.findings.iter().any(Finding::is_suspicious), "{policy}");
+        for cut in 0..=recorded.lines.len() {
+            let mut resumed = fresh();
+            let open = recorded.play(&mut resumed, cut);
+            two_at_a_time(&mut resumed, open, &mut Recorded::default());
+            assert_eq!(resumed.verdict(), verdict, "{policy}, cut after line {cut}");
+        }
     }
 }

@@ -115,8 +115,8 @@ impl Engine for Narrated {
                     .any(|it| matches!(it.result, hypocenter_plan::CandidateResult::Injected(_)));
                 let what = match (outcome.candidates.is_empty(), injected) {
                     (true, _) => format!("no fault, {requests} requests, the workload {}", outcome.end),
-                    (false, true) => format!("replay, the workload {}", outcome.end),
-                    (false, false) => "replay, and its fault was not reached".to_owned(),
+                    (false, true) => format!("replay or comparison, the workload {}", outcome.end),
+                    (false, false) => "replay or comparison, and its fault was not reached".to_owned(),
                 };
                 let seconds = self.begun.elapsed().as_secs_f64();
                 screen::line("run", &format!("{id}: {what} {DIM}{seconds:.0} s{DIM:#}"));

@@ -24,6 +24,8 @@ struct Document<'v> {
     standing: &'v Standing,
     /// What somebody should look at.
     findings: Vec<FindingDocument<'v>>,
+    /// What would be, and is known.
+    known: Vec<FindingDocument<'v>>,
     /// What the fault explains, or does not say much.
     expected: Vec<FindingDocument<'v>>,
     seconds: f64,
@@ -47,6 +49,11 @@ struct FindingDocument<'v> {
     first_trial: u64,
     trials: usize,
     rate: Rate,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    known: Option<&'v str>,
+    same_site: Rate,
+    same_state: Rate,
+    matters: Option<&'static str>,
     replay: String,
 }
 
@@ -54,6 +61,10 @@ struct FindingDocument<'v> {
 struct Rate {
     hits: u64,
     runs: u64,
+}
+
+fn rate((hits, runs): (u64, u64)) -> Rate {
+    Rate { hits, runs }
 }
 
 fn document<'v>(finding: &'v Finding, campaign: &str) -> Option<FindingDocument<'v>> {
@@ -74,7 +85,11 @@ fn document<'v>(finding: &'v Finding, campaign: &str) -> Option<FindingDocument<
         state: finding.injected.at.state.as_deref(),
         first_trial: finding.first_trial,
         trials: finding.trials.len(),
-        rate: Rate { hits: finding.rate.0, runs: finding.rate.1 },
+        rate: rate(finding.rate),
+        known: finding.known.as_deref(),
+        same_site: rate(finding.neighbours.same_site),
+        same_state: rate(finding.neighbours.same_state),
+        matters: finding.neighbours.what_matters(),
         replay: replay(finding, campaign),
     })
 }
@@ -87,9 +102,16 @@ fn replay(finding: &Finding, campaign: &str) -> String {
 pub fn finish(verdict: &Verdict, directory: &Path, took: Duration, json: bool) -> Result<ExitCode, Failure> {
     let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (suspicious, expected): (Vec<&Finding>, Vec<&Finding>) =
-        verdict.findings.iter().partition(|it| it.severity.is_suspicious());
+        verdict.findings.iter().partition(|it| it.is_suspicious());
+    let (known, expected): (Vec<&Finding>, Vec<&Finding>) =
+        expected.into_iter().partition(|it| it.severity.is_suspicious());
     screen::gap();
     suspicious.iter().for_each(|it| show(it, &name));
+    for it in &known {
+        let why = it.known.as_deref().unwrap_or_default();
+        let what = format!("{}: {why}, in {} trials", fault(&it.injected), it.trials.len());
+        screen::line("known", &screen::clean(&what));
+    }
     let trials = verdict.trials.len();
     screen::line(
         "done",
@@ -141,6 +163,7 @@ pub fn finish(verdict: &Verdict, directory: &Path, took: Duration, json: bool) -
             refused: verdict.refused,
             standing: &verdict.standing,
             findings: suspicious.iter().filter_map(|it| document(it, &name)).collect(),
+            known: known.iter().filter_map(|it| document(it, &name)).collect(),
             expected: expected.iter().filter_map(|it| document(it, &name)).collect(),
             seconds: took.as_secs_f64(),
             tried: &verdict.trials,
@@ -167,6 +190,14 @@ fn show(finding: &Finding, name: &str) {
         "seen",
         &format!("in {trials} trials, first in {}, {hits} of {runs} replays", finding.first_trial),
     );
+    if let Some(matters) = finding.neighbours.what_matters() {
+        let ((site, of_site), (state, of_state)) =
+            (finding.neighbours.same_site, finding.neighbours.same_state);
+        let counts = format!(
+            "the same call at other moments {site} of {of_site}, other calls in the same state {state} of {of_state}"
+        );
+        screen::line("compared", &format!("{matters} ({counts})"));
+    }
     screen::line("replay", &replay(finding, name));
     screen::gap();
 }
