@@ -64,9 +64,6 @@ pub struct AllArgs {
 
 pub fn run(args: &AllArgs) -> Result<Verdict> {
     let file = root().join("eval/RESULTS.md");
-    let before =
-        if file.is_file() { fs::read_to_string(&file).map_err(Failure::file(&file))? } else { String::new() };
-    let mut known = sections(&before);
     let own = std::env::current_exe()
         .map_err(|error| Failure::new(format!("this program has no path: {error}")))?;
     let mut is_good = true;
@@ -97,6 +94,12 @@ pub fn run(args: &AllArgs) -> Result<Verdict> {
         let minutes = started.elapsed().as_secs_f64() / 60.0;
         let _ = writeln!(section, "{minutes:.1} minutes, {}", output.status);
         let _ = write!(section, "\n```text\n{}\n```\n", printed.trim_end());
+        // Read when it is written: others may run other evaluations meanwhile.
+        let mut known = if file.is_file() {
+            sections(&fs::read_to_string(&file).map_err(Failure::file(&file))?)
+        } else {
+            Vec::new()
+        };
         known.retain(|it| it.0 != *name);
         known.push(((*name).to_owned(), section));
         // After each, so that what was printed is not lost with what comes after it.
