@@ -471,7 +471,7 @@ impl Reproduce {
             // Without what was kept, the second fault has not been tried.
             Some(_) if kept_now.len() < kept => {}
             Some((pick, _)) => level.search.failed(*pick, shown.iter().copied()),
-            None => level.search.missed(),
+            None => level.search.missed(&picks),
         }
         // By their numbers at the first level, where all are.
         let shown: Vec<u32> =

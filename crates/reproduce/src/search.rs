@@ -4,7 +4,8 @@
 //! that what no round has shown yet comes first; the priority of a choice is `F = min (L + I)` over the observables that it leads
 //! to, `L` being its distance in the causal graph; of its instances the one comes first that is nearest, in the log, to the
 //! observable that gave the minimum. Smaller is better throughout. The first ones, as many as the window is wide, are tried
-//! together: whichever is reached first happens. A round in which nothing happened doubles the window and teaches nothing.
+//! together: whichever is reached first happens. A round in which nothing happened doubles the window and changes no priority; what
+//! was not reached in several of them is given up.
 //!
 //! Past the paper:
 //! - How near to the observable, in the log, a site is executed at all counts as well, by the logarithm of the entries
@@ -32,6 +33,9 @@ const MARGIN: u64 = 2;
 const BESIDE: usize = 64;
 /// How many instances of a site are kept in order for an observable at first; when they are used up, more are.
 const NEAREST_KEPT: usize = 32;
+/// After how many rounds without any fault what was not reached in them is given up: what only some runs do is worth some rounds,
+/// and what is left in the end must not use up the budget.
+const MISSES_MAX: u32 = 5;
 /// How many instances of a site the strategies with a limit try.
 const INSTANCES_LIMIT: usize = 3;
 
@@ -71,6 +75,8 @@ pub struct Search {
     /// For each choice whether it can be done at all.
     possible: Vec<bool>,
     tried: FxHashSet<Pick>,
+    /// In how many rounds without any fault a pick was not reached.
+    missed: FxHashMap<Pick, u32>,
     /// Stacks with which a choice was tried.
     tried_stacks: FxHashSet<(u32, u64)>,
     window: usize,
@@ -101,6 +107,7 @@ impl Search {
             failed: vec![0; space.instances.len()],
             possible: vec![true; space.choices.len()],
             tried: FxHashSet::default(),
+            missed: FxHashMap::default(),
             tried_stacks: FxHashSet::default(),
             window: options.window.max(1),
             nearest: RefCell::default(),
@@ -178,9 +185,16 @@ impl Search {
         self.tried_stacks.insert((pick.choice, stack));
     }
 
-    /// Nothing happened in a round.
-    pub fn missed(&mut self) {
+    /// Nothing happened in a round, although any of these might have.
+    pub fn missed(&mut self, picks: &[Pick]) {
         self.window = self.window.saturating_mul(2);
+        for &pick in picks {
+            let times = self.missed.entry(pick).or_default();
+            *times += 1;
+            if *times == MISSES_MAX {
+                self.tried.insert(pick);
+            }
+        }
     }
 
     /// How many choices turned out to be impossible.
@@ -416,7 +430,7 @@ mod tests {
         // The third is much farther than the first, so it has to wait until nothing nearer is reached.
         let mut full = search(Strategy::Full, 10);
         assert_eq!(pairs(&full.next(&[])), [(0, 1), (1, 1)]);
-        full.missed();
+        full.missed(&[]);
         assert_eq!(pairs(&full.next(&[])), [(0, 1), (1, 1), (2, 0)]);
     }
 
@@ -465,7 +479,7 @@ mod tests {
     fn a_round_without_a_fault_doubles_the_window_and_teaches_nothing() {
         let mut search = search(Strategy::Full, 1);
         let before = search.next(&[]);
-        search.missed();
+        search.missed(&[]);
         assert_eq!(search.window(), 2);
         assert_eq!(search.next(&[])[..1], before[..]);
         assert_eq!(search.next(&[]).len(), 2);
@@ -525,6 +539,20 @@ mod tests {
             }
             let least = if strategy == Strategy::Stacktrace { 1 } else { 7 - 2 };
             assert!(seen.len() >= least, "{strategy}: {}", seen.len());
+        }
+    }
+
+    #[test]
+    fn what_is_never_reached_does_not_use_up_the_budget() {
+        for strategy in Strategy::ALL {
+            let mut search = search(strategy, 1);
+            let all = (0..).take_while(|_| {
+                let picks = search.next(&[]);
+                search.missed(&picks);
+                !picks.is_empty()
+            });
+            assert!((4..100).contains(&all.count()), "{strategy}");
+            assert_eq!(search.next(&[]), []);
         }
     }
 }
