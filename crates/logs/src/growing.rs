@@ -21,8 +21,9 @@ pub struct GrowingLog {
     bytes: Option<Vec<u8>>,
     /// None until no further line can give another.
     layout: Option<Layout>,
-    /// How long the text must be before the layout is looked for again.
-    look_bytes: usize,
+    /// How many lines the text has, and how many it must have before the layout is looked for again.
+    lines: usize,
+    look_lines: usize,
     scan: Scan,
     /// Whether it is of no use to read on before the end.
     is_left: bool,
@@ -30,8 +31,6 @@ pub struct GrowingLog {
 
 /// A line that gets longer is not waited for.
 const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// The shortest text in which a layout is looked for.
-const LOOK_BYTES_MIN: usize = 32 * 1024;
 
 impl Default for GrowingLog {
     fn default() -> Self {
@@ -41,7 +40,8 @@ impl Default for GrowingLog {
             text: String::new(),
             bytes: None,
             layout: None,
-            look_bytes: LOOK_BYTES_MIN,
+            lines: 0,
+            look_lines: known::SETTLED_LINES,
             scan: Scan::new(Vec::new(), Clock::default(), 1),
             is_left: false,
         }
@@ -76,6 +76,7 @@ impl GrowingLog {
             bytes.extend_from_slice(&self.pending[..whole]);
         }
         self.pending.drain(..whole);
+        self.lines += memchr::memchr_iter(b'\n', &self.text.as_bytes()[from..]).count();
         self.find();
     }
 
@@ -109,9 +110,9 @@ impl GrowingLog {
     }
 
     fn find(&mut self) {
-        if self.layout.is_none() && self.text.len() >= self.look_bytes {
+        if self.layout.is_none() && self.lines >= self.look_lines {
             // As much again, so that looking at it all again costs no more than twice.
-            self.look_bytes = 2 * self.text.len();
+            self.look_lines = 2 * self.lines;
             match known::detect_begun(&self.text) {
                 Some(Ok(layout)) => self.layout = Some(layout),
                 Some(Err(_)) => self.leave(),
