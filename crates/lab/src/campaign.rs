@@ -135,6 +135,9 @@ impl Campaign<'_> {
                         Next::Done => stop = Some(Ok(Stopped::Done)),
                     }
                 }
+                // A request brings what was told before to the disk with it; where there is none, this does. Were a result lost
+                // in between, the trial's own outcome would give it again.
+                journal.sync()?;
                 if open.is_empty() {
                     return stop.unwrap_or(Err(LabError::Stuck));
                 }
@@ -151,7 +154,7 @@ impl Campaign<'_> {
                             why: format!("a digest is no JSON: {error}"),
                         })?;
                         let entry = Entry::Told { id: job.id, outcome: outcome.map(Box::new), digest: value };
-                        journal.append(&entry)?;
+                        journal.note(&entry)?;
                         let Entry::Told { outcome, .. } = entry else { unreachable!("made above") };
                         progress.ended(&job, outcome.as_deref());
                         engine.tell(job.id, outcome.as_deref(), digest);

@@ -140,3 +140,86 @@ impl Followed {
         here.ok() == there.ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::{Condvar, Mutex};
+
+    use super::*;
+
+    /// How long something may take that happens at once.
+    const SOON: Duration = Duration::from_secs(60);
+
+    /// What was shown of each file, and how often it began anew.
+    #[derive(Default)]
+    struct Seen {
+        files: Mutex<BTreeMap<String, (Vec<u8>, usize)>>,
+        more: Condvar,
+    }
+
+    impl Seen {
+        fn see(&self, path: &str, at: u64, bytes: &[u8]) {
+            let mut files = self.files.lock().unwrap();
+            let (seen, begun) = files.entry(path.to_owned()).or_default();
+            if at == 0 {
+                seen.clear();
+                *begun += 1;
+            }
+            assert_eq!(seen.len() as u64, at, "{path} comes in order");
+            seen.extend_from_slice(bytes);
+            self.more.notify_all();
+        }
+
+        /// Waits until a file was shown as it is now.
+        fn wait(&self, path: &str, expected: &[u8], begun: usize) {
+            let is_open = |files: &mut BTreeMap<String, (Vec<u8>, usize)>| {
+                files.get(path).is_none_or(|it| it.0 != expected || it.1 != begun)
+            };
+            let (files, timeout) =
+                self.more.wait_timeout_while(self.files.lock().unwrap(), SOON, is_open).unwrap();
+            assert!(!timeout.timed_out(), "{path}: {:?}", files.get(path));
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_shown_while_the_trial_runs() {
+        let directory = tempfile::tempdir().unwrap();
+        let (logs, own) = (directory.path().join("logs"), directory.path().join("dir/own.log"));
+        let seen = Seen::default();
+        let more = |it: &Path| vec![it.join("dir/own.log"), it.join("dir/pipe"), it.join("dir/none")];
+        let mut see = |path: &str, at, bytes: &[u8]| seen.see(path, at, bytes);
+        let result = beside(directory.path(), &more, &mut see, || {
+            fs::create_dir_all(&logs).unwrap();
+            fs::create_dir_all(own.parent().unwrap()).unwrap();
+            // Nobody will ever write to it.
+            let pipe = directory.path().join("dir/pipe");
+            rustix::fs::mknodat(rustix::fs::CWD, pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+            let mut printed = File::create(logs.join("n.stdout.log")).unwrap();
+            let mut expected = Vec::new();
+            // More than one piece, and then bits of lines.
+            for piece in [&b"x".repeat(3 * PIECE_BYTES + 1)[..], b"a line", b" and its end\n", b"\xff"] {
+                printed.write_all(piece).unwrap();
+                expected.extend_from_slice(piece);
+                seen.wait("logs/n.stdout.log", &expected, 1);
+            }
+            fs::write(&own, "first\nsecond\n").unwrap();
+            seen.wait("dir/own.log", b"first\nsecond\n", 1);
+            // Cut, and written again.
+            File::options().write(true).truncate(true).open(&own).unwrap().write_all(b"third\n").unwrap();
+            seen.wait("dir/own.log", b"third\n", 2);
+            // Put aside, with another in its place.
+            fs::rename(&own, own.with_extension("1")).unwrap();
+            fs::write(&own, "a fourth line\n").unwrap();
+            seen.wait("dir/own.log", b"a fourth line\n", 3);
+            7
+        });
+        assert_eq!(result, 7);
+    }
+
+    #[test]
+    fn a_trial_without_a_directory_is_none_of_its_business() {
+        let mut see = |_: &str, _, _: &[u8]| panic!("there is nothing to see");
+        assert_eq!(beside(Path::new("/nowhere"), &|_| Vec::new(), &mut see, || 1), 1);
+    }
+}

@@ -1,4 +1,4 @@
-//! The ordered journal of a campaign (`results.jsonl`): what was asked and told, a line each, synced as it is written.
+//! The ordered journal of a campaign (`results.jsonl`): what was asked and told, a line each, synced before the campaign goes on.
 //!
 //! The first line says whose journal it is. A line that a dying tool left half-written has no line end; it is cut off
 //! when the campaign is resumed, and what it was about is done again.
@@ -58,6 +58,8 @@ pub enum Entry {
 pub struct Journal {
     file: File,
     path: PathBuf,
+    /// Whether something was written that may not be on the disk.
+    is_noted: bool,
 }
 
 impl Journal {
@@ -111,10 +113,11 @@ impl Journal {
         };
         drop(reader);
         file.set_len(good).map_err(&error)?;
-        let mut journal = Journal { file, path: path.to_owned() };
+        let mut journal = Journal { file, path: path.to_owned(), is_noted: false };
         journal.file.seek(SeekFrom::End(0)).map_err(&error)?;
         if number == 0 {
             journal.line(head)?;
+            journal.sync()?;
         }
         Ok((journal, cut))
     }
@@ -146,16 +149,31 @@ impl Journal {
         })
     }
 
-    /// Adds an entry; it is on the disk when this returns.
+    /// Adds an entry; it is on the disk when this returns, and so is all that was noted before.
     pub fn append(&mut self, entry: &Entry) -> Result<(), LabError> {
+        self.line(entry)?;
+        self.sync()
+    }
+
+    /// Adds an entry that outlives this process at once, and the machine from the next [`Journal::sync`] on.
+    pub fn note(&mut self, entry: &Entry) -> Result<(), LabError> {
         self.line(entry)
     }
 
+    /// Brings what was noted to the disk.
+    pub fn sync(&mut self) -> Result<(), LabError> {
+        if self.is_noted {
+            self.file.sync_data().map_err(Journal::error(&self.path))?;
+            self.is_noted = false;
+        }
+        Ok(())
+    }
+
     fn line(&mut self, value: &impl Serialize) -> Result<(), LabError> {
-        let error = Journal::error(&self.path);
         let mut line = serde_json::to_vec(value).expect("a journal's line is always JSON");
         line.push(b'\n');
-        self.file.write_all(&line).and_then(|()| self.file.sync_data()).map_err(error)
+        self.is_noted = true;
+        self.file.write_all(&line).map_err(Journal::error(&self.path))
     }
 }
 

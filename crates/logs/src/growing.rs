@@ -21,8 +21,9 @@ pub struct GrowingLog {
     bytes: Option<Vec<u8>>,
     /// None until no further line can give another.
     layout: Option<Layout>,
-    /// How long the text must be before the layout is looked for again.
-    look_bytes: usize,
+    /// How many lines the text has, and how many it must have before the layout is looked for again.
+    lines: usize,
+    look_lines: usize,
     scan: Scan,
     /// Whether it is of no use to read on before the end.
     is_left: bool,
@@ -30,8 +31,6 @@ pub struct GrowingLog {
 
 /// A line that gets longer is not waited for.
 const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// The shortest text in which a layout is looked for.
-const LOOK_BYTES_MIN: usize = 32 * 1024;
 
 impl Default for GrowingLog {
     fn default() -> Self {
@@ -41,7 +40,8 @@ impl Default for GrowingLog {
             text: String::new(),
             bytes: None,
             layout: None,
-            look_bytes: LOOK_BYTES_MIN,
+            lines: 0,
+            look_lines: known::SETTLED_LINES,
             scan: Scan::new(Vec::new(), Clock::default(), 1),
             is_left: false,
         }
@@ -76,6 +76,7 @@ impl GrowingLog {
             bytes.extend_from_slice(&self.pending[..whole]);
         }
         self.pending.drain(..whole);
+        self.lines += memchr::memchr_iter(b'\n', &self.text.as_bytes()[from..]).count();
         self.find();
     }
 
@@ -109,9 +110,9 @@ impl GrowingLog {
     }
 
     fn find(&mut self) {
-        if self.layout.is_none() && self.text.len() >= self.look_bytes {
+        if self.layout.is_none() && self.lines >= self.look_lines {
             // As much again, so that looking at it all again costs no more than twice.
-            self.look_bytes = 2 * self.text.len();
+            self.look_lines = 2 * self.lines;
             match known::detect_begun(&self.text) {
                 Some(Ok(layout)) => self.layout = Some(layout),
                 Some(Err(_)) => self.leave(),
@@ -134,5 +135,148 @@ impl GrowingLog {
     /// Gives up reading before the end, and the memory with it.
     fn leave(&mut self) {
         *self = GrowingLog { is_left: true, ..GrowingLog::default() };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Adds the bytes cut into pieces of these lengths, in turn, up to `until`, and ends with all; whether what was read before
+    /// the end was of use.
+    fn check(bytes: &[u8], whole: &Result<Log, LogError>, pieces: &[usize], until: usize) -> bool {
+        let mut growing = GrowingLog::default();
+        let mut entries = 0;
+        let mut rest = &bytes[..until];
+        for length in pieces.iter().cycle() {
+            if rest.is_empty() {
+                break;
+            }
+            let (piece, behind) = rest.split_at(rest.len().min(*length));
+            growing.add(piece);
+            rest = behind;
+            for it in growing.entries_from(entries) {
+                let expected = whole.as_ref().expect("it has entries").entry(entries);
+                assert_eq!(Some(it), expected);
+                entries += 1;
+            }
+        }
+        let (log, is_begun) = growing.finish(bytes);
+        assert!(is_begun || entries == 0);
+        match (log, whole) {
+            (Ok(log), Ok(whole)) => {
+                assert!(log.entries().eq(whole.entries()), "the entries are the same");
+                assert_eq!((log.header(), log.footer()), (whole.header(), whole.footer()));
+                assert_eq!(log.layout().pattern(), whole.layout().pattern());
+                assert_eq!((log.lines(), log.warnings()), (whole.lines(), whole.warnings()));
+            }
+            (log, whole) => {
+                assert_eq!(log.map(drop).map_err(|it| show(&it)), whole.as_ref().map(drop).map_err(show))
+            }
+        }
+        is_begun
+    }
+
+    fn show(error: &LogError) -> String {
+        error.to_string()
+    }
+
+    /// Each group has a layout of its own, or none.
+    const LINES: &[&[&[u8]]] = &[
+        &[
+            b"2021-07-28 13:31:16,997 [myid:] - INFO  [main:A@1] - here\n",
+            b"2021-07-28 13:31:17,001 [myid:1] - WARN  [t:1:B$C@22] - th\xc3\xa9re\r\n",
+            b".2021-07-28 13:31:16,997 [myid:] - INFO  [main:A@1] - \xe2\x82\xac\xff\n",
+            b"glued2021-07-28 13:31:16,997 [myid:] - INFO  [main:A@1] - on\n",
+            b"\x1b[32m2021-07-28 13:31:16,997 [myid:] - INFO  [main:A@1] - green\x1b[0;39m\n",
+        ],
+        &[
+            b"Jul 29, 2015 5:41:44 PM a.B run\n",
+            b"INFO: in two lines\n",
+            b"Jul 29, 2015 5:41:45 PM a.B run\nWARNING: x\n",
+        ],
+        &[b"23:59:59.001 [main] INFO  a.B - late\n", b"00:00:01.001 [main] INFO  a.B - early\n"],
+        &[
+            b"[2021-07-28 13:31:16,997] INFO tailed (a.B)\n",
+            b"[2021-07-28 13:31:16,997] WARN in two\nlines (a.B)\n",
+        ],
+        &[b"nobody\n", b"knows\n", b" this\n"],
+    ];
+    const NOISE: &[&[u8]] = &[
+        b"\tat a.B.c(B.java:1)\n",
+        b"java.io.IOException: x\n",
+        b"Caused by: a.XException: x\r\n",
+        b"and more",
+        b"\n",
+        b"Time: 1.2\n",
+        b"OK (1 test)\n",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn pieces_give_what_the_whole_gives(
+            group in prop::sample::select(LINES),
+            before in prop::sample::select(&[0_usize, 3, 1100]),
+            picks in prop::collection::vec((0_usize..50, 0_usize..40), 1300..1500),
+            pieces in prop::collection::vec(1_usize..9000, 1..40),
+            until in 0.5_f64..=1.0,
+            is_wide in prop::bool::weighted(0.2),
+        ) {
+            let mut bytes = b"no entry\n".repeat(before);
+            for (line, noise) in picks {
+                bytes.extend_from_slice(group[line % group.len()]);
+                bytes.extend_from_slice(NOISE.get(noise).copied().unwrap_or_default());
+            }
+            if is_wide {
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                bytes = [0xff, 0xfe].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect();
+            }
+            let until = (bytes.len() as f64 * until) as usize;
+            let whole = Log::read(&bytes);
+            check(&bytes, &whole, &pieces, until);
+            check(&bytes, &whole, &[bytes.len()], until);
+        }
+    }
+
+    const ENTRY: &[u8] = b"2021-07-28 13:31:16,997 [myid:] - INFO  [main:A@1] - \xe2\x82\xac here\r\n";
+
+    #[test]
+    fn a_cut_may_be_anywhere() {
+        let bytes =
+            [&ENTRY.repeat(1300)[..], b"java.io.IOException: x\n\tat a.B.c(B.java:1)\n", ENTRY, b"Time: 1\n"]
+                .concat();
+        let behind = bytes.len() - 3 * ENTRY.len();
+        let whole = Log::read(&bytes);
+        for cut in behind..bytes.len() {
+            assert!(check(&bytes, &whole, &[cut, 1], bytes.len()), "{cut}");
+        }
+        assert!(check(&bytes, &whole, &[1], bytes.len()));
+    }
+
+    #[test]
+    fn a_file_that_was_begun_anew_is_read_as_it_is() {
+        let mut growing = GrowingLog::default();
+        growing.add(&ENTRY.repeat(2000));
+        assert!(growing.layout().is_some() && growing.entries_from(0).len() == 1999);
+        for anew in [&ENTRY.repeat(1500)[..], &b"x".repeat(ENTRY.len() * 3000), b""] {
+            let mut growing = GrowingLog::default();
+            growing.add(&ENTRY.repeat(2000));
+            let (log, is_begun) = growing.finish(anew);
+            assert!(!is_begun);
+            let expected = Log::read(anew).map(|it| it.len());
+            assert_eq!(log.map(|it| it.len()).map_err(|it| show(&it)), expected.map_err(|it| show(&it)));
+        }
+    }
+
+    #[test]
+    fn what_is_no_log_or_has_no_end_of_line_is_not_kept() {
+        let mut growing = GrowingLog::default();
+        (0..6).for_each(|_| growing.add(&b"x".repeat(1 << 20)));
+        assert!(growing.is_left && growing.pending.capacity() == 0);
+        let (log, is_begun) = growing.finish(&[&b"x".repeat(6 << 20)[..], b"\n", ENTRY].concat());
+        assert_eq!((log.expect("a log").len(), is_begun), (1, false));
     }
 }

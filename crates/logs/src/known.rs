@@ -76,6 +76,8 @@ static KNOWN: LazyLock<Vec<Layout>> = LazyLock::new(|| PATTERNS.map(Layout::know
 
 /// How many lines are looked at before a layout is chosen. While none fits, more are.
 const SAMPLE_LINES: usize = 1000;
+/// After how many lines the layout is known for good, if any of them fits one.
+pub(crate) const SETTLED_LINES: usize = SAMPLE_LINES + 1;
 /// A layout that says more is taken if it fits this share of the lines that the best fits: a few lines of another
 /// appender do not decide.
 const SHARE_PERCENT: usize = 90;

@@ -66,6 +66,6 @@ pub use statements::{How, Statement, StatementId, Statements, Tie};
 pub use stream::{LogReader, ReadError};
 pub use template::{Part, Template};
 pub use tied::{Evidence, Fields, Thread, Tied, TiedEntry, Ties};
-pub use timeline::{Finder, Moment, Place, Timeline};
+pub use timeline::{Finder, Moment, Order, Place, Timeline};
 pub use trace::{Exception, Frame, Relation, Trace};
 pub use warning::Warning;

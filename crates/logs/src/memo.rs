@@ -14,7 +14,7 @@ use crate::statements::{How, StatementId, Statements};
 pub struct Memo {
     /// What was asked for lately, and before that.
     known: [FxHashMap<Box<[u8]>, Known>; 2],
-    /// Bytes of the texts of the first.
+    /// How much the first takes.
     bytes: usize,
     /// The text that is looked up.
     asked: Vec<u8>,
@@ -117,5 +117,88 @@ impl Tying {
         let (tie, looked_at_trace) = statements.tie_by(entry);
         let key = Key::of(entry, tie.ids());
         (Tying { statements: tie.ids().into(), how: tie.how(), key }, looked_at_trace)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::level::Level;
+    use crate::statements::Statement;
+    use crate::template::Template;
+
+    const TRACES: [&str; 3] = [
+        "",
+        "java.io.IOException: x\n\tat a.B.first(B.java:1)\n",
+        "java.io.IOException: x\n\tat a.B.second(B.java:2)\n",
+    ];
+
+    fn statements() -> Statements {
+        let statement = |(id, (method, line, has_exception)): (u32, (&str, u32, bool))| Statement {
+            id: StatementId(id),
+            class: "a.B".to_owned(),
+            method: method.to_owned(),
+            line: Some(line),
+            level: None,
+            template: Template::parse("could not write {}"),
+            has_exception,
+        };
+        let all = [("first", 1, true), ("second", 2, true), ("third", 3, false)];
+        Statements::new((0..).zip(all).map(statement).collect())
+    }
+
+    /// Entries that differ in one thing each.
+    fn entries() -> Vec<Entry<'static>> {
+        let mut all = Vec::new();
+        for message in ["could not write 1", "could not write 2", "something else", ""] {
+            for logger in [None, Some("B"), Some("a.B"), Some("X")] {
+                for (source_line, level) in
+                    [(None, None), (Some(2), Some(Level::Warn)), (Some(9), Some(Level::Info))]
+                {
+                    for rest in TRACES {
+                        all.push(Entry { message, logger, source_line, level, rest, ..Entry::default() });
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn what_is_known_is_what_would_be_found() {
+        let statements = statements();
+        let mut memo = Memo::default();
+        let mut several = 0;
+        // Twice, and the other way round, so that each is asked before and behind each.
+        let entries = entries();
+        for entry in entries.iter().chain(&entries).chain(entries.iter().rev()) {
+            let (expected, _) = Tying::of(entry, &statements);
+            let found = memo.tie(entry, &statements);
+            assert_eq!(
+                (found.statements, found.how, found.key),
+                (expected.statements.clone(), expected.how, expected.key)
+            );
+            several += usize::from(expected.statements.len() == 1 && !entry.rest.is_empty());
+        }
+        assert!(several > 0, "some are told apart by their traces");
+        assert!(memo.known[0].len() < entries.len(), "not all traces are asked for");
+    }
+
+    #[test]
+    fn memory_is_bounded_and_what_is_asked_for_stays() {
+        let statements = statements();
+        let mut memo = Memo::default();
+        let often = "could not write often".to_owned();
+        let key = Tying::of(&Entry { message: &often, ..Entry::default() }, &statements).0.key;
+        for n in 0..20_000 {
+            let message = format!("could not write {n} {}", "x".repeat(3000));
+            for message in [&message, &often] {
+                assert_eq!(memo.tie(&Entry { message, ..Entry::default() }, &statements).key, key);
+            }
+            assert!(memo.bytes <= BYTES_MAX + TEXT_BYTES_MAX);
+        }
+        let kept: usize = memo.known.iter().flat_map(|it| it.keys()).map(|it| it.len()).sum();
+        assert!(kept <= 2 * BYTES_MAX, "{kept}");
+        assert!(memo.known.iter().any(|it| it.keys().any(|it| it.ends_with(often.as_bytes()))));
     }
 }

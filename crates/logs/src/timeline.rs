@@ -4,6 +4,7 @@
 //! that both runs have tie the two together; between two of them, moments are spread evenly.
 
 use std::borrow::Borrow;
+use std::sync::OnceLock;
 
 use crate::comparison::{Comparison, Position};
 use crate::diff::growing;
@@ -32,16 +33,26 @@ pub enum Moment {
 pub struct Timeline {
     /// For each node of the normal run the place behind so many of its entries.
     behind: Vec<Vec<Place>>,
-    /// What to count from at which time: one more than the normal run has entries. Empty if it has no clock.
-    parts: Vec<Part>,
-    /// To find a part by its time.
-    steps: Steps,
+    /// The times of the normal run's entries, in order, and their places. No times if it has no clock.
+    times_ms: Vec<f64>,
+    places: Vec<Place>,
+    /// To find places by time, for who does.
+    by_time: OnceLock<ByTime>,
     /// For each node of the failure and each of its entries, which one it is of all.
     failure_order: Vec<Vec<u32>>,
     /// How many entries the failure has.
     length: usize,
     /// How many entries tie the two runs together.
     ties: usize,
+}
+
+/// Finds places by time.
+#[derive(Clone, Debug)]
+struct ByTime {
+    /// What to count from at which time: one more than the normal run has entries. Empty if it has no clock.
+    parts: Vec<Part>,
+    /// To find a part by its time.
+    steps: Steps,
 }
 
 /// An instance that seems to come after what it should have caused may still have come before: moments are spread evenly,
@@ -59,8 +70,13 @@ impl Timeline {
         normal: &[impl Borrow<Tied>],
         comparison: &Comparison,
     ) -> Timeline {
-        let (failure_order, _) = order(failure);
-        let (order, times_ms) = order(normal);
+        Timeline::along(&Order::of(failure), normal, comparison)
+    }
+
+    /// As above, along a failure whose order is known.
+    pub fn along(failure: &Order, normal: &[impl Borrow<Tied>], comparison: &Comparison) -> Timeline {
+        let failure_order = failure.places.clone();
+        let Order { places: order, times_ms } = Order::of(normal);
         let length = failure_order.iter().map(Vec::len).sum();
         let entries = order.iter().map(Vec::len).sum();
         let of = |order: &[Vec<u32>], it: Position| order[it.node as usize][it.entry as usize];
@@ -74,9 +90,15 @@ impl Timeline {
         let pairs = growing(&pairs);
         let places = places(&pairs, entries, length);
         let behind = order.iter().map(|it| behind(it, &places)).collect();
-        let parts = parts(&times_ms, &places);
-        let steps = Steps::of(times_ms.iter().copied());
-        Timeline { behind, parts, steps, failure_order, length, ties: pairs.len() }
+        Timeline {
+            behind,
+            times_ms,
+            places,
+            by_time: OnceLock::new(),
+            failure_order,
+            length,
+            ties: pairs.len(),
+        }
     }
 
     /// How many entries tie the two runs together. With few, places say little.
@@ -101,12 +123,19 @@ impl Timeline {
 
     /// Whether times of the normal run have a place: its log has a clock.
     pub fn has_times(&self) -> bool {
-        !self.parts.is_empty()
+        !self.times_ms.is_empty()
     }
 
     /// Finds places. It is fastest for times that mostly grow.
     pub fn finder(&self) -> Finder<'_> {
-        Finder { timeline: self, near: 0 }
+        Finder { timeline: self, by_time: self.by_time.get(), near: 0 }
+    }
+
+    fn by_time(&self) -> &ByTime {
+        self.by_time.get_or_init(|| ByTime {
+            parts: parts(&self.times_ms, &self.places),
+            steps: Steps::of(self.times_ms.iter().copied()),
+        })
     }
 }
 
@@ -114,6 +143,7 @@ impl Timeline {
 #[derive(Clone, Debug)]
 pub struct Finder<'t> {
     timeline: &'t Timeline,
+    by_time: Option<&'t ByTime>,
     /// Where the last time was found.
     near: usize,
 }
@@ -134,7 +164,8 @@ impl Finder<'_> {
 
     #[inline]
     fn at(&mut self, ms: f64) -> Option<Place> {
-        let Timeline { parts, steps, .. } = self.timeline;
+        let timeline = self.timeline;
+        let ByTime { parts, steps } = *self.by_time.get_or_insert_with(|| timeline.by_time());
         let is_here = |n: usize| parts[n].from_ms < ms && parts.get(n + 1).is_none_or(|it| ms <= it.from_ms);
         if parts.is_empty() || ms.is_nan() {
             return None;
@@ -177,47 +208,58 @@ fn parts(times_ms: &[f64], places: &[Place]) -> Vec<Part> {
     parts
 }
 
-/// All entries of a run in one order, for each node and entry its number in it; and the times in that order, if the logs
-/// have a clock. Entries of one millisecond are spread evenly over it.
+/// All entries of a run in one order.
 ///
 /// Within a thread the order is that of the log, across threads and nodes that of the clock, and where that does not tell,
 /// that of the log again. Nodes without a clock run side by side, each at its own even pace.
-fn order(run: &[impl Borrow<Tied>]) -> (Vec<Vec<u32>>, Vec<f64>) {
-    let run: Vec<&Tied> = run.iter().map(Borrow::borrow).collect();
-    let has_times =
-        run.iter().all(|it| it.entries().iter().any(|it| it.time_ms.is_some()) || it.entries().is_empty())
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// For each node and entry its number in the order.
+    places: Vec<Vec<u32>>,
+    /// The times in that order, if the logs have a clock. Entries of one millisecond are spread evenly over it.
+    times_ms: Vec<f64>,
+}
+
+impl Order {
+    /// That of a run.
+    pub fn of(run: &[impl Borrow<Tied>]) -> Order {
+        let run: Vec<&Tied> = run.iter().map(Borrow::borrow).collect();
+        let has_times = run
+            .iter()
+            .all(|it| it.entries().iter().any(|it| it.time_ms.is_some()) || it.entries().is_empty())
             && run.iter().any(|it| !it.entries().is_empty());
-    let mut all: Vec<(i64, u32, u32)> = Vec::new();
-    for (node, log) in (0_u32..).zip(&run) {
-        let entries = log.entries();
-        let mut latest = vec![i64::MIN; log.threads().len()];
-        let mut last = entries.iter().find_map(|it| it.time_ms).unwrap_or(0);
-        for (n, it) in (0_u32..).zip(entries) {
-            let time = if has_times {
-                last = it.time_ms.unwrap_or(last);
-                let thread = &mut latest[it.thread as usize];
-                *thread = last.max(*thread);
-                *thread
-            } else {
-                (i64::from(n) << 32) / entries.len() as i64
-            };
-            all.push((time, node, n));
+        let mut all: Vec<(i64, u32, u32)> = Vec::new();
+        for (node, log) in (0_u32..).zip(&run) {
+            let entries = log.entries();
+            let mut latest = vec![i64::MIN; log.threads().len()];
+            let mut last = entries.iter().find_map(|it| it.time_ms).unwrap_or(0);
+            for (n, it) in (0_u32..).zip(entries) {
+                let time = if has_times {
+                    last = it.time_ms.unwrap_or(last);
+                    let thread = &mut latest[it.thread as usize];
+                    *thread = last.max(*thread);
+                    *thread
+                } else {
+                    (i64::from(n) << 32) / entries.len() as i64
+                };
+                all.push((time, node, n));
+            }
         }
-    }
-    // Logs are mostly in order, of which this sort makes use.
-    all.sort();
-    let mut order: Vec<Vec<u32>> = run.iter().map(|it| vec![0; it.entries().len()]).collect();
-    for (n, (_, node, entry)) in (0_u32..).zip(&all) {
-        order[*node as usize][*entry as usize] = n;
-    }
-    let mut times = Vec::new();
-    if has_times {
-        for same in all.chunk_by(|a, b| a.0 == b.0) {
-            let spread = |n: usize| same[0].0 as f64 + (n as f64 + 0.5) / same.len() as f64;
-            times.extend((0..same.len()).map(spread));
+        // Logs are mostly in order, of which this sort makes use.
+        all.sort();
+        let mut order: Vec<Vec<u32>> = run.iter().map(|it| vec![0; it.entries().len()]).collect();
+        for (n, (_, node, entry)) in (0_u32..).zip(&all) {
+            order[*node as usize][*entry as usize] = n;
         }
+        let mut times = Vec::new();
+        if has_times {
+            for same in all.chunk_by(|a, b| a.0 == b.0) {
+                let spread = |n: usize| same[0].0 as f64 + (n as f64 + 0.5) / same.len() as f64;
+                times.extend((0..same.len()).map(spread));
+            }
+        }
+        Order { places: order, times_ms: times }
     }
-    (order, times)
 }
 
 /// Right behind an entry.

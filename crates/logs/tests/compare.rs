@@ -52,6 +52,44 @@ fn tied(node: &str, lines: &[&str]) -> Tied {
     Tied::of(node, &log, &program(), Fields::of(log.layout()))
 }
 
+#[test]
+fn several_logs_of_a_node_are_one_in_the_order_of_time() {
+    let line = |ms: u32, thread: &str, place: &str, message: &str| {
+        format!("2021-07-28 13:31:16,{ms:03} [myid:] - INFO  [{thread}:{place}] - {message}\n")
+    };
+    let one = [
+        line(10, "a", "Client@60", "Started"),
+        line(30, "b", "Server@10", "Accepted x"),
+        // A clock that went back does not take it before what it follows.
+        line(5, "a", "Sync@30", "Synced 1 bytes"),
+        line(50, "c", "Nobody@1", "knows 7"),
+    ];
+    let other = [
+        line(20, "c", "Nobody@1", "knows 1"),
+        line(30, "a", "Client@60", "Started"),
+        line(40, "b", "x", "y"),
+    ];
+    let logs = [one.concat(), other.concat()].map(|it| Log::read(it.as_bytes()).expect("a log"));
+    let fields = Fields::of(logs[0].layout());
+    let merged = Tied::merged("n", logs.iter().map(|it| Tied::of("", it, &program(), fields)).collect());
+    let mut expected = Tied::empty("n", fields);
+    let order = [(0, 0), (1, 0), (0, 1), (0, 2), (1, 1), (1, 2), (0, 3)];
+    order.iter().for_each(|&(log, at): &(usize, usize)| {
+        expected.push(&logs[log].entry(at).expect("it has as many"), &program());
+    });
+    assert_eq!((merged.node(), merged.fields()), ("n", fields));
+    assert_eq!(merged.entries(), expected.entries());
+    assert_eq!(merged.threads(), expected.threads());
+    assert_eq!(merged.ties(), expected.ties());
+    let statements =
+        |tied: &Tied| tied.entries().iter().map(|it| tied.statements(it.key).to_vec()).collect::<Vec<_>>();
+    assert_eq!(statements(&merged), statements(&expected));
+    // They are compared as they would be without the detour.
+    let run = [tied("n", &NORMAL)];
+    let partners = |other: Tied| Comparison::of(&run, &[other]).pairs().collect::<Vec<_>>();
+    assert_eq!(partners(merged), partners(expected));
+}
+
 const NORMAL: [&str; 6] = [
     "main|Client@60|INFO|Started",
     "Server:1|Server@10|INFO|Accepted /10.0.0.1:4000",

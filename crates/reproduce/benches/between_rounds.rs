@@ -43,7 +43,7 @@ const THREADS: usize = 40;
 /// Lines that only the failure log has.
 const MISSING: usize = 60;
 /// Rounds of either kind, for each kind of trial.
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 5;
 /// How long a trial writes, and in how many bits.
 const TRIAL: Duration = Duration::from_secs(2);
 const BITS: u32 = 200;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hypocenter_engine::{Digester, Evidence, Job, Work};
 use hypocenter_logs::{
-    Comparison, Entry, Fields, Key, Level, Log, Memo, Position, Statements, Tied, Ties, Timeline,
+    Comparison, Entry, Fields, Key, Level, Log, Memo, Order, Position, Statements, Tied, Ties, Timeline,
 };
 use hypocenter_plan::SiteKind;
 use hypocenter_program::{EMITTING, Program};
@@ -49,6 +49,8 @@ pub struct Case {
     roles: OnceLock<Vec<SiteRole>>,
     /// The logs of the failure, tied by other fields than they have: trials may say less.
     tied: Mutex<Vec<(u32, Arc<Tied>)>>,
+    /// The order of its entries, by its own fields.
+    order: OnceLock<Order>,
     /// What is known of the entries of trials, for as many as are read at once.
     memos: Mutex<Vec<Memo>>,
 }
@@ -169,6 +171,7 @@ impl Case {
             logged,
             roles,
             tied: Mutex::default(),
+            order: OnceLock::new(),
             memos: Mutex::default(),
         }
     }
@@ -311,7 +314,11 @@ impl Case {
             pairs += 1;
         }
         let entries: usize = trial.iter().map(|it| it.entries().len()).sum();
-        let timeline = Timeline::of(&failure, &trial, &comparison);
+        let own = || self.order.get_or_init(|| Order::of(&failure));
+        let timeline = match fields == self.fields() {
+            true => Timeline::along(own(), &trial, &comparison),
+            false => Timeline::of(&failure, &trial, &comparison),
+        };
         let silent = silence::silent(&trial, &comparison, &timeline);
         let digest = Digest { matched, missing, own: (entries - pairs) as u32, silent, ..Digest::default() };
         Compared { digest, timeline, comparison, trial }

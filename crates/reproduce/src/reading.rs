@@ -82,3 +82,97 @@ impl TrialLog {
         tied
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use memmap2::MmapMut;
+
+    use super::*;
+
+    /// More lines than are looked at to find a layout.
+    const LINES: usize = 1500;
+
+    fn log(layout: fn(usize, &str) -> String, what: &str) -> String {
+        (0..LINES).map(|n| layout(n, what)).collect()
+    }
+
+    fn with_threads(n: usize, what: &str) -> String {
+        format!(
+            "2024-01-01 00:00:{:02},{:03} INFO  [t-{}] a.B: {what} {}\n",
+            n / 1000,
+            n % 1000,
+            n % 7,
+            n % 100
+        )
+    }
+
+    fn without_threads(n: usize, what: &str) -> String {
+        format!("2024-01-01 00:00:{:02},{:03} INFO  a.C: {what}\n", n / 1000, n % 1000)
+    }
+
+    fn evidence(path: &str, text: &str) -> LogBytes {
+        let mut bytes = MmapMut::map_anon(text.len()).unwrap();
+        bytes.copy_from_slice(text.as_bytes());
+        let bytes = bytes.make_read_only().unwrap();
+        LogBytes { process: "n".to_owned(), incarnation: 1, path: path.to_owned(), bytes }
+    }
+
+    /// What comes of logs of which some were read before, by their paths; and of how many entries that was.
+    fn tied(before: &[(&str, &str)], logs: &[(&str, &str)]) -> (Vec<Tied>, usize) {
+        let statements = Statements::new(Vec::new());
+        let mut reading = Reading::default();
+        for (path, text) in before {
+            for piece in text.as_bytes().chunks(777) {
+                reading.add(path, piece, &statements, Fields::ALL);
+            }
+        }
+        let evidence: Vec<LogBytes> = logs.iter().map(|(path, text)| evidence(path, text)).collect();
+        let (mut logs, problems) = reading.finish(&evidence);
+        assert_eq!(problems, [""; 0]);
+        let begun = logs.iter().filter_map(|it| it.begun.as_ref()).map(|it| it.entries().len()).sum();
+        let fields = logs.iter().fold(Fields::ALL, |all, it| all & Fields::of(it.log.layout()));
+        let mut memo = Memo::default();
+        (logs.iter_mut().map(|it| it.tied(&statements, fields, &mut memo)).collect(), begun)
+    }
+
+    #[track_caller]
+    fn check(before: &[(&str, &str)], logs: &[(&str, &str)], begun: usize) {
+        let (followed, entries) = tied(before, logs);
+        assert_eq!(entries, begun);
+        for (one, other) in followed.iter().zip(tied(&[], logs).0) {
+            assert_eq!((one.entries(), one.threads()), (other.entries(), other.threads()));
+            assert_eq!((one.fields(), one.ties()), (other.fields(), other.ties()));
+        }
+        assert_eq!(followed.len(), logs.len());
+    }
+
+    #[test]
+    fn it_is_the_same_whatever_was_read_before() {
+        let (one, other, bare) =
+            (log(with_threads, "one"), log(with_threads, "other"), log(without_threads, "bare"));
+        // The last entry might go on, and the last line is not all there.
+        check(&[("a", &one[..one.len() - 9])], &[("a", &one)], LINES - 2);
+        check(&[("a", &one), ("b", &other)], &[("a", &one), ("b", &other)], 2 * LINES - 2);
+        check(&[("b", &other)], &[("a", &one), ("b", &other)], LINES - 1);
+        // Too little to know the layout, and nothing at all.
+        check(&[("a", &one[..9000])], &[("a", &one)], 0);
+        check(&[("c", &one)], &[("a", &one)], 0);
+        // What was read is not what is there.
+        check(&[("a", &one)], &[("a", &other)], 0);
+        check(&[("a", &one)], &[("a", &one[..one.len() / 2])], 0);
+        // Another log says less, so what was tied by more does not count.
+        check(&[("a", &one), ("b", &bare)], &[("a", &one), ("b", &bare)], 2 * LINES - 2);
+    }
+
+    #[test]
+    fn a_log_that_was_begun_anew_is_followed_anew() {
+        let statements = Statements::new(Vec::new());
+        let mut reading = Reading::default();
+        let (one, other) = (log(with_threads, "one"), log(with_threads, "other"));
+        reading.add("a", one.as_bytes(), &statements, Fields::ALL);
+        reading.forget("a");
+        reading.add("a", other.as_bytes(), &statements, Fields::ALL);
+        let (logs, _) = reading.finish(&[evidence("a", &other)]);
+        assert_eq!(logs[0].begun.as_ref().map(|it| it.entries().len()), Some(LINES - 1));
+    }
+}
