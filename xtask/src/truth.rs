@@ -27,6 +27,8 @@ pub struct Bug {
     /// Methods, as `Class.method`, in which another fault has the same effect.
     #[serde(default)]
     pub accepted: Vec<String>,
+    /// A method, as `package.Class.method`, that is on the stack of every fault that shows it; `*` stands for any text.
+    pub within: Option<String>,
     /// What says that this bug showed, where that is not the oracle of the configuration.
     oracle: Option<toml::Value>,
 }
@@ -51,6 +53,11 @@ enum Fault {
 }
 
 impl Bug {
+    /// Whether it takes a delay to show it.
+    pub fn is_delay(&self) -> bool {
+        !matches!(self.cause.fault, Fault::Throw(_))
+    }
+
     /// The oracle as the tool takes it.
     pub fn oracle(&self) -> Option<String> {
         self.oracle.as_ref().map(toml::Value::to_string)

@@ -291,6 +291,10 @@ pub struct ExploreArgs {
     /// moments, so many of other calls in the same state
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub neighbours: u64,
+    /// Begin no further trial once a suspicious finding has this method on its stack, as `package.Class.method`, where
+    /// `*` stands for any text
+    #[arg(long, value_name = "METHOD")]
+    pub until: Option<String>,
     /// Go on with a campaign that was cut short: the latest, or this one
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = ["workload", "command", "campaign"])]
     pub resume: Option<String>,

@@ -85,6 +85,9 @@ pub struct ExploreRequest {
     /// Findings that are not reported again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<KnownConfig>,
+    /// The method that a finding has on its stack, if one is looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
 }
 
 /// What `reproduce` is to do.

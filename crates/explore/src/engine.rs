@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hypocenter_engine::{Engine, Job, JobId, Next, Work};
-use hypocenter_plan::{Candidate, Guard, Outcome, Plan, Repeat, StackGuard};
+use hypocenter_plan::{Candidate, Guard, Outcome, Plan, Repeat, StackGuard, glob_matches};
 use hypocenter_trace::hash;
 use serde::Serialize;
 
@@ -56,6 +56,8 @@ pub struct Settings {
     pub neighbours: u64,
     /// What is not reported again.
     pub known: Vec<Known>,
+    /// No further trial is begun once a suspicious finding has this method on its stack; `*` stands for any text.
+    pub until: Option<String>,
 }
 
 /// How the campaign stands.
@@ -256,10 +258,17 @@ impl Explore {
         if self.normal.runs < normal_runs {
             return None;
         }
-        if self.trials_asked < self.settings.trials && self.replays.is_none() {
+        if self.trials_asked < self.settings.trials && self.replays.is_none() && !self.is_found() {
             return self.trial();
         }
         self.replay().or_else(|| self.neighbour())
+    }
+
+    /// Whether what was looked for is found.
+    fn is_found(&self) -> bool {
+        let Some(until) = &self.settings.until else { return false };
+        let mut suspicious = self.findings.all().iter().filter(|it| it.is_suspicious());
+        suspicious.any(|it| it.stack.iter().any(|method| glob_matches(until, method)))
     }
 
     fn trial(&mut self) -> Option<Job> {
@@ -491,7 +500,9 @@ impl Explore {
         }
         let replayed = self.neighbours.as_ref().is_some_and(|it| self.neighbours_asked >= it.len());
         match (self.open.is_empty(), replayed) {
-            (true, true) if self.trials_asked < self.settings.trials => Standing::NothingLeft,
+            (true, true) if self.trials_asked < self.settings.trials && !self.is_found() => {
+                Standing::NothingLeft
+            }
             (true, true) => Standing::Done,
             _ => Standing::Going,
         }

@@ -1,5 +1,6 @@
 //! Trials that look bad, put together by the place where their fault went in.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use hypocenter_plan::{
@@ -53,11 +54,11 @@ pub struct Finding {
     pub severity: Severity,
     /// What was wrong with the worst of its trials, the worst first.
     pub symptoms: Vec<Symptom>,
-    /// Its first trial, by its number among those with a fault.
+    /// The first trial that shows it, by its number among those with a fault.
     pub first_trial: u64,
     /// The trial that its symptoms are of, by its number in the campaign.
     pub worst_trial: u64,
-    /// All of its trials that look bad, by their numbers among those with a fault.
+    /// All trials that show it, by their numbers among those with a fault: a suspicious finding has only suspicious ones.
     pub trials: Vec<u64>,
     /// Replays of the worst trial that showed a symptom of that kind again, and all replays.
     pub rate: (u64, u64),
@@ -153,8 +154,15 @@ impl Findings {
             self.findings.len() - 1
         });
         let finding = &mut self.findings[at];
+        match worst.is_suspicious().cmp(&finding.severity.is_suspicious()) {
+            Ordering::Less => return,
+            Ordering::Equal => finding.first_trial = finding.first_trial.min(number),
+            Ordering::Greater => {
+                finding.trials.clear();
+                finding.first_trial = number;
+            }
+        }
         finding.trials.push(number);
-        finding.first_trial = finding.first_trial.min(number);
         if worst > finding.severity {
             (finding.severity, finding.worst_trial) = (worst, trial);
             finding.injected = injected.clone();

@@ -8,6 +8,7 @@ mod corpus;
 mod cost;
 mod emission;
 mod exact;
+mod explore;
 mod force;
 mod jacoco;
 mod lab;
@@ -55,6 +56,7 @@ enum Eval {
     UnitTests(unit_tests::UnitTestsArgs),
     Corpus(corpus::CorpusArgs),
     Exact(exact::ExactArgs),
+    Explore(explore::ExploreArgs),
     Lab(lab::LabArgs),
     Logs(logs::LogsArgs),
     Play(play::PlayArgs),
@@ -80,6 +82,7 @@ impl Eval {
             Eval::UnitTests(args) => unit_tests::run(args),
             Eval::Corpus(args) => corpus::run(args),
             Eval::Exact(args) => exact::run(args),
+            Eval::Explore(args) => explore::run(args),
             Eval::Lab(args) => lab::run(args),
             Eval::Logs(args) => logs::run(args),
             Eval::Play(args) => play::run(args),

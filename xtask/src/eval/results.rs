@@ -19,13 +19,14 @@ const HEAD: &str = "# Results\n\n\
 const MARK: &str = "\n## ";
 
 /// An evaluation, by the name of its section, with its arguments.
-const ALL: [(&str, &[&str]); 18] = [
+const ALL: [(&str, &[&str]); 19] = [
     ("reproduce: published failures", &["cases"]),
     ("reproduce: strategies", &["play", "wal"]),
     ("reproduce: an exception at one moment of many", &["bugs", "wal", "--seeds", "10"]),
     ("reproduce: an exception in a cluster", &["bugs", "quorum", "--bug", "acceptor-ends"]),
     ("reproduce: a delay", &["bugs", "lease", "--at-most", "40"]),
     ("reproduce: two faults", &["bugs", "ledger", "--at-most", "120"]),
+    ("explore: policies", &["explore", "quorum"]),
     ("logs", &["logs"]),
     ("emission", &["emission"]),
     ("scan", &["scan"]),

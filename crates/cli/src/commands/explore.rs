@@ -97,6 +97,7 @@ fn asked(args: &ExploreArgs) -> Result<Request, Failure> {
         normal_runs: args.normal_runs,
         replays: args.replays,
         neighbours: args.neighbours,
+        until: args.until.clone(),
         known: config.explore.known.into_iter().map(|it| it.into_inner()).collect(),
     };
     let plan = Plan { seed: args.seed, ..Plan::default() };
@@ -189,6 +190,7 @@ fn settings(request: &Request, what: &ExploreRequest, target: &Target) -> Result
         replays: what.replays,
         replayed_findings: REPLAYED_FINDINGS_MAX,
         neighbours: what.neighbours,
+        until: what.until.clone(),
         known: known.map_err(Failure::usage)?,
     })
 }

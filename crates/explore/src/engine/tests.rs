@@ -52,6 +52,7 @@ fn settings(policy: Policy) -> Settings {
         replayed_findings: 5,
         neighbours: 0,
         known: Vec::new(),
+        until: None,
     }
 }
 
@@ -347,6 +348,29 @@ fn what_is_known_is_told_as_such_and_not_replayed() {
     let verdict = engine.verdict();
     assert!(verdict.findings.iter().any(|it| it.severity.is_suspicious()), "{:#?}", verdict.findings);
     assert!(verdict.findings.iter().all(|it| it.known.as_deref() == Some("ACME-7") && !it.is_suspicious()));
+}
+
+/// The stack of a fault in these tests is empty, so it is given one.
+#[test]
+fn no_trial_is_begun_once_what_was_looked_for_is_found() {
+    let settings = |until: &str| Settings { until: Some(until.into()), replays: 1, ..settings(Policy::Bsrr) };
+    let ran = |until: &str| {
+        let mut engine = Explore::new(catalogue(), settings(until));
+        campaign(&mut engine, |plan| {
+            let mut outcome = outcome(plan, Some(0), plan.candidates.is_empty());
+            for it in &mut outcome.candidates {
+                if let CandidateResult::Injected(at) = &mut it.result {
+                    at.stack = vec![hypocenter_plan::Frame { method: "a.Store.append".into(), at: None }];
+                }
+            }
+            (outcome, normal())
+        });
+        let verdict = engine.verdict();
+        assert_eq!(verdict.standing, Standing::Done);
+        (verdict.trials.len(), verdict.findings[0].first_trial)
+    };
+    assert_eq!(ran("*.Store.append"), (1, 1));
+    assert_eq!(ran("*.Store.read").0, 8);
 }
 
 #[test]

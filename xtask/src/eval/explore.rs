@@ -1,0 +1,293 @@
+//! `cargo xtask eval explore`: in which trial each policy first exposes the bugs of the bundled targets, by several seeds; and
+//! that nothing suspicious is found in their fixed twins.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use hypocenter_plan::{Outcome, glob_matches};
+use serde_json::Value;
+
+use crate::eval::campaign::first_on_path;
+use crate::failure::{Failure, Result};
+use crate::jdk::{self, Jdk};
+use crate::process::{self, Job, fresh_directory, step};
+use crate::targets::{self, Target};
+use crate::tool::{Tool, ToolArgs};
+use crate::truth::{self, Bug, Truth};
+use crate::{Verdict, eval, table};
+
+const HEADINGS: [&str; 10] = [
+    "bug",
+    "policy",
+    "seed",
+    "first exposed in",
+    "trials",
+    "injected",
+    "findings",
+    "seconds",
+    "trials an hour",
+    "tool's share",
+];
+/// For a campaign: far beyond what the slowest takes.
+const LIMIT: Duration = Duration::from_secs(12 * 3600);
+/// The exit codes of a campaign that came to its end: nothing suspicious, or findings.
+const ENDED: [i32; 2] = [0, 2];
+
+/// Explore the bundled targets by several policies and seeds until their bugs are exposed, and their fixed twins
+#[derive(Debug, clap::Args)]
+pub struct ExploreArgs {
+    /// Which targets, by the names of their folders; by default all whose truth.toml says where their bugs are
+    #[arg(value_name = "TARGET")]
+    names: Vec<String>,
+    /// The bug, where a target has several; by default all
+    #[arg(long, value_name = "NAME")]
+    bug: Option<String>,
+    /// The policies; the first is measured, the others are to compare. `bsrr/operation` is bsrr with the finer key
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        default_value = "bsrr,new-state,random,exhaustive"
+    )]
+    policies: Vec<String>,
+    /// How many seeds for the first policy
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    seeds: u64,
+    /// How many seeds for the others
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    other_seeds: u64,
+    /// The most trials of a campaign
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    trials: u64,
+    /// How many trials the median of the first policy may take
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    at_most: u64,
+    /// Trials with the fixed twin for each kind of fault; 0 leaves it out
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    twin_trials: u64,
+    /// How many trials run at once
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    jobs: u16,
+    #[command(flatten)]
+    tool: ToolArgs,
+}
+
+pub fn run(args: &ExploreArgs) -> Result<Verdict> {
+    let (jdk, tool) = (jdk::compiler()?, args.tool.ready()?);
+    let mut rows = Vec::new();
+    let mut lines = Vec::new();
+    let mut is_good = true;
+    for target in &targets::chosen(&args.names)? {
+        let path = target.directory.join("truth.toml");
+        if !path.is_file() {
+            continue;
+        }
+        let truth: Truth = truth::read(&path)?;
+        let is_meant =
+            |it: &&Bug| it.within.is_some() && args.bug.as_ref().is_none_or(|name| *name == it.name);
+        let bugs: Vec<&Bug> = truth.bug.iter().filter(is_meant).collect();
+        if bugs.is_empty() {
+            continue;
+        }
+        target.compile()?;
+        let session = Session { args, tool: &tool, jdk: &jdk, target };
+        for bug in &bugs {
+            is_good &= session.bug(bug, &mut rows, &mut lines)?;
+        }
+        is_good &= session.twin(&bugs, &mut rows, &mut lines)?;
+    }
+    print!("{}", table::text(&HEADINGS, &rows));
+    lines.iter().for_each(|it| println!("{it}"));
+    println!("{}", if is_good { "PASS" } else { "FAIL" });
+    Ok(Verdict::of(is_good))
+}
+
+struct Session<'a> {
+    args: &'a ExploreArgs,
+    tool: &'a Tool,
+    jdk: &'a Jdk,
+    target: &'a Target,
+}
+
+/// What a campaign is for.
+struct Asked<'a> {
+    config: &'a str,
+    workload: &'a str,
+    faults: &'a str,
+    policy: &'a str,
+    seed: u64,
+    trials: u64,
+    until: Option<&'a str>,
+}
+
+/// A campaign that is over.
+struct Ran {
+    document: Value,
+    /// The wall times of its trials together.
+    trials_ms: u64,
+}
+
+impl Session<'_> {
+    /// All policies on one bug; whether the first one is as good as it should be.
+    fn bug(&self, bug: &Bug, rows: &mut Vec<Vec<String>>, lines: &mut Vec<String>) -> Result<bool> {
+        let Some(within) = bug.within.as_deref() else { return Ok(true) };
+        let mut is_good = true;
+        for (number, policy) in self.args.policies.iter().enumerate() {
+            let seeds = if number == 0 { self.args.seeds } else { self.args.other_seeds };
+            let mut first: Vec<Option<u64>> = Vec::new();
+            for seed in 1..=seeds {
+                let asked = Asked {
+                    config: "hypocenter.toml",
+                    workload: &bug.workload,
+                    faults: if bug.is_delay() { "delays" } else { "exceptions" },
+                    policy,
+                    seed,
+                    trials: self.args.trials,
+                    until: Some(within),
+                };
+                let what = format!("{}, {}, {policy}, seed {seed}", self.target.name, bug.name);
+                let place = format!("{}-{}-{}-{seed}", self.target.name, bug.name, policy.replace('/', "-"));
+                let ran = step(&what, || self.explore(&asked, &place))?;
+                let exposed = first_exposure(&ran.document, within);
+                rows.push(self.row(&bug.name, &asked, &ran, exposed));
+                first.push(exposed);
+            }
+            // One that does not expose it comes after all that do.
+            first.sort_by_key(|it| it.unwrap_or(u64::MAX));
+            let median = first.get(first.len() / 2).copied().flatten();
+            let exposed = first.iter().flatten().count();
+            lines.push(format!(
+                "{}, {policy}: exposed by {exposed} of {seeds} seeds, median {}, worst {}",
+                bug.name,
+                self.shown(median),
+                self.shown(first.last().copied().flatten())
+            ));
+            if number == 0 {
+                is_good = median.is_some_and(|it| it <= self.args.at_most);
+                lines.push(format!("{}, {policy}: the median may be {}", bug.name, self.args.at_most));
+            }
+        }
+        Ok(is_good)
+    }
+
+    /// The fixed twin, with each kind of fault that one of the bugs needs.
+    fn twin(&self, bugs: &[&Bug], rows: &mut Vec<Vec<String>>, lines: &mut Vec<String>) -> Result<bool> {
+        let (trials, mut is_good) = (self.args.twin_trials, true);
+        for faults in ["exceptions", "delays"] {
+            let needed = bugs.iter().find(|it| it.is_delay() == (faults == "delays"));
+            let (Some(bug), Some(policy), true) = (needed, self.args.policies.first(), trials > 0) else {
+                continue;
+            };
+            let (config, workload) = ("fixed.toml", bug.workload.as_str());
+            let asked = Asked { config, workload, faults, policy, seed: 1, trials, until: None };
+            let what = format!("{}, the fixed twin, {faults}", self.target.name);
+            let ran = step(&what, || self.explore(&asked, &format!("{}-fixed-{faults}", self.target.name)))?;
+            let found = list(&ran.document, "findings");
+            rows.push(self.row(&format!("fixed twin, {faults}"), &asked, &ran, None));
+            for it in found {
+                let text = |key: &str| it[key].as_str().unwrap_or("?").to_owned();
+                let at = format!("{}.{}:{}", text("class"), text("method"), it["line"]);
+                lines.push(format!("fixed twin, {faults}: {} at {at}: {}", text("fault"), text("why")));
+            }
+            lines.push(format!("fixed twin, {faults}: {} suspicious findings", found.len()));
+            is_good &= found.is_empty();
+        }
+        Ok(is_good)
+    }
+
+    fn shown(&self, trial: Option<u64>) -> String {
+        trial.map_or_else(|| format!("> {}", self.args.trials), |it| it.to_string())
+    }
+
+    fn row(&self, bug: &str, asked: &Asked<'_>, ran: &Ran, exposed: Option<u64>) -> Vec<String> {
+        let number = |key: &str| ran.document[key].as_u64().unwrap_or(0);
+        let seconds = ran.document["seconds"].as_f64().unwrap_or(f64::NAN);
+        let share = 1.0 - ran.trials_ms as f64 / 1000.0 / (f64::from(self.args.jobs) * seconds);
+        vec![
+            bug.to_owned(),
+            asked.policy.to_owned(),
+            asked.seed.to_string(),
+            if asked.until.is_some() { self.shown(exposed) } else { "-".to_owned() },
+            number("trials").to_string(),
+            number("injected").to_string(),
+            list(&ran.document, "findings").len().to_string(),
+            format!("{seconds:.0}"),
+            format!("{:.0}", number("trials") as f64 / seconds * 3600.0),
+            format!("{:.1} %", share * 100.0),
+        ]
+    }
+
+    fn explore(&self, asked: &Asked<'_>, place: &str) -> Result<Ran> {
+        let directory = eval::out("explore").join(place);
+        fresh_directory(&directory)?;
+        let (policy, key) = asked.policy.split_once('/').unwrap_or((asked.policy, "state"));
+        let mut command = Command::new(&self.tool.binary);
+        command.args(["explore", asked.workload, "--json", "--campaign", "campaign"]);
+        command.arg("--config").arg(self.target.directory.join(asked.config));
+        command.args(["--faults", asked.faults, "--policy", policy, "--key", key]);
+        let (seed, trials, jobs) =
+            (asked.seed.to_string(), asked.trials.to_string(), self.args.jobs.to_string());
+        command.args(["--seed", &seed, "--trials", &trials, "--jobs", &jobs]);
+        command.args(["--replays", "0", "--neighbours", "0"]);
+        command.args(asked.until.iter().flat_map(|it| ["--until", it]));
+        command.arg("--out").arg(&directory).current_dir(&directory);
+        command.env_remove("JAVA_TOOL_OPTIONS").env("JAVA_HOME", &self.jdk.home);
+        command.env("PATH", first_on_path(&self.jdk.home.join("bin"))?);
+        let (stdout, stderr) = (directory.join("result.json"), directory.join("hypocenter.log"));
+        let text = process::text(&command);
+        let status = Job { command, stdout: &stdout, stderr: &stderr, limit: LIMIT }.run()?;
+        let written = fs::read(&stdout).map_err(Failure::file(&stdout))?;
+        let failed = |how: String| process::failure(&text, &how, &stdout, &stderr);
+        if !status.code().is_some_and(|it| ENDED.contains(&it)) {
+            return Err(failed(format!("ended with {status}")));
+        }
+        let document =
+            serde_json::from_slice(&written).map_err(|error| failed(format!("gave no result: {error}")))?;
+        Ok(Ran { document, trials_ms: trials_ms(&directory.join("campaign/trials"))? })
+    }
+}
+
+fn list<'v>(document: &'v Value, key: &str) -> &'v [Value] {
+    document[key].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The first trial that shows something suspicious by a fault below this method.
+fn first_exposure(document: &Value, within: &str) -> Option<u64> {
+    let is_below =
+        |it: &&Value| list(it, "stack").iter().filter_map(Value::as_str).any(|it| glob_matches(within, it));
+    list(document, "findings").iter().filter(is_below).filter_map(|it| it["first_trial"].as_u64()).min()
+}
+
+fn trials_ms(trials: &Path) -> Result<u64> {
+    let mut sum = 0;
+    for entry in fs::read_dir(trials).map_err(Failure::file(trials))?.flatten() {
+        let path = entry.path().join("outcome.json");
+        let Ok(bytes) = fs::read(&path) else { continue };
+        let outcome: Outcome = serde_json::from_slice(&bytes)
+            .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+        sum += outcome.wall_ms;
+    }
+    Ok(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_first_exposure_is_that_of_a_finding_below_the_method() {
+        let finding = |first: u64, stack: &[&str]| json!({"first_trial": first, "stack": stack});
+        let document = json!({"findings": [
+            finding(9, &["a.Out.write", "a.Tree.save"]),
+            finding(7, &["a.Out.flush", "a.Tree.save", "a.Task.run"]),
+            finding(2, &["a.Other.run"]),
+        ]});
+        assert_eq!(first_exposure(&document, "a.Tree.save"), Some(7));
+        assert_eq!(first_exposure(&document, "*.run"), Some(2));
+        assert_eq!(first_exposure(&document, "a.Tree.load"), None);
+    }
+}
