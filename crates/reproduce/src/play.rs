@@ -257,11 +257,13 @@ impl Comparison {
             if self.games[number].standing != Standing::Going {
                 continue;
             }
-            going += 1;
-            if going > GAMES_MAX || wanted.len() == room {
+            if going == GAMES_MAX || wanted.len() == room {
                 break;
             }
-            let mut wants = self.step(number).into_iter();
+            let wants = self.step(number);
+            // One that is over makes room for the next.
+            going += usize::from(!wants.is_empty());
+            let mut wants = wants.into_iter();
             let is_new = |it: &(FaultAt, Candidate), known: &[(FaultAt, Candidate)]| {
                 !open.contains(&it.0) && !known.iter().any(|other| other.0 == it.0)
             };

@@ -330,8 +330,9 @@ fn every_instance_is_run_before_the_games_and_no_game_of_that_space_asks_for_mor
         lead(&mut Reproduce::new(case(), settings), &world, 1, &[]).0
     };
     let tried = alone(Strategy::Exhaustive).rounds.len();
+    // More games than are played at once, so that those that are over must make room.
     let strategies = [Strategy::Exhaustive, Strategy::Random];
-    let new = || Comparison::new(case(), settings.clone(), &strategies, 2, Recorded::default(), u64::MAX);
+    let new = || Comparison::new(case(), settings.clone(), &strategies, 4, Recorded::default(), u64::MAX);
     let mut engine = new().with_every_instance();
     let (games, journal) = lead(&mut engine, &world, 2, &[]);
     assert!(engine.is_recorded());
