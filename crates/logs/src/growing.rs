@@ -214,7 +214,7 @@ mod tests {
     ];
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
         fn pieces_give_what_the_whole_gives(
