@@ -83,7 +83,12 @@ pub struct Search {
     /// For sites and observables, as far as they were asked for, the instances that are nearest, in order. They follow from the
     /// space alone, and there may be a million of them: what is known is not found out again in every round.
     nearest: RefCell<FxHashMap<(u32, u32), Vec<Near>>>,
+    /// `F` of choices with the observable that gives it, as far as it was asked for since the last feedback.
+    priorities: RefCell<Vec<Option<Priority>>>,
 }
+
+/// `F` of a choice, and the observable that gives it; nothing if it leads to none.
+type Priority = Option<(u32, u32)>;
 
 /// An instance with its temporal distance to an observable, and its order.
 type Near = ((u32, u32), u32, u32);
@@ -111,6 +116,7 @@ impl Search {
             tried_stacks: FxHashSet::default(),
             window: options.window.max(1),
             nearest: RefCell::default(),
+            priorities: RefCell::new(vec![None; space.choices.len()]),
             options,
             space,
         }
@@ -176,6 +182,7 @@ impl Search {
         for observable in shown {
             self.shown[observable as usize] += self.options.step;
         }
+        self.priorities.get_mut().fill(None);
     }
 
     /// A fault happened, whatever came of it: it is not tried again.
@@ -254,8 +261,20 @@ impl Search {
         }
     }
 
-    /// `F` of a choice, and the observable that gives it.
-    fn priority(&self, choice: u32, feedback: bool) -> Option<(u32, u32)> {
+    /// `F` of a choice. It is asked for again and again between two rounds, and there are many observables.
+    fn priority(&self, choice: u32, feedback: bool) -> Priority {
+        if !feedback {
+            return self.priority_now(choice, false);
+        }
+        let known = self.priorities.borrow()[choice as usize];
+        known.unwrap_or_else(|| {
+            let found = self.priority_now(choice, true);
+            self.priorities.borrow_mut()[choice as usize] = Some(found);
+            found
+        })
+    }
+
+    fn priority_now(&self, choice: u32, feedback: bool) -> Priority {
         let shown = |observable: u32| if feedback { self.shown[observable as usize] } else { 0 };
         let near = self.near.get(self.space.choices[choice as usize].site as usize);
         let near = |observable: u32| near.map_or(0, |it| it[observable as usize]);
