@@ -43,7 +43,7 @@ enum Task {
     Fetch(fetch::FetchArgs),
     Case(case::CaseArgs),
     /// Run Hypocenter on a real system, and judge what comes out
-    Eval(eval::EvalArgs),
+    Eval(Box<eval::EvalArgs>),
 }
 
 /// What a task came to, when it could be carried out.

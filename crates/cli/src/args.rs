@@ -310,6 +310,9 @@ pub struct ExploreArgs {
     /// The chance that a trial passes over all requests of its state
     #[arg(long, value_name = "P", default_value_t = 0.01, value_parser = chance, help_heading = "Search")]
     pub epsilon: f64,
+    /// Inject only once all nodes are ready
+    #[arg(long, help_heading = "Search")]
+    pub when_ready: bool,
     /// Give the helper methods of tasks states of their own
     #[arg(long, help_heading = "Search")]
     pub helpers: bool,

@@ -68,6 +68,8 @@ pub struct ExploreRequest {
     pub in_memory: bool,
     /// Types whose implementations are tasks, beside those of the JDK.
     pub task_types: Vec<String>,
+    /// Whether nothing is injected before all nodes are ready.
+    pub when_ready: bool,
     /// Whether helper methods of tasks have states of their own.
     pub helpers: bool,
     /// Injections that a state gets.

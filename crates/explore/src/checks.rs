@@ -133,17 +133,27 @@ fn ended_nodes(outcome: &Outcome) -> impl Iterator<Item = &ProcessOutcome> {
     outcome.processes.iter().filter(|it| it.role == Role::Node && it.end.is_some())
 }
 
+/// The fault of a trial, as far as it matters to what can be expected of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Struck<'a> {
+    /// The node that got it.
+    pub node: &'a str,
+    /// Whether something only took long, and may take long still.
+    pub is_delay: bool,
+}
+
 /// Judges a trial in which a fault happened on a node.
 pub(crate) fn symptoms(
     outcome: &Outcome,
     digest: &Digest,
-    struck: &str,
+    fault: Struck<'_>,
     clients: &[ClientOf],
     normal: &Normal,
 ) -> Vec<Symptom> {
     let mut found: Vec<Symptom> = Vec::new();
+    let struck = fault.node;
     found.extend(crash(outcome, struck, normal));
-    found.extend(client(outcome, struck, clients));
+    found.extend(client(outcome, fault, clients));
     found.extend(log(digest, struck, normal));
     found.extend(hang(digest, normal));
     if let Some(failure) = outcome.failure.as_ref().filter(|it| it.happened) {
@@ -172,7 +182,8 @@ fn crash(outcome: &Outcome, struck: &str, normal: &Normal) -> Vec<Symptom> {
         .collect()
 }
 
-fn client(outcome: &Outcome, struck: &str, clients: &[ClientOf]) -> Option<Symptom> {
+fn client(outcome: &Outcome, fault: Struck<'_>, clients: &[ClientOf]) -> Option<Symptom> {
+    let struck = fault.node;
     let started: Vec<&ProcessOutcome> =
         outcome.processes.iter().filter(|it| it.role == Role::Client).collect();
     let failed: Vec<&ProcessOutcome> = started.iter().copied().filter(|it| !it.is_well()).collect();
@@ -182,7 +193,7 @@ fn client(outcome: &Outcome, struck: &str, clients: &[ClientOf]) -> Option<Sympt
         let command = outcome.processes.iter().find(|it| it.role == Role::Command);
         return match (outcome.end, command) {
             (end, Some(_)) if !end.is_well() => symptom(Severity::Minor, format!("the workload {end}")),
-            (End::NotReady, None) => not_ready(outcome, struck),
+            (End::NotReady, None) => not_ready(outcome, fault),
             _ => None,
         };
     }
@@ -234,8 +245,10 @@ fn client(outcome: &Outcome, struck: &str, clients: &[ClientOf]) -> Option<Sympt
     symptom(Severity::Minor, format!("all clients fail: {names}"))
 }
 
-/// No client was started: a node that got no fault should get ready all the same.
-fn not_ready(outcome: &Outcome, struck: &str) -> Option<Symptom> {
+/// No client was started. A node that got no fault should get ready all the same; and one that got an exception should get
+/// over it, or end.
+fn not_ready(outcome: &Outcome, fault: Struck<'_>) -> Option<Symptom> {
+    let struck = fault.node;
     let waiting = |it: &&ProcessOutcome| it.role == Role::Node && it.ready_ms.is_none() && it.end.is_none();
     let names: Vec<&str> = outcome.processes.iter().filter(waiting).map(|it| it.name.as_str()).collect();
     // The lab waits for nobody once a node has ended.
@@ -245,7 +258,8 @@ fn not_ready(outcome: &Outcome, struck: &str) -> Option<Symptom> {
     } else if names.iter().any(|it| *it != struck) {
         (Severity::Major, format!("the fault is on {struck}, and {} never got ready", names.join(", ")))
     } else {
-        (Severity::Minor, format!("{struck} got the fault and never got ready"))
+        let severity = if fault.is_delay { Severity::Minor } else { Severity::Major };
+        (severity, format!("{struck} got the fault, did not end, and never got ready"))
     };
     Some(Symptom { kind: SymptomKind::Client, severity, why })
 }
@@ -370,7 +384,7 @@ mod tests {
         let found = symptoms(
             &Outcome { end, ..outcome(processes) },
             &Digest::default(),
-            "n1",
+            Struck { node: "n1", is_delay: false },
             &clients(),
             &Normal::default(),
         );
@@ -409,7 +423,7 @@ mod tests {
                 Some((Crash, Expected)),
             ),
             ("another node ends", vec![up("n1"), dead("n2")], Some((Crash, Critical))),
-            ("the node of the fault never gets ready", vec![waits("n1"), up("n2")], Some((Client, Minor))),
+            ("the node of the fault never gets ready", vec![waits("n1"), up("n2")], Some((Client, Major))),
             ("the node of the fault ends first", vec![dead("n1"), waits("n2")], Some((Crash, Expected))),
             ("another node never gets ready", vec![up("n1"), waits("n2")], Some((Client, Major))),
             (

@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hypocenter_engine::{Engine, Job, JobId, Next, Work};
-use hypocenter_plan::{Candidate, Guard, Outcome, Plan, Repeat, StackGuard, glob_matches};
+use hypocenter_plan::{Candidate, Fault, Guard, Outcome, Plan, Repeat, StackGuard, glob_matches};
 use hypocenter_trace::hash;
 use serde::Serialize;
 
 use crate::catalogue::Catalogue;
-use crate::checks::{self, ClientOf, Normal, Symptom};
+use crate::checks::{self, ClientOf, Normal, Struck, Symptom};
 use crate::findings::{Finding, Findings, Injected};
 use crate::fresh::Fresh;
 use crate::known::Known;
@@ -434,7 +434,9 @@ impl Explore {
     }
 
     fn symptoms(&self, injected: &Injected, outcome: &Outcome, digest: &Digest) -> Vec<Symptom> {
-        checks::symptoms(outcome, digest, &injected.at.node, &self.settings.clients, &self.normal)
+        let is_delay = matches!(injected.fault, Fault::Delay { .. });
+        let struck = Struck { node: &injected.at.node, is_delay };
+        checks::symptoms(outcome, digest, struck, &self.settings.clients, &self.normal)
     }
 
     fn told_trial(&mut self, id: JobId, asked: Asked, outcome: &Outcome, digest: &Digest) {

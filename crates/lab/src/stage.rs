@@ -111,6 +111,13 @@ enum Aside {
     Question,
 }
 
+/// A command that was started for its answer.
+struct Question {
+    id: ProcessId,
+    command: CommandLine,
+    asked: Instant,
+}
+
 struct Play<'scope, 'env> {
     stage: &'env Stage<'env>,
     scope: &'scope Scope<'scope, 'env>,
@@ -641,6 +648,8 @@ impl<'env> Play<'_, 'env> {
         if live && (self.stage.dump || !end.is_well()) {
             self.dump(inbox)?;
         }
+        // All commands at once: each is a process, which may take its time.
+        let mut commands = Vec::new();
         for actor in 0..self.actors.len() {
             let it = &self.actors[actor];
             if it.outcome.role != Role::Node || it.outcome.end.is_some() {
@@ -650,7 +659,10 @@ impl<'env> Play<'_, 'env> {
                 None => continue,
                 Some(Condition::Port(port)) => self.stage.keeper.connects(*port)?,
                 Some(Condition::File(path)) => self.path(path).exists(),
-                Some(Condition::Command(command)) => self.ask(command, inbox)?.unwrap_or(false),
+                Some(Condition::Command(command)) => {
+                    commands.push((actor, self.question(command)));
+                    continue;
+                }
                 Some(Condition::Log(text)) => {
                     let wanted = LineText::new("alive", &LogText::Either(text.clone()))?;
                     let logs: Vec<PathBuf> =
@@ -663,20 +675,35 @@ impl<'env> Play<'_, 'env> {
             };
             self.actors[actor].outcome.alive = Some(alive);
         }
-        let questions = self.stage.questions;
-        questions.iter().map(|command| self.ask(&CommandLine(command.clone()), inbox)).collect()
+        for (actor, question) in commands {
+            self.actors[actor].outcome.alive = Some(self.answer(question, inbox)?.unwrap_or(false));
+        }
+        let mut answers = Vec::new();
+        for command in self.stage.questions {
+            let question = self.question(&CommandLine(command.clone()));
+            answers.push(self.answer(question, inbox)?);
+        }
+        Ok(answers)
     }
 
-    /// Whether a command ends with status 0; none if it cannot be run or takes too long.
-    fn ask(&mut self, command: &CommandLine, inbox: &Receiver<Event>) -> Result<Option<bool>, LabError> {
-        let id = match self.start_aside(command, Aside::Question) {
-            Ok(id) => id,
+    /// Starts a command whose end is an answer; none if it cannot be run.
+    fn question(&mut self, command: &CommandLine) -> Option<Question> {
+        match self.start_aside(command, Aside::Question) {
+            Ok(id) => Some(Question { id, command: command.clone(), asked: Instant::now() }),
             Err(error) => {
                 self.problem(&command.0, error.to_string());
-                return Ok(None);
+                None
             }
-        };
-        let asked = Instant::now();
+        }
+    }
+
+    /// Whether a command ends with status 0; none if it could not be run or takes too long.
+    fn answer(
+        &mut self,
+        question: Option<Question>,
+        inbox: &Receiver<Event>,
+    ) -> Result<Option<bool>, LabError> {
+        let Some(Question { id, command, asked }) = question else { return Ok(None) };
         loop {
             if let Some(end) = self.answers.remove(&id) {
                 return Ok(Some(end.is_well()));

@@ -1,6 +1,8 @@
 //! `cargo xtask eval explore`: in which trial each policy first exposes the bugs of the bundled targets, by several seeds; and
 //! that nothing suspicious is found in their fixed twins.
 
+mod zookeeper;
+
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -38,7 +40,8 @@ const ENDED: [i32; 2] = [0, 2];
 /// Explore the bundled targets by several policies and seeds until their bugs are exposed, and their fixed twins
 #[derive(Debug, clap::Args)]
 pub struct ExploreArgs {
-    /// Which targets, by the names of their folders; by default all whose truth.toml says where their bugs are
+    /// Which targets, by the names of their folders; by default all whose truth.toml says where their bugs are. With
+    /// `zookeeper-3.6.2` alone, published bugs of ZooKeeper: one campaign with exceptions, one with delays
     #[arg(value_name = "TARGET")]
     names: Vec<String>,
     /// The bug, where a target has several; by default all
@@ -58,9 +61,15 @@ pub struct ExploreArgs {
     /// How many seeds for the others
     #[arg(long, value_name = "N", default_value_t = 3)]
     other_seeds: u64,
-    /// The most trials of a campaign
-    #[arg(long, value_name = "N", default_value_t = 200)]
-    trials: u64,
+    /// The most trials of a campaign; 200, with ZooKeeper 1000
+    #[arg(long, value_name = "N")]
+    trials: Option<u64>,
+    /// With ZooKeeper, the most trials of the campaign with delays
+    #[arg(long, value_name = "N", default_value_t = 300)]
+    delay_trials: u64,
+    /// With ZooKeeper, also inject where everything is in memory, to see what that would do
+    #[arg(long)]
+    in_memory: bool,
     /// How many trials the median of the first policy may take
     #[arg(long, value_name = "N", default_value_t = 60)]
     at_most: u64,
@@ -76,6 +85,9 @@ pub struct ExploreArgs {
 
 pub fn run(args: &ExploreArgs) -> Result<Verdict> {
     let (jdk, tool) = (jdk::compiler()?, args.tool.ready()?);
+    if matches!(args.names.as_slice(), [name] if name == zookeeper::NAME) {
+        return zookeeper::run(args, &tool, &jdk);
+    }
     let mut rows = Vec::new();
     let mut lines = Vec::new();
     let mut is_good = true;
@@ -104,6 +116,12 @@ pub fn run(args: &ExploreArgs) -> Result<Verdict> {
     Ok(Verdict::of(is_good))
 }
 
+impl ExploreArgs {
+    fn trials(&self) -> u64 {
+        self.trials.unwrap_or(200)
+    }
+}
+
 struct Session<'a> {
     args: &'a ExploreArgs,
     tool: &'a Tool,
@@ -125,8 +143,19 @@ struct Asked<'a> {
 /// A campaign that is over.
 struct Ran {
     document: Value,
-    /// The wall times of its trials together.
-    trials_ms: u64,
+    outcomes: Vec<Outcome>,
+}
+
+impl Ran {
+    fn seconds(&self) -> f64 {
+        self.document["seconds"].as_f64().unwrap_or(f64::NAN)
+    }
+
+    /// The part of the campaign's time, with so many trials at once, in which no trial ran.
+    fn share_of_tool(&self, jobs: u16) -> f64 {
+        let trials_ms: u64 = self.outcomes.iter().map(|it| it.wall_ms).sum();
+        1.0 - trials_ms as f64 / 1000.0 / (f64::from(jobs) * self.seconds())
+    }
 }
 
 impl Session<'_> {
@@ -144,7 +173,7 @@ impl Session<'_> {
                     faults: if bug.is_delay() { "delays" } else { "exceptions" },
                     policy,
                     seed,
-                    trials: self.args.trials,
+                    trials: self.args.trials(),
                     until: Some(within),
                 };
                 let what = format!("{}, {}, {policy}, seed {seed}", self.target.name, bug.name);
@@ -198,13 +227,12 @@ impl Session<'_> {
     }
 
     fn shown(&self, trial: Option<u64>) -> String {
-        trial.map_or_else(|| format!("> {}", self.args.trials), |it| it.to_string())
+        trial.map_or_else(|| format!("> {}", self.args.trials()), |it| it.to_string())
     }
 
     fn row(&self, bug: &str, asked: &Asked<'_>, ran: &Ran, exposed: Option<u64>) -> Vec<String> {
         let number = |key: &str| ran.document[key].as_u64().unwrap_or(0);
-        let seconds = ran.document["seconds"].as_f64().unwrap_or(f64::NAN);
-        let share = 1.0 - ran.trials_ms as f64 / 1000.0 / (f64::from(self.args.jobs) * seconds);
+        let (seconds, share) = (ran.seconds(), ran.share_of_tool(self.args.jobs));
         vec![
             bug.to_owned(),
             asked.policy.to_owned(),
@@ -220,33 +248,47 @@ impl Session<'_> {
     }
 
     fn explore(&self, asked: &Asked<'_>, place: &str) -> Result<Ran> {
-        let directory = eval::out("explore").join(place);
-        fresh_directory(&directory)?;
         let (policy, key) = asked.policy.split_once('/').unwrap_or((asked.policy, "state"));
-        let mut command = Command::new(&self.tool.binary);
-        command.args(["explore", asked.workload, "--json", "--campaign", "campaign"]);
-        command.arg("--config").arg(self.target.directory.join(asked.config));
-        command.args(["--faults", asked.faults, "--policy", policy, "--key", key]);
-        let (seed, trials, jobs) =
-            (asked.seed.to_string(), asked.trials.to_string(), self.args.jobs.to_string());
-        command.args(["--seed", &seed, "--trials", &trials, "--jobs", &jobs]);
-        command.args(["--replays", "0", "--neighbours", "0"]);
-        command.args(asked.until.iter().flat_map(|it| ["--until", it]));
-        command.arg("--out").arg(&directory).current_dir(&directory);
-        command.env_remove("JAVA_TOOL_OPTIONS").env("JAVA_HOME", &self.jdk.home);
-        command.env("PATH", first_on_path(&self.jdk.home.join("bin"))?);
-        let (stdout, stderr) = (directory.join("result.json"), directory.join("hypocenter.log"));
-        let text = process::text(&command);
-        let status = Job { command, stdout: &stdout, stderr: &stderr, limit: LIMIT }.run()?;
-        let written = fs::read(&stdout).map_err(Failure::file(&stdout))?;
-        let failed = |how: String| process::failure(&text, &how, &stdout, &stderr);
-        if !status.code().is_some_and(|it| ENDED.contains(&it)) {
-            return Err(failed(format!("ended with {status}")));
-        }
-        let document =
-            serde_json::from_slice(&written).map_err(|error| failed(format!("gave no result: {error}")))?;
-        Ok(Ran { document, trials_ms: trials_ms(&directory.join("campaign/trials"))? })
+        let numbers = [asked.seed, asked.trials, u64::from(self.args.jobs)].map(|it| it.to_string());
+        let [seed, trials, jobs] = numbers.each_ref().map(String::as_str);
+        let mut words = vec![asked.workload, "--faults", asked.faults, "--policy", policy, "--key", key];
+        words.extend([
+            "--seed",
+            seed,
+            "--trials",
+            trials,
+            "--jobs",
+            jobs,
+            "--replays",
+            "0",
+            "--neighbours",
+            "0",
+        ]);
+        words.extend(asked.until.iter().flat_map(|it| ["--until", it]));
+        carry_out(self.tool, self.jdk, &self.target.directory.join(asked.config), &words, place)
     }
+}
+
+/// Runs a campaign in a fresh place.
+fn carry_out(tool: &Tool, jdk: &Jdk, config: &Path, words: &[&str], place: &str) -> Result<Ran> {
+    let directory = eval::out("explore").join(place);
+    fresh_directory(&directory)?;
+    let mut command = Command::new(&tool.binary);
+    command.arg("explore").args(words).args(["--json", "--campaign", "campaign"]);
+    command.arg("--config").arg(config).arg("--out").arg(&directory).current_dir(&directory);
+    command.env_remove("JAVA_TOOL_OPTIONS").env("JAVA_HOME", &jdk.home);
+    command.env("PATH", first_on_path(&jdk.home.join("bin"))?);
+    let (stdout, stderr) = (directory.join("result.json"), directory.join("hypocenter.log"));
+    let text = process::text(&command);
+    let status = Job { command, stdout: &stdout, stderr: &stderr, limit: LIMIT }.run()?;
+    let written = fs::read(&stdout).map_err(Failure::file(&stdout))?;
+    let failed = |how: String| process::failure(&text, &how, &stdout, &stderr);
+    if !status.code().is_some_and(|it| ENDED.contains(&it)) {
+        return Err(failed(format!("ended with {status}")));
+    }
+    let document =
+        serde_json::from_slice(&written).map_err(|error| failed(format!("gave no result: {error}")))?;
+    Ok(Ran { document, outcomes: outcomes(&directory.join("campaign/trials"))? })
 }
 
 fn list<'v>(document: &'v Value, key: &str) -> &'v [Value] {
@@ -260,16 +302,16 @@ fn first_exposure(document: &Value, within: &str) -> Option<u64> {
     list(document, "findings").iter().filter(is_below).filter_map(|it| it["first_trial"].as_u64()).min()
 }
 
-fn trials_ms(trials: &Path) -> Result<u64> {
-    let mut sum = 0;
+/// The outcomes of all trials of a campaign.
+fn outcomes(trials: &Path) -> Result<Vec<Outcome>> {
+    let mut all = Vec::new();
     for entry in fs::read_dir(trials).map_err(Failure::file(trials))?.flatten() {
         let path = entry.path().join("outcome.json");
         let Ok(bytes) = fs::read(&path) else { continue };
-        let outcome: Outcome = serde_json::from_slice(&bytes)
-            .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
-        sum += outcome.wall_ms;
+        let outcome = serde_json::from_slice(&bytes);
+        all.push(outcome.map_err(|error| Failure::new(format!("{}: {error}", path.display())))?);
     }
-    Ok(sum)
+    Ok(all)
 }
 
 #[cfg(test)]

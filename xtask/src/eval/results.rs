@@ -19,7 +19,7 @@ const HEAD: &str = "# Results\n\n\
 const MARK: &str = "\n## ";
 
 /// An evaluation, by the name of its section, with its arguments.
-const ALL: [(&str, &[&str]); 19] = [
+const ALL: [(&str, &[&str]); 20] = [
     ("reproduce: published failures", &["cases"]),
     ("reproduce: strategies", &["play", "wal"]),
     ("reproduce: an exception at one moment of many", &["bugs", "wal", "--seeds", "10"]),
@@ -27,6 +27,7 @@ const ALL: [(&str, &[&str]); 19] = [
     ("reproduce: a delay", &["bugs", "lease", "--at-most", "40"]),
     ("reproduce: two faults", &["bugs", "ledger", "--at-most", "120"]),
     ("explore: policies", &["explore", "quorum"]),
+    ("explore: ZooKeeper", &["explore", "zookeeper-3.6.2"]),
     ("logs", &["logs"]),
     ("emission", &["emission"]),
     ("scan", &["scan"]),

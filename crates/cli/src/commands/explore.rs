@@ -10,7 +10,7 @@ use hypocenter_engine::Engine;
 use hypocenter_explore::{Catalogue, ClientOf, Explore, FaultScope, KeyKind, Policy, Settings};
 use hypocenter_lab::Stopped;
 use hypocenter_plan::{
-    Candidate, ExitCode, Guard, Plan, Record, Repeat, SiteKind, TaskMethod, Watch, WatchLevel,
+    Arm, Candidate, ExitCode, Guard, Plan, Record, Repeat, SiteKind, TaskMethod, Watch, WatchLevel,
 };
 use hypocenter_program::{Program, Scope, StateOptions, task_methods};
 
@@ -90,6 +90,7 @@ fn asked(args: &ExploreArgs) -> Result<Request, Failure> {
         delay_ms: args.delay.as_millis() as u64,
         in_memory: args.in_memory,
         task_types: config.target.task_types,
+        when_ready: args.when_ready,
         helpers: args.helpers,
         budget: args.budget,
         epsilon: args.epsilon,
@@ -162,7 +163,8 @@ fn plan_of(request: &Request, tasks: Vec<TaskMethod>) -> Plan {
 fn settings(request: &Request, what: &ExploreRequest, target: &Target) -> Result<Settings, Failure> {
     let policy: Policy = what.policy.parse().map_err(Failure::usage)?;
     let level = if policy.needs_stacks() { WatchLevel::Stack } else { WatchLevel::Event };
-    let mut plan = Plan { candidates: Vec::new(), ..request.plan.clone() };
+    let arm = if what.when_ready { Arm::Ready } else { Arm::Start };
+    let mut plan = Plan { candidates: Vec::new(), arm, ..request.plan.clone() };
     // The map has no calls but those at which something can go wrong.
     plan.record.watch = vec![Watch {
         kinds: vec![SiteKind::Call],

@@ -152,22 +152,27 @@ pub fn finish(verdict: &Verdict, directory: &Path, took: Duration, json: bool) -
         screen::note("faults", &what);
     }
     screen::line("kept in", &directory.display().to_string());
+    let document = Document {
+        trials,
+        injected: verdict.injected,
+        states: verdict.states.len(),
+        keys: verdict.keys,
+        resets: verdict.resets,
+        normal_runs: verdict.normal_runs,
+        refused: verdict.refused,
+        standing: &verdict.standing,
+        findings: suspicious.iter().filter_map(|it| document(it, &name)).collect(),
+        known: known.iter().filter_map(|it| document(it, &name)).collect(),
+        expected: expected.iter().filter_map(|it| document(it, &name)).collect(),
+        seconds: took.as_secs_f64(),
+        tried: &verdict.trials,
+    };
+    let path = directory.join("summary.json");
+    let text = serde_json::to_string_pretty(&document).expect("the document is always JSON");
+    std::fs::write(&path, text + "\n")
+        .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
     if json {
-        screen::json(&Document {
-            trials,
-            injected: verdict.injected,
-            states: verdict.states.len(),
-            keys: verdict.keys,
-            resets: verdict.resets,
-            normal_runs: verdict.normal_runs,
-            refused: verdict.refused,
-            standing: &verdict.standing,
-            findings: suspicious.iter().filter_map(|it| document(it, &name)).collect(),
-            known: known.iter().filter_map(|it| document(it, &name)).collect(),
-            expected: expected.iter().filter_map(|it| document(it, &name)).collect(),
-            seconds: took.as_secs_f64(),
-            tried: &verdict.trials,
-        })?;
+        screen::json(&document)?;
     }
     Ok(code)
 }

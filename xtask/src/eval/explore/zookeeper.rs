@@ -1,0 +1,182 @@
+//! Published bugs of ZooKeeper 3.6.2 in a cluster of three processes: one campaign with exceptions, one with delays.
+
+use hypocenter_plan::{Outcome, Role, glob_matches};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{ExploreArgs, Ran, carry_out, list};
+use crate::failure::Result;
+use crate::jdk::Jdk;
+use crate::process::step;
+use crate::tool::Tool;
+use crate::{Verdict, javac, maven, root, table, truth};
+
+/// The folder below `eval/`.
+pub const NAME: &str = "zookeeper-3.6.2";
+const HEADINGS: [&str; 6] = ["bug", "fault", "first exposed in", "replays", "where", "symptom"];
+const TRIALS: u64 = 1000;
+/// How many of the bugs have to be found.
+const ENOUGH: usize = 3;
+/// How often a finding is replayed, and how many of those must show it again.
+const REPLAYS: u64 = 5;
+const REPLAYS_ENOUGH: u64 = 3;
+/// How many findings are told one by one.
+const SHOWN: usize = 10;
+
+#[derive(Debug, Deserialize)]
+struct Truth {
+    bug: Vec<Published>,
+}
+
+/// A published bug, and how a finding is known to be it. Keys for people are not read.
+#[derive(Debug, Deserialize)]
+struct Published {
+    name: String,
+    faults: String,
+    methods: Vec<String>,
+    #[serde(default)]
+    callees: Vec<String>,
+}
+
+impl Published {
+    fn is_it(&self, finding: &Value) -> bool {
+        let stack = || list(finding, "stack").iter().filter_map(Value::as_str);
+        let below = self.methods.iter().any(|it| stack().any(|method| glob_matches(it, method)));
+        let callee = finding["callee"].as_str().unwrap_or("").split('(').next().unwrap_or("");
+        below && (self.callees.is_empty() || self.callees.iter().any(|it| glob_matches(it, callee)))
+    }
+}
+
+pub(super) fn run(args: &ExploreArgs, tool: &Tool, jdk: &Jdk) -> Result<Verdict> {
+    let folder = root().join("eval").join(NAME);
+    let lib = maven::fetch(NAME, "lib", None)?;
+    let source = root().join("eval/zookeeper-common/src/hypocenter/eval/ZkLoad.java");
+    javac::compile(jdk, &[source], &format!("{}/*", lib.display()), &lib.with_file_name("explore-classes"))?;
+    let truth: Truth = truth::read(&folder.join("explore-truth.toml"))?;
+    let (mut rows, mut lines, mut found) = (Vec::new(), Vec::new(), 0);
+    for (faults, trials) in [("exceptions", args.trials.unwrap_or(TRIALS)), ("delays", args.delay_trials)] {
+        if trials == 0 {
+            continue;
+        }
+        let numbers = [trials, u64::from(args.jobs), REPLAYS].map(|it| it.to_string());
+        let [trials, jobs, replays] = numbers.each_ref().map(String::as_str);
+        let mut words = vec!["explore", "--faults", faults, "--trials", trials, "--jobs", jobs];
+        words.extend(["--replays", replays, "--seed", "1"]);
+        words.extend(args.in_memory.then_some("--in-memory"));
+        let place = format!("{NAME}-{faults}{}", if args.in_memory { "-in-memory" } else { "" });
+        let ran = step(&format!("{NAME}, {faults}"), || {
+            carry_out(tool, jdk, &folder.join("explore.toml"), &words, &place)
+        })?;
+        for bug in truth.bug.iter().filter(|it| it.faults == faults) {
+            let (row, is_found) = row(bug, &ran);
+            rows.push(row);
+            found += usize::from(is_found);
+        }
+        lines.extend(summary(faults, args.jobs, &ran));
+    }
+    print!("{}", table::text(&HEADINGS, &rows));
+    lines.iter().for_each(|it| println!("{it}"));
+    println!("{found} of {} found and replayed; {ENOUGH} are asked", truth.bug.len());
+    println!("{}", if found >= ENOUGH { "PASS" } else { "FAIL" });
+    Ok(Verdict::of(found >= ENOUGH))
+}
+
+/// The best finding that is this bug: whether it is found, and replayed often enough.
+fn row(bug: &Published, ran: &Ran) -> (Vec<String>, bool) {
+    let mut those: Vec<&Value> = list(&ran.document, "findings").iter().filter(|it| bug.is_it(it)).collect();
+    let hits = |it: &Value| it["rate"]["hits"].as_u64().unwrap_or(0);
+    those.sort_by_key(|it| (hits(it) < REPLAYS_ENOUGH, it["first_trial"].as_u64()));
+    let cells = |rest: [String; 4]| [vec![bug.name.clone(), bug.faults.clone()], rest.to_vec()].concat();
+    let Some(best) = those.first() else {
+        let trials = ran.document["trials"].as_u64().unwrap_or(0);
+        return (cells([format!("> {trials}"), "-".into(), "-".into(), "-".into()]), false);
+    };
+    let text = |key: &str| best[key].as_str().unwrap_or("?").to_owned();
+    let first = best["first_trial"].as_u64().unwrap_or(0);
+    let row = cells([
+        format!("{first}, after {:.0} min", minutes_of(ran, first)),
+        format!("{} of {}", hits(best), best["rate"]["runs"]),
+        place(best),
+        text("why"),
+    ]);
+    (row, hits(best) >= REPLAYS_ENOUGH)
+}
+
+/// About when a trial was over, if all took the same.
+fn minutes_of(ran: &Ran, trial: u64) -> f64 {
+    let all = ran.outcomes.len().max(1) as f64;
+    let normal = ran.document["normal_runs"].as_u64().unwrap_or(0);
+    ran.seconds() / 60.0 * (normal + trial) as f64 / all
+}
+
+fn place(finding: &Value) -> String {
+    let text = |key: &str| finding[key].as_str().unwrap_or("?").to_owned();
+    let short = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
+    let callee = text("callee");
+    let callee = callee.split('(').next().unwrap_or("?");
+    format!("{}.{}:{} -> {}", short(&text("class")), text("method"), finding["line"], short(callee))
+}
+
+/// The campaign in a few lines: its trials by how they ended, its speed, its first findings.
+fn summary(faults: &str, jobs: u16, ran: &Ran) -> Vec<String> {
+    let number = |key: &str| ran.document[key].as_u64().unwrap_or(0);
+    let findings = list(&ran.document, "findings");
+    let injected: Vec<&Outcome> =
+        ran.outcomes.iter().filter(|it| crate::eval::campaign::injections(it) > 0).collect();
+    let is_well = |it: &&&Outcome| it.end.is_well();
+    let has_ended = |it: &&&Outcome| {
+        !it.end.is_well() && it.processes.iter().any(|it| it.role == Role::Node && it.end.is_some())
+    };
+    let (success, early) =
+        (injected.iter().filter(is_well).count(), injected.iter().filter(has_ended).count());
+    let mut lines = vec![format!(
+        "{faults}: {} trials and {} runs beside, {:.0} an hour with {jobs} at a time, tool's share {:.1} %; of {} with a fault {} \
+         success, {} partial, {} early exit; {} states, {} suspicious findings, {} expected or minor",
+        number("trials"),
+        (ran.outcomes.len() as u64).saturating_sub(number("trials")),
+        ran.outcomes.len() as f64 / ran.seconds() * 3600.0,
+        ran.share_of_tool(jobs) * 100.0,
+        injected.len(),
+        success,
+        injected.len() - success - early,
+        early,
+        number("states"),
+        findings.len(),
+        list(&ran.document, "expected").len()
+    )];
+    lines.extend(findings.iter().take(SHOWN).map(|it| {
+        let text = |key: &str| it[key].as_str().unwrap_or("?").to_owned();
+        format!(
+            "  {} at {}, first in {}, {} of {}: {}",
+            text("fault"),
+            place(it),
+            it["first_trial"],
+            it["rate"]["hits"],
+            it["rate"]["runs"],
+            text("why")
+        )
+    }));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_finding_is_a_bug_by_its_way_and_by_what_is_called() {
+        let truth: Truth = truth::read(&root().join("eval").join(NAME).join("explore-truth.toml")).unwrap();
+        let names = |callee: &str, stack: &[&str]| -> Vec<&str> {
+            let finding = json!({"callee": callee, "stack": stack});
+            truth.bug.iter().filter(|it| it.is_it(&finding)).map(|it| it.name.as_str()).collect()
+        };
+        let acceptor = "org.apache.zookeeper.server.quorum.Leader$LearnerCnxAcceptor$LearnerCnxAcceptorHandler.acceptConnections";
+        assert_eq!(names("java.net.ServerSocket.accept()Ljava/net/Socket;", &[acceptor]), ["ZOOKEEPER-4203"]);
+        assert_eq!(names("java.net.Socket.setSoTimeout(I)V", &[acceptor]), ["ZOOKEEPER-4424"]);
+        assert!(names("java.net.Socket.close()V", &[acceptor]).is_empty());
+        let packet = ["org.apache.zookeeper.server.quorum.Learner.writePacket", "a.B.run"];
+        assert_eq!(names("java.io.BufferedOutputStream.flush()V", &packet), ["ZOOKEEPER-4074"]);
+    }
+}
