@@ -4,6 +4,7 @@ pub mod doctor;
 pub mod init;
 pub mod inject;
 pub mod replay;
+pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod scan;
