@@ -37,7 +37,7 @@ pub struct Beside {
 #[serde(rename_all = "snake_case")]
 pub enum Row {
     /// An entry of the failure, of the trial, or one that both have; and why it is of interest.
-    Entries(Option<Line>, Option<Line>, Interest),
+    Entries(Option<Box<Line>>, Option<Box<Line>>, Interest),
     /// The fault, by its number in the plan.
     Fault(u32),
     /// So many rows were left out.

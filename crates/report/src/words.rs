@@ -147,7 +147,7 @@ pub fn callee(site: &Site) -> Option<String> {
 pub fn seconds(ms: u64) -> String {
     match ms {
         0..1_000 => format!("{ms} ms"),
-        1_000..10_000 if ms % 1_000 != 0 => format!("{:.1} s", ms as f64 / 1e3),
+        1_000..10_000 if !ms.is_multiple_of(1_000) => format!("{:.1} s", ms as f64 / 1e3),
         1_000..600_000 => format!("{} s", (ms + 500) / 1_000),
         _ => format!("{} min", (ms + 30_000) / 60_000),
     }

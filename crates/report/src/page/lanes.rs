@@ -29,7 +29,7 @@ pub fn section(report: &Report<'_>) -> Option<Section> {
         <li><i class=\"strike\"></i>the fault</li></ul>";
     let lead = if lanes.from_fault {
         "What every thread logged, in seconds from the fault. The other two runs are laid along the reproduced one by the entries \
-         that they share with it: in the failure, the fault must have been there."
+         that they share with it; the dashed line is where the fault must have been."
     } else {
         "What every thread logged, in seconds from the start of each run."
     };

@@ -11,7 +11,7 @@ use crate::text::{count, inert, shown, thousands};
 use crate::words;
 
 /// Rows that are in the document at once; further ones are unfolded on request.
-const ROWS_OPEN: usize = 140;
+const ROWS_OPEN: usize = 80;
 /// The most rows that can be unfolded, and the most bytes for them.
 const ROWS_FOLDED: usize = 6_000;
 const BYTES_FOLDED: usize = 2 << 20;
@@ -106,7 +106,7 @@ fn legend(beside: &Beside, lost: u64) -> String {
 }
 
 /// Which rows are in the document at once: what is around the fault and the failure, then what is around anything that normal runs
-/// do not show or only one log has, as long as there is room; and what is too little to be folded.
+/// do not show or only one log has, as long as there is room, the nearest first; and what is too little to be folded.
 fn open(rows: &[Row]) -> Vec<bool> {
     let mut open = vec![false; rows.len()];
     let mut room = ROWS_OPEN;
@@ -120,9 +120,13 @@ fn open(rows: &[Row]) -> Vec<bool> {
         Row::Entries(..) => 5,
         Row::Gap(_) => 7,
     };
+    // What is as interesting as other things comes the sooner, the nearer it is to the fault; without one, to the failure.
+    let position = |is: fn(u8) -> bool| rows.iter().position(|it| is(grade(it)));
+    let center = position(|it| it == 0).or_else(|| position(|it| it <= 2)).unwrap_or(0);
     let mut wanted: Vec<(u8, usize)> = rows.iter().enumerate().map(|(at, it)| (grade(it), at)).collect();
-    // The sort is stable: of equals the first comes first.
-    wanted.sort_by_key(|it| it.0);
+    // What only one log has is often mere chance.
+    let distance = |grade: u8, at: usize| at.abs_diff(center) * if grade == 5 { 4 } else { 1 };
+    wanted.sort_by_key(|&(grade, at)| (grade.min(3), distance(grade, at), grade));
     for (grade, at) in wanted.into_iter().filter(|it| it.0 < 6) {
         let around = if grade == 0 { 3 * AROUND } else { AROUND };
         let range = at.saturating_sub(around)..(at + around + 1).min(rows.len());
@@ -180,8 +184,8 @@ impl Writer<'_> {
                 format!(
                     "<div class=\"row {}\">{}{}</div>\n",
                     class(failure, trial, *is),
-                    self.side(failure.as_ref(), 0),
-                    self.side(trial.as_ref(), 1)
+                    self.side(failure.as_deref(), 0),
+                    self.side(trial.as_deref(), 1)
                 )
             }
         }
@@ -249,14 +253,14 @@ impl Writer<'_> {
             Row::Gap(count) => json!(["gap", format!("{} left out", self::count(*count, "row", "rows"))]),
             Row::Fault(number) => json!(["strike", shown(&self.fault(*number), 600)]),
             Row::Entries(failure, trial, is) => {
-                let side = |line: &Option<Line>, side| line.as_ref().map(|it| self.parts(it, side));
+                let side = |line: &Option<Box<Line>>, side| line.as_ref().map(|it| self.parts(it, side));
                 json!([format!("row {}", class(failure, trial, *is)), side(failure, 0), side(trial, 1)])
             }
         }
     }
 }
 
-fn class(failure: &Option<Line>, trial: &Option<Line>, is: Interest) -> String {
+fn class(failure: &Option<Box<Line>>, trial: &Option<Box<Line>>, is: Interest) -> String {
     let sides = match (failure, trial) {
         (Some(_), Some(_)) => "both",
         (Some(_), None) => "left",
@@ -277,7 +281,7 @@ mod tests {
     /// Letters stand for rows: `b` both logs have, `l` the left one, `s` is the failure, `F` the fault, `g` a gap.
     fn rows(letters: &str) -> Vec<Row> {
         let line = || {
-            Some(Line {
+            Some(Box::new(Line {
                 node: String::new(),
                 line: 1,
                 time_ms: None,
@@ -285,7 +289,7 @@ mod tests {
                 level: None,
                 message: String::new(),
                 exception: None,
-            })
+            }))
         };
         let row = |it: char| match it {
             'b' => Row::Entries(line(), line(), Interest::Around),

@@ -200,7 +200,7 @@ pub fn runs(entries: u32) -> Runs {
                 Interest::Around,
             ),
         };
-        let left = line(number, &message);
+        let left = Box::new(line(number, &message));
         let right = (!number.is_multiple_of(10)).then(|| left.clone());
         rows.push(Row::Entries(Some(left), right, is));
     }

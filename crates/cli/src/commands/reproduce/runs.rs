@@ -58,11 +58,9 @@ pub fn keep(ended: &Ended<'_>) -> Result<(), Failure> {
 
 fn beside_of(it: Beside) -> report::Beside {
     let row = |it: Row| match it {
-        Row::Entries { failure, trial, is } => report::Row::Entries(
-            failure.map(|it| line_of(*it)),
-            trial.map(|it| line_of(*it)),
-            interest_of(is),
-        ),
+        Row::Entries { failure, trial, is } => {
+            report::Row::Entries(failure.map(line_of), trial.map(line_of), interest_of(is))
+        }
         Row::Fault(number) => report::Row::Fault(number),
         Row::Gap(count) => report::Row::Gap(count as u64),
     };
@@ -73,10 +71,10 @@ fn beside_of(it: Beside) -> report::Beside {
     }
 }
 
-fn line_of(it: Line) -> report::Line {
-    let Line { node, line, time_ms, thread, level, message, exception } = it;
+fn line_of(it: Box<Line>) -> Box<report::Line> {
+    let Line { node, line, time_ms, thread, level, message, exception } = *it;
     let name = |it: String| it.chars().take(NAME_CHARS_MAX).collect();
-    report::Line {
+    Box::new(report::Line {
         node: name(node),
         line,
         time_ms,
@@ -84,7 +82,7 @@ fn line_of(it: Line) -> report::Line {
         level: level.map(str::to_owned),
         message,
         exception: exception.map(name),
-    }
+    })
 }
 
 fn interest_of(it: Interest) -> report::Interest {
