@@ -195,7 +195,9 @@ fn lane_name(lane: &Lane, room: usize) -> String {
     if lane.node.is_empty() {
         return escaped(&cut(&thread, room), 200);
     }
-    let node = cut(&shown(&lane.node, 100), (room / 2).max(3));
+    // On a phone the thread is what matters.
+    let node = shown(&lane.node, 100);
+    let node = if room < 20 { node.chars().take(3).collect() } else { cut(&node, room / 2) };
     let rest = room.saturating_sub(node.chars().count() + 1);
     format!("<tspan class=\"node\">{}</tspan> {}", escaped(&node, 200), escaped(&cut(&thread, rest), 200))
 }

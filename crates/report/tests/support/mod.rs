@@ -77,7 +77,7 @@ pub fn summary(rounds: u64) -> Summary {
         number,
         trial: number + 1,
         window: 10,
-        fault: (number % 7 != 0 || number == rounds)
+        fault: (!number.is_multiple_of(7) || number == rounds)
             .then(|| injected(if number == rounds { 1 } else { number })),
         rank: Some(1 + number % 10),
         found_rank: Some(1 + (rounds - number) % 400),
