@@ -25,6 +25,8 @@ const SCRIPT_HASH: &str = include_str!("page/script.sha256");
 /// How much of a name is shown, and of a message.
 const NAME_CHARS: usize = 160;
 const MESSAGE_CHARS: usize = 2_000;
+/// A verdict that is longer is set smaller.
+const LONG_CHARS: usize = 200;
 /// Things of the failure log that are listed.
 const MISSING_SHOWN: usize = 200;
 /// Further faults that bring the failure and are listed.
@@ -54,7 +56,7 @@ pub fn page(report: &Report<'_>) -> String {
     );
     page.push_str(&head(summary));
     let sections: Vec<Section> = [
-        cause::section(summary),
+        cause::section(report),
         lanes::section(report),
         logs::section(report),
         others(summary),
@@ -90,12 +92,14 @@ pub fn page(report: &Report<'_>) -> String {
 /// The verdict, the proof and the command.
 fn head(summary: &Summary) -> String {
     let (class, word) = if summary.reproduced { ("yes", "reproduced") } else { ("no", "not reproduced") };
+    let verdict = words::verdict(summary);
+    let long = if verdict.plain().chars().count() > LONG_CHARS { " class=\"long\"" } else { "" };
     let mut head = format!(
         "<header class=\"{class}\">\n{}<p class=\"over\"><b>hypocenter</b> {} <span class=\"chip {class}\">{word}</span></p>\n\
-         <h1>{}</h1>\n",
+         <h1{long}>{}</h1>\n",
         logo(),
         name(&format!("{} \u{b7} workload {}", summary.campaign, summary.workload)),
-        sentence(&words::verdict(summary))
+        sentence(&verdict)
     );
     if let Some(proof) = words::proof(summary) {
         let _ = writeln!(head, "<p class=\"proof\">{}</p>", escaped(&proof, MESSAGE_CHARS));

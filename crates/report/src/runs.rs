@@ -120,6 +120,8 @@ pub struct Run {
     pub faults: Vec<(u32, u32, i64)>,
     /// How many entries lie before the span, and behind it.
     pub outside: (u32, u32),
+    /// The moment from which time is counted, on the run's own clock.
+    pub zero_ms: i64,
 }
 
 /// Entries of a lane that are drawn as one: the lane, when the first was written, how many, and what the gravest is.

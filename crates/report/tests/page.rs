@@ -95,6 +95,23 @@ fn a_story_has_all_its_parts() {
 }
 
 #[test]
+fn where_no_way_is_known_there_is_what_came_after() {
+    let (mut summary, runs) = (summary(3), runs(41));
+    let cause = &mut summary.stories[0].as_mut().unwrap().causes[0];
+    cause.leads_to.clear();
+    cause.is_delay = true;
+    let page = page(&summary, Some(&runs));
+    let drawing = page.split("id=\"cause\"").nth(1).and_then(|it| it.split("</section>").next()).unwrap();
+    // On the clock of the trial everything was before the fault.
+    assert!(!drawing.contains("<svg") && drawing.contains("A delay leads by its time alone"), "{drawing}");
+    // Earlier, the failure is what came after it, and what was before is not drawn.
+    let mut early = runs;
+    early.lanes.as_mut().unwrap().runs[2].faults[0].2 = 100;
+    let page = support::page(&summary, Some(&early));
+    assert!(page.contains("187 ms later") && page.contains("line 41 of the failure log \u{b7} the failure"));
+}
+
+#[test]
 fn a_campaign_that_found_nothing_has_a_page_too() {
     let text = page(&nothing_found(30), None);
     assert!(text.contains("<h1>Not reproduced: the budget of 30 rounds is used up.</h1>"));

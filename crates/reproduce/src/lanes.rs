@@ -64,6 +64,8 @@ pub struct Run {
     pub faults: Vec<(u32, u32, i64)>,
     /// How many entries lie before the span, and behind it.
     pub outside: (u32, u32),
+    /// The moment from which time is counted, on the run's own clock.
+    pub zero_ms: i64,
 }
 
 /// What a lane has in a piece of the time.
@@ -307,7 +309,8 @@ fn laid_out(told: &[Told<'_>], threads: &[(&str, &str)], from_fault: bool) -> Op
             Some((fault, lane as u32, time_ms.saturating_sub(run.zero_ms)))
         });
         let faults = faults.collect();
-        runs.push(Run { of: run.of, marks: pieces.into_values().collect(), faults, outside });
+        let marks = pieces.into_values().collect();
+        runs.push(Run { of: run.of, marks, faults, outside, zero_ms: run.zero_ms });
     }
     Some(Lanes { lanes, runs, span_ms, from_fault })
 }

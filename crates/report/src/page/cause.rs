@@ -5,7 +5,9 @@ use std::fmt::Write;
 
 use super::drawing::{both, cut, wrapped};
 use super::{MESSAGE_CHARS, Section, escaped, name};
-use crate::summary::{Cause, Lead, Summary};
+use crate::Report;
+use crate::runs::{Interest, Line, Row, RunOf};
+use crate::summary::{Cause, Lead};
 use crate::text::count;
 use crate::words;
 
@@ -13,6 +15,8 @@ use crate::words;
 const WAYS_DRAWN: usize = 6;
 /// Steps of a way that are drawn.
 const STEPS_DRAWN: usize = 40;
+/// Things that came after a fault and are looked at.
+const FOLLOWING_MAX: usize = 200;
 /// Further lines that are named.
 const NAMED: usize = 12;
 
@@ -27,7 +31,8 @@ const BESIDE_MIN: f64 = 400.0;
 /// How wide a character is, with some reserve.
 const CHAR: f64 = 7.3;
 
-pub fn section(summary: &Summary) -> Option<Section> {
+pub fn section(report: &Report<'_>) -> Option<Section> {
+    let summary = report.summary;
     let story = summary.stories.first()?.as_ref()?;
     let found = summary.found.first()?;
     let mut body = String::new();
@@ -35,7 +40,12 @@ pub fn section(summary: &Summary) -> Option<Section> {
         let fault = found.faults.get(number).map(words::fault);
         let (what, place, when) =
             fault.unwrap_or_else(|| (cause.fault.clone(), String::new(), String::new()));
-        let tree = Tree::of(cause);
+        if story.causes.len() > 1 {
+            let _ = write!(body, "<h3>Fault {} of {}</h3>", number + 1, story.causes.len());
+        }
+        // Where no way is known, there is still what came afterwards.
+        let after = if cause.leads_to.is_empty() { came_after(report, number as u32) } else { Vec::new() };
+        let tree = if after.is_empty() { Tree::of(cause) } else { Tree::chain(&after) };
         if !tree.nodes.is_empty() {
             let head = Head { what: format!("{what} at {place}"), when };
             let label = format!("The way from the fault, {}, to lines of the failure log", head.what);
@@ -46,6 +56,54 @@ pub fn section(summary: &Summary) -> Option<Section> {
     let title = "How it led there".to_owned();
     let lead = "From the fault through the code to what the failure log says.".to_owned();
     Some(Section { id: "cause", title, lead, body })
+}
+
+/// What normal runs do not show and the trial showed behind its fault, as the failure log has it too: each once, with its time.
+fn came_after(report: &Report<'_>, fault: u32) -> Vec<(String, Lead)> {
+    let runs = report.runs;
+    let Some(beside) = runs.and_then(|it| it.beside.as_ref()) else { return Vec::new() };
+    let trial = runs.and_then(|it| it.lanes.as_ref()).filter(|it| it.from_fault);
+    let trial = trial.and_then(|it| it.runs.iter().find(|it| it.of == RunOf::Trial));
+    let struck = trial.and_then(|it| Some((it.zero_ms, it.faults.iter().find(|it| it.0 == fault)?.2)));
+    let Some((zero_ms, at_ms)) = struck else { return Vec::new() };
+    let mut found: Vec<(i64, &Line, &Line, Interest)> = Vec::new();
+    for row in &beside.rows {
+        let Row::Entries(Some(failure), Some(trial), is) = row else { continue };
+        let Some(time_ms) = trial.time_ms.filter(|_| *is != Interest::Around) else { continue };
+        let later_ms = time_ms.saturating_sub(zero_ms).saturating_sub(at_ms);
+        let is_known =
+            |it: &(i64, &Line, &Line, Interest)| it.1.message == failure.message && it.1.node == failure.node;
+        if later_ms > 0 && found.len() < FOLLOWING_MAX && !found.iter().any(is_known) {
+            found.push((later_ms, failure, trial, *is));
+        }
+    }
+    found.sort_by_key(|it| it.0);
+    // The failure is where the way ends.
+    let last = found.iter().position(|it| it.3 == Interest::Symptom).map_or(found.len(), |it| it + 1);
+    let (shown, _) = found.split_at(last.min(WAYS_DRAWN));
+    let symptom = found[..last].last().filter(|_| last > WAYS_DRAWN);
+    shown
+        .iter()
+        .chain(symptom)
+        .map(|(later_ms, failure, trial, is)| {
+            let thread =
+                trial.thread.as_deref().map_or_else(String::new, |it| format!(", {}", shown_name(it)));
+            let lead = Lead {
+                node: failure.node.clone(),
+                line: failure.line,
+                message: failure.message.clone(),
+                is_symptom: *is == Interest::Symptom,
+                distance: 0,
+                steps: Vec::new(),
+                places: Vec::new(),
+            };
+            (format!("{} later{thread}", words::seconds(later_ms.unsigned_abs())), lead)
+        })
+        .collect()
+}
+
+fn shown_name(name: &str) -> String {
+    crate::text::shown(name, 60).into_owned()
 }
 
 /// What is said and not drawn.
@@ -77,7 +135,9 @@ fn beside(cause: &Cause, several_logs: bool) -> String {
         text.push_str("</details>");
     }
     if cause.is_delay {
-        text.push_str("<p>A delay leads by its time alone; what it changed is in the logs below.</p>");
+        text.push_str(
+            "<p>A delay leads by its time alone: no way through the code is drawn, only what came after it and in no normal run.</p>",
+        );
     } else if cause.leads_to.is_empty() && cause.named_by.is_empty() {
         text.push_str(
             "<p>No way in the code is known from the fault to what the failure log shows; it was tried all the same.</p>",
@@ -152,6 +212,21 @@ impl<'c> Tree<'c> {
         tree.nodes.iter_mut().for_each(|it| it.children.sort_by_key(|&it| weights[it]));
         tree.roots.sort_by_key(|&it| weights[it]);
         tree
+    }
+
+    /// One thing after the other.
+    fn chain(steps: &'c [(String, Lead)]) -> Tree<'c> {
+        let node = |(at, (step, lead)): (usize, &'c (String, Lead))| Node {
+            step,
+            children: (at + 1 < steps.len()).then_some(at + 1).into_iter().collect(),
+            leads: vec![lead],
+            has_symptom: lead.is_symptom,
+            depth: at,
+        };
+        Tree {
+            nodes: steps.iter().enumerate().map(node).collect(),
+            roots: (!steps.is_empty()).then_some(0).into_iter().collect(),
+        }
     }
 
     fn weight(&self, node: usize) -> (bool, usize) {

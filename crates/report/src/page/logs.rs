@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Section, escaped, name};
 use crate::Report;
-use crate::runs::{Beside, Interest, Line, Row};
+use crate::runs::{Beside, Interest, Line, Row, RunOf, Runs};
 use crate::text::{count, inert, shown, thousands};
 use crate::words;
 
@@ -26,7 +26,8 @@ pub fn section(report: &Report<'_>) -> Option<Section> {
     let runs = report.runs?;
     let beside = runs.beside.as_ref().filter(|it| !it.rows.is_empty())?;
     let open = open(&beside.rows);
-    let writer = Writer { report, beside, zero: [zero(beside, 0), zero(beside, 1)] };
+    let writer =
+        Writer { report, beside, zero: [RunOf::Failure, RunOf::Trial].map(|it| zero(runs, beside, it)) };
     let mut body = String::from("<div class=\"logs\">\n");
     let trial = runs.trial.map_or_else(String::new, |it| format!(" {}/{it}", name(&report.summary.campaign)));
     let right = if report.summary.reproduced { "reproduced" } else { "the nearest trial" };
@@ -82,9 +83,10 @@ pub fn section(report: &Report<'_>) -> Option<Section> {
         inert(&Value::Array(folded))
     );
     body += &legend(beside, lost);
-    let lead =
-        "What matches stands in one row. Times are in seconds from the fault, on the clock of each log."
-            .to_owned();
+    let from = if runs.lanes.as_ref().is_some_and(|it| it.from_fault) { "the fault" } else { "the start" };
+    let lead = format!(
+        "What matches stands in one row. Times are in seconds from {from}, on the clock of each log."
+    );
     Some(Section { id: "logs", title: "Side by side".to_owned(), lead, body })
 }
 
@@ -152,15 +154,16 @@ fn open(rows: &[Row]) -> Vec<bool> {
     open
 }
 
-/// When the fault went in, on the clock of a log: at the last entry before it. Without one, the first entry counts.
-fn zero(beside: &Beside, side: usize) -> Option<i64> {
-    let time = |row: &Row| match row {
-        Row::Entries(failure, trial, _) => [failure, trial][side].as_ref()?.time_ms,
+/// The moment from which time is counted on the clock of a log, the same as in the timeline; without one, its first entry.
+fn zero(runs: &Runs, beside: &Beside, of: RunOf) -> Option<i64> {
+    let run = runs.lanes.iter().flat_map(|it| &it.runs).find(|it| it.of == of);
+    let time = |row: &Row| match (row, of) {
+        (Row::Entries(Some(it), _, _), RunOf::Failure) | (Row::Entries(_, Some(it), _), RunOf::Trial) => {
+            it.time_ms
+        }
         _ => None,
     };
-    let fault = beside.rows.iter().position(|it| matches!(it, Row::Fault(_))).unwrap_or(0);
-    let before = beside.rows[..fault].iter().rev().find_map(time);
-    before.or_else(|| beside.rows.iter().find_map(time))
+    run.map(|it| it.zero_ms).or_else(|| beside.rows.iter().find_map(time))
 }
 
 fn gap(count: u64) -> String {

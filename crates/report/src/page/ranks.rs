@@ -23,12 +23,14 @@ pub fn section(summary: &Summary) -> Option<Section> {
         .tried
         .iter()
         .filter_map(|it| Some((it.number as f64, it.found_rank? as f64, it.window as f64)))
-        .filter(|it| it.0 >= 1.0 && it.1 >= 1.0)
+        // Rounds that were under way when it was found say nothing more.
+        .filter(|it| it.0 >= 1.0 && it.1 >= 1.0 && it.0 <= found.round as f64)
         .collect();
-    let (first, last) = (points.first()?, points.iter().rfind(|it| it.0 <= found.round as f64)?);
+    let (first, last) = (points.first()?, points.last()?);
+    let which = if found.faults.len() > 1 { " Of several faults it is the last." } else { "" };
     let lead = format!(
         "Where the site of the fault stood among those that were left, when each round was asked for: {} in round {}, {} in round {}, \
-         where it happened. The shaded part is what a round tries together: the first of them that is reached happens.",
+         where it happened. The shaded part is what a round tries together: the first of them that is reached happens.{which}",
         thousands(first.1 as u64),
         thousands(first.0 as u64),
         thousands(last.1 as u64),

@@ -216,7 +216,7 @@ pub fn runs(entries: u32) -> Runs {
         .collect::<Vec<_>>();
     let run = |of: RunOf| {
         let faults = if of == RunOf::Normal { Vec::new() } else { vec![(0, 1, 1_000)] };
-        Run { of, marks: marks.clone(), faults, outside: (0, 12) }
+        Run { of, marks: marks.clone(), faults, outside: (0, 12), zero_ms: 1_794_820_117_623 }
     };
     let lanes = Lanes {
         lanes,

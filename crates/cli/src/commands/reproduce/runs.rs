@@ -111,6 +111,7 @@ fn lanes_of(it: Lanes) -> report::Lanes {
         marks: it.marks.iter().map(|it| report::Mark(it.lane, it.at_ms, it.count, sign(it.sign))).collect(),
         faults: it.faults,
         outside: it.outside,
+        zero_ms: it.zero_ms,
     });
     report::Lanes {
         lanes: it
