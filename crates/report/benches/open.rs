@@ -1,4 +1,4 @@
-//! How long the page of a large campaign takes to open, beside an empty page of its size: the load event, median of five, taken in
+//! How long the page of a large campaign takes to open, beside an empty page of its size: the load event, median of fifteen, taken in
 //! turns in one browser.
 
 #[path = "../tests/support/browser.rs"]
@@ -13,7 +13,7 @@ use support::{page, runs, summary};
 
 const ROUNDS: u64 = 5_000;
 const ENTRIES: u32 = 100_000;
-const TIMES: usize = 5;
+const TIMES: usize = 15;
 
 fn main() {
     let (summary, runs) = (summary(ROUNDS), runs(ENTRIES));

@@ -320,6 +320,7 @@ impl Pen {
             Pen::x(0)
         );
         self.y = height + ROOM + 4.0;
+        self.cards_end = height + ROOM;
         middle
     }
 

@@ -49,17 +49,15 @@ pub fn section(report: &Report<'_>) -> Option<Section> {
         let first = folded.len();
         let mut gone = 0;
         for row in &beside.rows[at..end] {
-            let value = writer.value(row);
-            let size = value.to_string().len();
-            if folded.len() >= ROWS_FOLDED || bytes + size > BYTES_FOLDED {
-                gone += match row {
-                    Row::Gap(count) => *count,
-                    _ => 1,
-                };
-                continue;
+            let value = (folded.len() < ROWS_FOLDED && bytes < BYTES_FOLDED).then(|| writer.value(row));
+            match (value, row) {
+                (Some(value), _) => {
+                    bytes += value.to_string().len();
+                    folded.push(value);
+                }
+                (None, Row::Gap(count)) => gone += count,
+                (None, _) => gone += 1,
             }
-            bytes += size;
-            folded.push(value);
         }
         if folded.len() > first {
             let many = (folded.len() - first) as u64;
