@@ -26,6 +26,24 @@ fn hostile_text_makes_no_markup() {
     assert!(clean.contains("\u{241b}[31m \u{2400} \u{240d}\u{240a} \u{27e8}U+202E\u{27e9}"));
 }
 
+/// A browser runs the script only if the page has its hash.
+#[test]
+fn the_hash_of_the_script_is_its_own() {
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/page");
+    let output =
+        std::process::Command::new("sha256sum").arg(directory.join("script.js")).output().expect("sha256sum");
+    let hex = String::from_utf8_lossy(&output.stdout).split_whitespace().next().expect("a hash").to_owned();
+    let bits: String = hex.chars().map(|it| format!("{:04b}", it.to_digit(16).expect("a digit"))).collect();
+    let alphabet: Vec<char> = ('A'..='Z').chain('a'..='z').chain('0'..='9').chain(['+', '/']).collect();
+    let sixes = bits.as_bytes().chunks(6).map(|it| {
+        let digits = String::from_utf8_lossy(it).into_owned();
+        alphabet[usize::from_str_radix(&format!("{digits:0<6}"), 2).expect("six bits")]
+    });
+    let base64 = sixes.collect::<String>() + "=";
+    let kept = std::fs::read_to_string(directory.join("script.sha256")).expect("it is there");
+    assert_eq!(kept.trim(), base64, "openssl dgst -sha256 -binary script.js | base64 > script.sha256");
+}
+
 #[test]
 fn names_may_be_as_hostile_as_messages() {
     let mut summary = summary(3);

@@ -100,8 +100,11 @@ fn sarif_of_a_campaign_that_found_nothing_says_so() {
     assert_eq!(note, "Not reproduced: the budget of 30 rounds is used up.");
 }
 
-/// Suites, cases, and for each case its name and what it came to.
-fn junit(summary: &Summary) -> (Vec<(String, String)>, Vec<(String, String, String)>) {
+/// A case: its name, what it came to, and what is said of it.
+type Case = (String, String, String);
+
+/// The attributes of the suite, and its cases.
+fn junit(summary: &Summary) -> (Vec<(String, String)>, Vec<Case>) {
     let text = Report { summary, runs: None }.junit();
     let document = roxmltree::Document::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let suite = document.descendants().find(|it| it.has_tag_name("testsuite")).expect("a suite");

@@ -22,13 +22,12 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     screen::heading("hypocenter report");
     let directory = existing_below(&args.out, &args.campaign);
     let request = Request::read(&directory)?;
-    if request.reproduce.is_none() {
-        return Err(Failure::usage(format!(
-            "{}: a campaign of `{}` has no report",
-            directory.display(),
-            request.verb
-        ))
-        .hint("name a campaign of `reproduce`"));
+    if request.reproduce.as_ref().is_none_or(|it| it.compare.is_some()) {
+        let compares = if request.reproduce.is_some() { " --compare" } else { "" };
+        let what = format!("a campaign of `{}{compares}` has no report", request.verb);
+        return Err(
+            Failure::usage(format!("{}: {what}", directory.display())).hint("name a campaign of `reproduce`")
+        );
     }
     let page = write(&directory)?;
     screen::line("report", &page.display().to_string());

@@ -113,8 +113,7 @@ impl Ended<'_> {
         screen::line("kept in", &directory.display().to_string());
         let document = self.document(stories, &name);
         summary::write(directory, &document, &verdict.rounds)?;
-        runs::keep(self)?;
-        match report::write(directory) {
+        match runs::keep(self).and_then(|()| report::write(directory)) {
             Ok(page) => screen::line("report", &page.display().to_string()),
             // What was found stands whether or not a page of it can be written.
             Err(error) => screen::note("report", &error.what),

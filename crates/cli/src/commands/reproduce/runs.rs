@@ -59,7 +59,8 @@ pub fn keep(ended: &Ended<'_>) -> Result<(), Failure> {
 fn beside_of(it: Beside) -> report::Beside {
     let row = |it: Row| match it {
         Row::Entries { failure, trial, is } => {
-            report::Row::Entries(failure.map(line_of), trial.map(line_of), interest_of(is))
+            let line = |it: Option<Box<Line>>| it.map(|it| Box::new(line_of(*it)));
+            report::Row::Entries(line(failure), line(trial), interest_of(is))
         }
         Row::Fault(number) => report::Row::Fault(number),
         Row::Gap(count) => report::Row::Gap(count as u64),
@@ -71,10 +72,10 @@ fn beside_of(it: Beside) -> report::Beside {
     }
 }
 
-fn line_of(it: Box<Line>) -> Box<report::Line> {
-    let Line { node, line, time_ms, thread, level, message, exception } = *it;
+fn line_of(it: Line) -> report::Line {
+    let Line { node, line, time_ms, thread, level, message, exception } = it;
     let name = |it: String| it.chars().take(NAME_CHARS_MAX).collect();
-    Box::new(report::Line {
+    report::Line {
         node: name(node),
         line,
         time_ms,
@@ -82,7 +83,7 @@ fn line_of(it: Box<Line>) -> Box<report::Line> {
         level: level.map(str::to_owned),
         message,
         exception: exception.map(name),
-    })
+    }
 }
 
 fn interest_of(it: Interest) -> report::Interest {
