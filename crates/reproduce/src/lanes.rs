@@ -280,7 +280,7 @@ fn laid_out(told: &[Told<'_>], threads: &[(&str, &str)], from_fault: bool) -> Op
         own.or_else(|| lanes.iter().position(|it| it.node == node && it.thread.is_none()))
     };
     let mut runs = Vec::new();
-    let piece_ms = ((span_ms.1 - span_ms.0) / PIECES).max(1);
+    let piece_ms = span_ms.1.saturating_sub(span_ms.0) / PIECES + 1;
     for run in told {
         let mut known: BTreeMap<(&str, &str), Option<usize>> = BTreeMap::new();
         let mut pieces: BTreeMap<(u32, i64), Mark> = BTreeMap::new();
@@ -294,7 +294,7 @@ fn laid_out(told: &[Told<'_>], threads: &[(&str, &str)], from_fault: bool) -> Op
             }
             let lane = *known.entry((it.node, it.role)).or_insert_with(|| number(it.node, it.role));
             let Some(lane) = lane.map(|it| it as u32) else { continue };
-            let mark = pieces.entry((lane, (at_ms - span_ms.0) / piece_ms)).or_insert(Mark {
+            let mark = pieces.entry((lane, at_ms.saturating_sub(span_ms.0) / piece_ms)).or_insert(Mark {
                 lane,
                 at_ms,
                 count: 0,

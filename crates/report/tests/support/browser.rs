@@ -1,5 +1,7 @@
 //! A real browser, led through its pipe by the DevTools protocol.
 
+#![allow(dead_code)]
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
