@@ -31,6 +31,7 @@ pub enum Verb {
     Run(RunArgs),
     Inject(InjectArgs),
     Replay(ReplayArgs),
+    Report(ReportArgs),
     Trial(TrialArgs),
     Schema(SchemaArgs),
 }
@@ -615,6 +616,28 @@ pub struct ReplayArgs {
     pub lab: LabArgs,
 }
 
+/// Write the report of a campaign again: report.html, junit.xml and findings.sarif
+///
+/// Every campaign of `reproduce` ends with them. They are made of what the campaign keeps (summary.json, runs.json): nothing is
+/// run, and the target need not be there.
+///
+/// Examples:
+///   hypocenter report                       of the latest campaign
+///   hypocenter report reproduce-0003
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct ReportArgs {
+    /// The campaign: a name below --out, or a path
+    #[arg(value_name = "CAMPAIGN", default_value = "latest")]
+    pub campaign: String,
+    /// Where results are kept
+    #[arg(long, value_name = "DIR", default_value = "hypocenter-out")]
+    pub out: PathBuf,
+    /// Print the summary, one JSON document, on stdout
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Carry out one trial of a campaign, for a scheduler that runs them elsewhere
 ///
 /// The outcome goes to trials/N/outcome.json of the campaign; whoever goes on with it (`run --resume`) finds it there.
@@ -631,7 +654,7 @@ pub struct TrialArgs {
     pub lab: LabArgs,
 }
 
-/// Print the JSON schema of a document: plan, outcome or dump
+/// Print the JSON schema of a document: plan, outcome, dump or summary
 #[derive(Debug, clap::Args)]
 pub struct SchemaArgs {
     /// Which
@@ -648,6 +671,8 @@ pub enum Document {
     Outcome,
     /// What the threads of a JVM were doing
     Dump,
+    /// What a campaign of `reproduce` came to
+    Summary,
 }
 
 /// A time with its unit.

@@ -62,6 +62,7 @@ fn main() -> ExitCode {
         Verb::Run(args) => commands::run::run(&args),
         Verb::Inject(args) => commands::inject::run(&args),
         Verb::Replay(args) => commands::replay::run(&args),
+        Verb::Report(args) => commands::report::run(&args),
         Verb::Trial(args) => commands::trial::run(&args),
         Verb::Schema(args) => commands::schema::run(&args),
     });

@@ -281,7 +281,12 @@ fn check_names(oracle: &Oracle, workload: &Workload, main: &str) -> Result<(), F
 
 /// The directory of a campaign that was there before: by its name below --out, or by its path.
 pub fn existing(lab: &LabArgs, name: &str) -> PathBuf {
-    let below = lab.out.join(name);
+    existing_below(&lab.out, name)
+}
+
+/// The same, for those who have no lab.
+pub fn existing_below(out: &Path, name: &str) -> PathBuf {
+    let below = out.join(name);
     let path = if below.is_dir() || !Path::new(name).is_dir() { below } else { PathBuf::from(name) };
     // `latest` is a link, and a campaign is called by its own name.
     path.canonicalize().unwrap_or(path)

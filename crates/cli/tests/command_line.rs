@@ -105,7 +105,9 @@ fn doctor_tries_the_agent_in_every_jdk() {
 
 #[test]
 fn schemas_are_printed_and_fit_what_is_written() {
-    for (document, property) in [("plan", "candidates"), ("outcome", "jvms"), ("dump", "threads")] {
+    for (document, property) in
+        [("plan", "candidates"), ("outcome", "jvms"), ("dump", "threads"), ("summary", "found")]
+    {
         let done = Tool::new("schema").arg(document).end().exits(0);
         assert!(done.outcome()["properties"][property].is_object());
         assert_eq!(done.stderr, "");

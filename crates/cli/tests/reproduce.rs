@@ -13,6 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use hypocenter_report::Summary;
 use serde_json::{Value, json};
 use support::{Said, default_jdk, each, is_running, line_of, spool_classes};
 use tempfile::TempDir;
@@ -189,6 +190,46 @@ fn assert_story(said: &Said, document: &Value) {
     assert!(said.stderr.contains(">>> throw java.io.IOException at spool.Outbox.append"), "{}", said.stderr);
 }
 
+/// The page and its like are there, and what they are made of is what the published schema says.
+#[track_caller]
+fn assert_report(place: &Place, document: &Value) {
+    let summary: Summary = serde_json::from_value(document.clone()).expect("a summary");
+    // Nothing in the document is unknown to the type, and so to the schema.
+    assert_eq!(serde_json::to_value(&summary).expect("JSON"), *document);
+    let latest = |name: &str| fs::read_to_string(place.path("hypocenter-out/latest").join(name)).expect(name);
+    let page = latest("report.html");
+    for part in [
+        "<h1>The failure comes back when <code>FileChannel.<wbr>write</code>, called at <code>Outbox.<wbr>append:",
+        "the 5th time that thread <code>Sender</code> of <code>main</code> gets there.</h1>",
+        document["replay"].as_str().expect("a command"),
+        "cannot write a message, trying a new file",
+        "Normal run",
+        "Reproduced run",
+        "id=\"ranks\"",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    let runs: Value = serde_json::from_str(&latest("runs.json")).expect("JSON");
+    // The fault is on the lane of its thread, in the run that was reproduced and where it must have been in the failure.
+    let lanes = &runs["lanes"];
+    let sender = lanes["lanes"].as_array().expect("lanes").iter().position(|it| it["thread"] == "Sender");
+    let faults: Vec<&Value> =
+        lanes["runs"].as_array().expect("runs").iter().map(|it| &it["faults"]).collect();
+    let struck = json!([[0, sender.expect("its lane"), 0]]);
+    assert_eq!(faults, [&json!([]), &struck, &struck], "{lanes:#}");
+    let sarif: Value = serde_json::from_str(&latest("findings.sarif")).expect("JSON");
+    let result = &sarif["runs"][0]["results"][0];
+    let file = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+    assert_eq!((file, &result["ruleId"]), (&json!("spool/Outbox.java"), &json!("reproduce/exception")));
+    let first = &result["codeFlows"][0]["threadFlows"][0]["locations"][0]["location"];
+    assert_eq!(first["logicalLocations"][0]["fullyQualifiedName"], "spool.Outbox.append", "{first:#}");
+    assert!(latest("junit.xml").contains("<failure message="));
+    // They can be written again from what is kept, without the target.
+    fs::remove_file(place.path("hypocenter-out/latest/report.html")).expect("it is there");
+    place.tool("report").exits(0).says("report.html");
+    assert_eq!(latest("report.html"), page);
+}
+
 #[test]
 fn the_fault_is_found_and_its_replay_shows_the_failure() {
     let place = Place::new();
@@ -220,6 +261,7 @@ fn the_fault_is_found_and_its_replay_shows_the_failure() {
     assert_eq!(kept.collect::<Option<Vec<u64>>>(), Some(ranks));
 
     assert_story(&said, &document);
+    assert_report(&place, &document);
 
     let replay = document["replay"].as_str().expect("a command");
     assert!(said.stderr.contains(replay), "{}", said.stderr);
@@ -241,6 +283,12 @@ fn what_is_fixed_is_not_reproduced_and_the_closest_trials_are_named() {
         assert_eq!(document[name], Value::Null, "{name}");
     }
     assert_eq!(document["normal_failures"], 0);
+    let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
+    for part in
+        ["<h1>Not reproduced: the budget of 6 rounds is used up.</h1>", "the nearest trial", "id=\"tried\""]
+    {
+        assert!(page.contains(part), "{part}");
+    }
 }
 
 #[test]

@@ -12,8 +12,10 @@ use crate::case::{Case, Compared, in_order};
 use crate::reading::{Reading, TrialLog};
 use crate::recording::struck;
 
-/// The most rows that are picked.
+/// The most rows that are picked for a glance.
 const ROWS_MAX: usize = 32;
+/// The most rows that are picked to be read at length.
+const ROWS_LONG_MAX: usize = 4_000;
 /// Rows before the fault, and behind it.
 const AROUND_FAULT: (usize, usize) = (3, 6);
 /// Rows before the symptom, and behind it.
@@ -21,7 +23,7 @@ const AROUND_SYMPTOM: (usize, usize) = (3, 2);
 /// Rows on both sides of anything else that only the failure has.
 const AROUND_SHOWN: (usize, usize) = (1, 1);
 /// How much of a message is kept.
-const MESSAGE_CHARS_MAX: usize = 300;
+pub const MESSAGE_CHARS_MAX: usize = 300;
 
 /// See the module.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -131,6 +133,15 @@ impl Case {
     /// The failure beside a trial. `normal` has the keys of the case of which normal runs do not show all entries, each with
     /// how many they show. Nothing if the trial left no log.
     pub fn beside(&self, evidence: &Evidence, normal: &[(u32, u32)]) -> Option<Beside> {
+        self.beside_with(evidence, normal, ROWS_MAX)
+    }
+
+    /// The same at length: all that there is, or, of long logs, also what is around everything that only one of them has.
+    pub fn beside_at_length(&self, evidence: &Evidence, normal: &[(u32, u32)]) -> Option<Beside> {
+        self.beside_with(evidence, normal, ROWS_LONG_MAX)
+    }
+
+    fn beside_with(&self, evidence: &Evidence, normal: &[(u32, u32)], rows_max: usize) -> Option<Beside> {
         let (mut logs, _) = Reading::default().finish(evidence.logs());
         if logs.is_empty() {
             return None;
@@ -153,8 +164,9 @@ impl Case {
             slots.push(Slot { place: 2 * place, order, what: What::Fault(it.candidate) });
         }
         slots.sort_by_key(|it| (it.place, it.order));
-        let interest: Vec<Interest> = slots.iter().map(|it| self.interest(it, normal)).collect();
-        let picked = picked(&slots, &interest);
+        let keys: FxHashSet<u32> = normal.iter().map(|it| it.0).collect();
+        let interest: Vec<Interest> = slots.iter().map(|it| self.interest(it, &keys)).collect();
+        let picked = picked(&slots, &interest, rows_max);
         let rows = self.rows(&slots, &interest, &picked, &logs);
         let several_nodes = self.failure.len() > 1 || compared.trial.len() > 1;
         Some(Beside { rows, several_nodes, matched })
@@ -190,12 +202,17 @@ impl Case {
         slots
     }
 
-    fn interest(&self, slot: &Slot, normal: &[(u32, u32)]) -> Interest {
+    fn interest(&self, slot: &Slot, keys: &FxHashSet<u32>) -> Interest {
         let What::Entries { failure: Some(it), .. } = slot.what else { return Interest::Around };
+        self.interest_of(it, keys)
+    }
+
+    /// Why an entry of the failure is of interest. `keys` are those of which normal runs do not show all entries.
+    pub(crate) fn interest_of(&self, it: Position, keys: &FxHashSet<u32>) -> Interest {
         let (key, place) = self.places[it.node as usize][it.entry as usize];
         if self.symptoms().binary_search(&place).is_ok() {
             Interest::Symptom
-        } else if normal.iter().any(|it| it.0 == key) {
+        } else if keys.contains(&key) {
             Interest::Observable
         } else {
             Interest::Around
@@ -257,8 +274,12 @@ fn orders(compared: &Compared) -> Vec<Vec<u32>> {
 }
 
 /// The rows that are shown, ascending: around the faults, around the first symptom that both logs have, and then around what
-/// else normal runs do not show, as long as there is room.
-fn picked(slots: &[Slot], interest: &[Interest]) -> Vec<usize> {
+/// else normal runs do not show, as long as there is room; with room for reading at length, also around what only one has.
+fn picked(slots: &[Slot], interest: &[Interest], rows_max: usize) -> Vec<usize> {
+    let is_long = rows_max > ROWS_MAX;
+    if is_long && slots.len() <= rows_max {
+        return (0..slots.len()).collect();
+    }
     let is_fault = |&at: &usize| matches!(slots[at].what, What::Fault(_));
     let has_both = |&at: &usize| matches!(slots[at].what, What::Entries { failure: Some(_), trial: Some(_) });
     let all = || 0..slots.len();
@@ -270,11 +291,14 @@ fn picked(slots: &[Slot], interest: &[Interest]) -> Vec<usize> {
     wanted.extend(first_symptom.map(|at| (at, AROUND_SYMPTOM)));
     wanted.extend(all().filter(observable).filter(has_both).map(|at| (at, AROUND_SHOWN)));
     wanted.extend(all().filter(observable).map(|at| (at, AROUND_SHOWN)));
+    if is_long {
+        wanted.extend(all().filter(|at| !has_both(at)).map(|at| (at, AROUND_SHOWN)));
+    }
     let mut picked: FxHashSet<usize> = FxHashSet::default();
     for (at, (before, behind)) in wanted {
         let range = at.saturating_sub(before)..(at + behind + 1).min(slots.len());
         let new = range.clone().filter(|it| !picked.contains(it)).count();
-        if new > 0 && picked.len() + new <= ROWS_MAX {
+        if new > 0 && picked.len() + new <= rows_max {
             picked.extend(range);
         }
     }
@@ -287,11 +311,16 @@ fn picked(slots: &[Slot], interest: &[Interest]) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    /// A row for each letter: `b` both logs have, `F` is the fault, `o` an observable and `s` a symptom that both have.
+    /// A row for each letter: `b` both logs have, `l` the left one, `F` is the fault, `o` an observable and `s` a symptom that both have.
     fn picked_of(rows: &str) -> Vec<usize> {
+        picked_with(rows, ROWS_MAX)
+    }
+
+    fn picked_with(rows: &str, rows_max: usize) -> Vec<usize> {
         let position = Some(Position { node: 0, entry: 0 });
         let what = |it: char| match it {
             'F' => What::Fault(0),
+            'l' => What::Entries { failure: position, trial: None },
             _ => What::Entries { failure: position, trial: position },
         };
         let interest = |it: char| match it {
@@ -300,7 +329,7 @@ mod tests {
             _ => Interest::Around,
         };
         let slots: Vec<Slot> = rows.chars().map(|it| Slot { place: 0, order: 0, what: what(it) }).collect();
-        picked(&slots, &rows.chars().map(interest).collect::<Vec<_>>())
+        picked(&slots, &rows.chars().map(interest).collect::<Vec<_>>(), rows_max)
     }
 
     #[test]
@@ -319,5 +348,19 @@ mod tests {
         assert!(picked.len() <= ROWS_MAX, "{}", picked.len());
         // The fault and the symptom are there however much else is of interest.
         assert!(picked.contains(&4000) && picked.contains(&6001), "{picked:?}");
+    }
+
+    #[test]
+    fn at_length_there_is_all_or_what_is_near_a_difference() {
+        assert_eq!(picked_with("bblbb", ROWS_LONG_MAX), [0, 1, 2, 3, 4]);
+        let long = "b".repeat(3 * ROWS_LONG_MAX) + "l" + &"b".repeat(50) + "F" + &"b".repeat(50);
+        let picked = picked_with(&long, ROWS_LONG_MAX);
+        assert_eq!(picked.len(), AROUND_SHOWN.0 + AROUND_SHOWN.1 + 1 + AROUND_FAULT.0 + AROUND_FAULT.1 + 1);
+        let different = picked_with(&"bl".repeat(3 * ROWS_LONG_MAX), ROWS_LONG_MAX);
+        assert!(
+            different.len() <= ROWS_LONG_MAX && different.len() > ROWS_LONG_MAX - 4,
+            "{}",
+            different.len()
+        );
     }
 }

@@ -5,6 +5,7 @@ pub mod explore;
 pub mod init;
 pub mod inject;
 pub mod replay;
+pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod scan;

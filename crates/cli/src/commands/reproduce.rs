@@ -6,6 +6,7 @@ mod compare;
 mod live;
 mod measured;
 mod result;
+mod runs;
 mod story;
 mod summary;
 

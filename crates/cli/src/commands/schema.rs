@@ -1,6 +1,7 @@
 //! `hypocenter schema`: the published shape of the JSON documents.
 
 use hypocenter_plan::{ExitCode, Outcome, Plan, ThreadDump};
+use hypocenter_report::Summary;
 
 use crate::args::{Document, SchemaArgs};
 use crate::failure::Failure;
@@ -11,6 +12,7 @@ pub fn run(args: &SchemaArgs) -> Result<ExitCode, Failure> {
         Document::Plan => schemars::schema_for!(Plan),
         Document::Outcome => schemars::schema_for!(Outcome),
         Document::Dump => schemars::schema_for!(ThreadDump),
+        Document::Summary => schemars::schema_for!(Summary),
     };
     screen::json(&schema)?;
     Ok(ExitCode::Done)

@@ -65,7 +65,7 @@ fn lines(verdict: &Verdict, round: &Round, is_shown: bool) -> String {
 }
 
 /// The rounds with a fault, those first that show most; of each fault at each site the best alone.
-fn nearest(verdict: &Verdict) -> Vec<&Round> {
+pub fn nearest(verdict: &Verdict) -> Vec<&Round> {
     let mut near: Vec<&Round> = verdict.rounds.iter().filter(|it| !it.shown.is_empty()).collect();
     near.sort_by_key(|it| (std::cmp::Reverse(it.shown.len()), it.number));
     let mut seen: BTreeSet<String> = BTreeSet::new();

@@ -4,14 +4,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use hypocenter_plan::{ExitCode, Fault};
+use hypocenter_report::SUMMARY_VERSION;
 use hypocenter_reproduce::{Case, Found, Missing, Round, Standing, Verdict};
 use serde::Serialize;
 
 use super::closest;
 use super::live::fault;
 use super::measured::Measured;
+use super::runs;
 use super::story::Story;
 use super::summary;
+use crate::commands::report;
 use crate::failure::Failure;
 use crate::request::Request;
 use crate::screen;
@@ -19,6 +22,15 @@ use crate::screen;
 /// The document.
 #[derive(Debug, Serialize)]
 struct Document<'v> {
+    version: u32,
+    tool: &'static str,
+    verb: &'v str,
+    campaign: &'v str,
+    workload: &'v str,
+    logs: Vec<(&'v str, String)>,
+    budget: u64,
+    strategy: &'v str,
+    seed: u64,
     reproduced: bool,
     rounds: usize,
     seconds: f64,
@@ -103,6 +115,11 @@ impl Ended<'_> {
         screen::line("kept in", &directory.display().to_string());
         let document = self.document(stories, &name);
         summary::write(directory, &document, &verdict.rounds)?;
+        match runs::keep(self).and_then(|()| report::write(directory)) {
+            Ok(page) => screen::line("report", &page.display().to_string()),
+            // What was found stands whether or not a page of it can be written.
+            Err(error) => screen::note("report", &error.what),
+        }
         if json {
             screen::json(&document)?;
         }
@@ -162,11 +179,22 @@ impl Ended<'_> {
         })
     }
 
-    fn document(&self, stories: Vec<Option<Story>>, name: &str) -> Document<'_> {
+    fn document<'d>(&'d self, stories: Vec<Option<Story>>, name: &'d str) -> Document<'d> {
         let (verdict, measured) = (self.verdict, &self.measured);
         let found = verdict.found.first();
         let first = found.and_then(|it| it.faults.last());
+        let asked = self.request.reproduce.as_ref();
+        let logs = asked.into_iter().flat_map(|it| &it.logs);
         Document {
+            version: SUMMARY_VERSION,
+            tool: env!("CARGO_PKG_VERSION"),
+            verb: &self.request.verb,
+            campaign: name,
+            workload: &self.request.workload.name,
+            logs: logs.map(|it| (it.node.as_str(), it.path.display().to_string())).collect(),
+            budget: asked.map_or(0, |it| it.budget),
+            strategy: asked.map_or("", |it| &it.strategy),
+            seed: self.request.seed,
             reproduced: verdict.standing == Standing::Reproduced,
             rounds: found.map_or(verdict.rounds.len(), |it| it.round as usize),
             seconds: self.took.as_secs_f64(),

@@ -6,6 +6,7 @@ use std::path::Path;
 use hypocenter_engine::JobId;
 use hypocenter_lab::{evidence_of, finished, trial_directory};
 use hypocenter_plan::Fault;
+use hypocenter_report::Place;
 use hypocenter_reproduce::{Beside, Case, Causes, Found, Injected, Missing, Verdict, Way};
 use serde::Serialize;
 
@@ -53,9 +54,13 @@ struct Lead {
     node: String,
     line: u32,
     message: String,
+    /// Whether it says that the failure happened.
+    is_symptom: bool,
     /// How many events the way has.
     distance: u32,
     steps: Vec<String>,
+    /// For each step where it is in the program, if it is anywhere.
+    places: Vec<Option<Place>>,
 }
 
 /// A frame of a stack trace in the failure log.
@@ -181,12 +186,15 @@ fn leads(case: &Case, causes: &Causes) -> Vec<Lead> {
     }
     let lead = |it: &Way| {
         let key = &case.keys()[it.key as usize];
+        let (steps, places) = words.onward(&causes.graph, &it.path).into_iter().unzip();
         Lead {
             node: case.node(key.log).to_owned(),
             line: key.line,
             message: key.message.clone(),
+            is_symptom: is_symptom(it),
             distance: it.distance,
-            steps: words.onward(&causes.graph, &it.path),
+            steps,
+            places,
         }
     };
     ways.into_iter().map(lead).collect()

@@ -1,9 +1,10 @@
 //! What is kept of a campaign in its directory, for people and other tools: `summary.json`, the document that `--json`
-//! prints, and `rounds.jsonl`, a line a round.
+//! prints, `rounds.jsonl`, a line a round, and `runs.json`, what the page draws.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use hypocenter_report::Runs;
 use hypocenter_reproduce::Round;
 use serde::{Deserialize, Serialize};
 
@@ -43,19 +44,22 @@ fn path(campaign: &Path) -> PathBuf {
 
 /// Keeps the document and the rounds.
 pub fn write(campaign: &Path, document: &impl Serialize, rounds: &[Round]) -> Result<(), Failure> {
-    let failed = |path: &Path, error: &std::io::Error| {
-        Failure::usage(format!("{}: {error}", path.display())).hint("free some space")
-    };
     let json = |it: serde_json::Result<String>| it.expect("the document is always JSON");
     let lines: String = rounds.iter().map(|it| json(serde_json::to_string(it)) + "\n").collect();
-    for (path, text) in [
-        (path(campaign), json(serde_json::to_string_pretty(document)) + "\n"),
-        (campaign.join("rounds.jsonl"), lines),
-    ] {
-        let part = path.with_extension("part");
-        fs::write(&part, text)
-            .and_then(|()| fs::rename(&part, &path))
-            .map_err(|error| failed(&path, &error))?;
-    }
-    Ok(())
+    keep(&path(campaign), &(json(serde_json::to_string_pretty(document)) + "\n"))?;
+    keep(&campaign.join("rounds.jsonl"), &lines)
+}
+
+/// Keeps what is drawn of a campaign.
+pub fn write_runs(campaign: &Path, runs: &Runs) -> Result<(), Failure> {
+    keep(
+        &campaign.join("runs.json"),
+        &(serde_json::to_string(runs).expect("the document is always JSON") + "\n"),
+    )
+}
+
+fn keep(path: &Path, text: &str) -> Result<(), Failure> {
+    let part = path.with_extension("part");
+    let kept = fs::write(&part, text).and_then(|()| fs::rename(&part, path));
+    kept.map_err(|error| Failure::usage(format!("{}: {error}", path.display())).hint("free some space"))
 }

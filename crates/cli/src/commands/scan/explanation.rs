@@ -170,15 +170,17 @@ impl Words<'_> {
     }
 
     fn place(&self, id: MethodId, instruction: u16) -> String {
-        let facts = &self.0.facts;
-        let line = match facts.call_at(id, instruction.into()) {
-            Some(call) => facts.call(call).line,
+        self.at_line(id, self.line(id, instruction))
+    }
+
+    fn line(&self, method: MethodId, at: u16) -> u16 {
+        match self.0.facts.call_at(method, at.into()) {
+            Some(call) => self.0.facts.call(call).line,
             None => {
-                let line = self.0.world.look(id, |view| view.body.line(instruction.into())).flatten();
+                let line = self.0.world.look(method, |view| view.body.line(at.into())).flatten();
                 line.and_then(|it| u16::try_from(it).ok()).unwrap_or(0)
             }
-        };
-        self.at_line(id, line)
+        }
     }
 
     /// The class of an exception without its package.

@@ -2,20 +2,49 @@
 
 use hypocenter_program::{CausalGraph, EdgeKind, Need, Node};
 
+use hypocenter_report::Place;
+
 use super::{Words, naming};
 
 impl Words<'_> {
-    /// A way from a fault to a log statement: one line a step. The path is as the graph gives it, the statement first.
-    pub fn onward(&self, graph: &CausalGraph, path: &[(u32, Option<EdgeKind>)]) -> Vec<String> {
+    /// A way from a fault to a log statement: one line a step, with where in the program it is, if it is anywhere. The path is as
+    /// the graph gives it, the statement first.
+    pub fn onward(
+        &self,
+        graph: &CausalGraph,
+        path: &[(u32, Option<EdgeKind>)],
+    ) -> Vec<(String, Option<Place>)> {
         let nodes: Vec<Node> = path.iter().map(|it| graph.nodes()[it.0 as usize]).collect();
-        let mut steps: Vec<String> = Vec::new();
+        let mut steps: Vec<(String, Option<Place>)> = Vec::new();
         for at in (0..nodes.len()).rev() {
             let after = at.checked_sub(1).map(|it| nodes[it]);
             let before = nodes.get(at + 1).copied();
             let step = self.happens(before, nodes[at], path[at].1, after);
-            steps.extend(step.filter(|it| steps.last() != Some(it)));
+            let step = step.filter(|it| steps.last().is_none_or(|last| last.0 != *it));
+            steps.extend(step.map(|it| (it, self.place_in(nodes[at]))));
         }
         steps
+    }
+
+    /// Where a node is.
+    fn place_in(&self, node: Node) -> Option<Place> {
+        let facts = &self.0.facts;
+        let (method, line) = match node {
+            Node::Location(method, at) | Node::Condition(method, at, _) | Node::Operand(method, at, ..) => {
+                (method, self.line(method, at))
+            }
+            Node::New(call, _) | Node::External(call, _) | Node::Internal(call, _) | Node::Carried(call) => {
+                (facts.call(call).method, facts.call(call).line)
+            }
+            Node::Handler(it) => (facts.handler(it).method, facts.handler(it).line),
+            _ => return None,
+        };
+        let world = &self.0.world;
+        Some(Place {
+            class: world.show_type(world.method(method).owner),
+            method: String::from_utf8_lossy(world.method_name(method)).into_owned(),
+            line: (line > 0).then_some(line.into()),
+        })
     }
 
     /// What happens at a node, between the one before it and the one after it; nothing where one of these says it as well.

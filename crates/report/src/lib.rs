@@ -1,0 +1,51 @@
+//! What a campaign came to, for people and for other tools.
+//!
+//! A [`Summary`] is the document that a campaign keeps and that `--json` prints; [`Runs`] has beside it what is to be drawn: runs
+//! above one another, and two logs side by side. A [`Report`] is made of both, and is written as a page for people
+//! ([`Report::page`]), as JUnit's XML and as SARIF.
+//!
+//! Whatever a log says is shown as text, cut where it is too long; controls are made visible. The page is one file that asks for
+//! nothing else, and what is in it is bounded: it says what was left out.
+//!
+//! **Architecture Invariant:** this crate touches no file and no clock, and knows neither engines nor logs: all it sees are the
+//! two documents.
+
+mod junit;
+mod page;
+mod runs;
+mod sarif;
+mod summary;
+mod text;
+mod words;
+
+pub use runs::{Beside, Interest, Lane, Lanes, Line, Mark, RUNS_VERSION, Row, Run, RunOf, Runs, Sign};
+pub use summary::{
+    Cause, Entries, FaultSummary, Found, Glance, GlanceLine, GlanceRow, Injected, Lead, Missing, NamedBy,
+    Place, Rate, Round, SUMMARY_VERSION, Standing, Story, Summary,
+};
+
+/// What is reported.
+#[derive(Debug, Clone, Copy)]
+pub struct Report<'r> {
+    /// What the campaign came to.
+    pub summary: &'r Summary,
+    /// What is drawn, if it was kept.
+    pub runs: Option<&'r Runs>,
+}
+
+impl Report<'_> {
+    /// The page.
+    pub fn page(&self) -> String {
+        page::page(self)
+    }
+
+    /// What a reader of JUnit's results takes: a test case for each fault that brings the failure.
+    pub fn junit(&self) -> String {
+        junit::document(self.summary)
+    }
+
+    /// SARIF 2.1.0: a result for each fault that brings the failure, with the way from the fault to the log.
+    pub fn sarif(&self) -> String {
+        sarif::document(self.summary)
+    }
+}

@@ -1,0 +1,471 @@
+//! The way from the fault to the lines of the failure log, as a drawing: a trunk with branches, the fault at the top, a line of the
+//! log at every end, and the symptom at the foot of the trunk.
+
+use std::fmt::Write;
+
+use super::drawing::{both, cut, wrapped};
+use super::{MESSAGE_CHARS, Section, escaped, name};
+use crate::Report;
+use crate::runs::{Interest, Line, Row, RunOf};
+use crate::summary::{Cause, Lead};
+use crate::text::count;
+use crate::words;
+
+/// Lines of the log to which the way is drawn.
+const WAYS_DRAWN: usize = 6;
+/// Steps of a way that are drawn.
+const STEPS_DRAWN: usize = 40;
+/// Things that came after a fault and are looked at.
+const FOLLOWING_MAX: usize = 200;
+/// Further lines that are named.
+const NAMED: usize = 12;
+
+/// The distance of two branches, and where text begins beside them.
+const COLUMN: f64 = 22.0;
+const LEFT: f64 = 14.0;
+/// The height of a line of text, and the room between two things.
+const LINE: f64 = 18.0;
+const ROOM: f64 = 10.0;
+/// Half of this is enough for the code alone, and the log can stand beside it.
+const BESIDE_MIN: f64 = 400.0;
+/// How wide a character is, with some reserve.
+const CHAR: f64 = 7.3;
+
+pub fn section(report: &Report<'_>) -> Option<Section> {
+    let summary = report.summary;
+    let story = summary.stories.first()?.as_ref()?;
+    let found = summary.found.first()?;
+    let mut body = String::new();
+    for (number, cause) in story.causes.iter().enumerate() {
+        let fault = found.faults.get(number).map(words::fault);
+        let (what, place, when) =
+            fault.unwrap_or_else(|| (cause.fault.clone(), String::new(), String::new()));
+        if story.causes.len() > 1 {
+            let _ = write!(body, "<h3>Fault {} of {}</h3>", number + 1, story.causes.len());
+        }
+        // Where no way is known, there is still what came afterwards.
+        let after = if cause.leads_to.is_empty() { came_after(report, number as u32) } else { Vec::new() };
+        let tree = if after.is_empty() { Tree::of(cause) } else { Tree::chain(&after) };
+        if !tree.nodes.is_empty() {
+            let head = Head { what: format!("{what} at {place}"), when };
+            let label = format!("The way from the fault, {}, to lines of the failure log", head.what);
+            body += &both(|width| tree.draw(&head, width, summary.logs.len() > 1), &label);
+        }
+        body += &beside(cause, summary.logs.len() > 1);
+    }
+    let title = "How it led there".to_owned();
+    let lead = "From the fault through the code to what the failure log says.".to_owned();
+    Some(Section { id: "cause", title, lead, body })
+}
+
+/// What normal runs do not show and the trial showed behind its fault, as the failure log has it too: each once, with its time.
+fn came_after(report: &Report<'_>, fault: u32) -> Vec<(String, Lead)> {
+    let runs = report.runs;
+    let Some(beside) = runs.and_then(|it| it.beside.as_ref()) else { return Vec::new() };
+    let trial = runs.and_then(|it| it.lanes.as_ref()).filter(|it| it.from_fault);
+    let trial = trial.and_then(|it| it.runs.iter().find(|it| it.of == RunOf::Trial));
+    let struck = trial.and_then(|it| Some((it.zero_ms, it.faults.iter().find(|it| it.0 == fault)?.2)));
+    let Some((zero_ms, at_ms)) = struck else { return Vec::new() };
+    let mut found: Vec<(i64, &Line, &Line, Interest)> = Vec::new();
+    for row in &beside.rows {
+        let Row::Entries(Some(failure), Some(trial), is) = row else { continue };
+        let Some(time_ms) = trial.time_ms.filter(|_| *is != Interest::Around) else { continue };
+        let later_ms = time_ms.saturating_sub(zero_ms).saturating_sub(at_ms);
+        let is_known =
+            |it: &(i64, &Line, &Line, Interest)| it.1.message == failure.message && it.1.node == failure.node;
+        if later_ms > 0 && found.len() < FOLLOWING_MAX && !found.iter().any(is_known) {
+            found.push((later_ms, failure, trial, *is));
+        }
+    }
+    found.sort_by_key(|it| it.0);
+    // The failure is where the way ends.
+    let last = found.iter().position(|it| it.3 == Interest::Symptom).map_or(found.len(), |it| it + 1);
+    let (shown, _) = found.split_at(last.min(WAYS_DRAWN));
+    let symptom = found[..last].last().filter(|_| last > WAYS_DRAWN);
+    shown
+        .iter()
+        .chain(symptom)
+        .map(|(later_ms, failure, trial, is)| {
+            let thread =
+                trial.thread.as_deref().map_or_else(String::new, |it| format!(", {}", shown_name(it)));
+            let lead = Lead {
+                node: failure.node.clone(),
+                line: failure.line,
+                message: failure.message.clone(),
+                is_symptom: *is == Interest::Symptom,
+                distance: 0,
+                steps: Vec::new(),
+                places: Vec::new(),
+            };
+            (format!("{} later{thread}", words::seconds(later_ms.unsigned_abs())), lead)
+        })
+        .collect()
+}
+
+fn shown_name(name: &str) -> String {
+    crate::text::shown(name, 60).into_owned()
+}
+
+/// What is said and not drawn.
+fn beside(cause: &Cause, several_logs: bool) -> String {
+    let mut text = String::new();
+    if let Some(it) = cause.named_by.first() {
+        let _ = write!(
+            text,
+            "<p>The stack trace of the <code>{}</code> at {} names the fault itself: <code>{}</code>.</p>",
+            name(crate::text::simple(&it.exception)),
+            name(&line_of(it.line, &it.node, several_logs)),
+            name(&it.frame)
+        );
+    }
+    let rest: Vec<&Lead> = cause.leads_to.iter().skip(WAYS_DRAWN).collect();
+    if !rest.is_empty() {
+        let many = count(rest.len() as u64, "more line of the failure log", "more lines of the failure log");
+        let _ = write!(text, "<details><summary>It leads to {many}</summary><ul class=\"leads\">");
+        for it in rest.iter().take(NAMED) {
+            let _ = write!(
+                text,
+                "<li>{}: <span class=\"mono\">{}</span></li>",
+                name(&line_of(it.line, &it.node, several_logs)),
+                escaped(&it.message, MESSAGE_CHARS)
+            );
+        }
+        text.push_str("</ul>");
+        text += &super::left_out(rest.len(), NAMED, "summary.json has all.");
+        text.push_str("</details>");
+    }
+    if cause.is_delay {
+        text.push_str(
+            "<p>A delay leads by its time alone: no way through the code is drawn, only what came after it and in no normal run.</p>",
+        );
+    } else if cause.leads_to.is_empty() && cause.named_by.is_empty() {
+        text.push_str(
+            "<p>No way in the code is known from the fault to what the failure log shows; it was tried all the same.</p>",
+        );
+    }
+    text
+}
+
+fn line_of(line: u32, node: &str, several_logs: bool) -> String {
+    if several_logs {
+        format!("line {line} of {node}\u{2019}s log")
+    } else {
+        format!("line {line} of the failure log")
+    }
+}
+
+/// The fault.
+struct Head {
+    what: String,
+    when: String,
+}
+
+/// Ways that have their first steps in common, as a tree. The root is the fault.
+#[derive(Default)]
+struct Tree<'c> {
+    nodes: Vec<Node<'c>>,
+    roots: Vec<usize>,
+}
+
+struct Node<'c> {
+    step: &'c str,
+    children: Vec<usize>,
+    /// The lines of the log at its end.
+    leads: Vec<&'c Lead>,
+    has_symptom: bool,
+    depth: usize,
+}
+
+impl<'c> Tree<'c> {
+    fn of(cause: &'c Cause) -> Tree<'c> {
+        let mut tree = Tree::default();
+        for lead in cause.leads_to.iter().take(WAYS_DRAWN) {
+            let mut at: Option<usize> = None;
+            for step in lead.steps.iter().take(STEPS_DRAWN) {
+                let siblings = at.map_or(&tree.roots, |it| &tree.nodes[it].children);
+                let next =
+                    siblings.iter().copied().find(|&it| tree.nodes[it].step == step).unwrap_or_else(|| {
+                        let new = tree.nodes.len();
+                        let depth = at.map_or(0, |it| tree.nodes[it].depth + 1);
+                        tree.nodes.push(Node {
+                            step,
+                            children: Vec::new(),
+                            leads: Vec::new(),
+                            has_symptom: false,
+                            depth,
+                        });
+                        match at {
+                            Some(it) => tree.nodes[it].children.push(new),
+                            None => tree.roots.push(new),
+                        }
+                        new
+                    });
+                tree.nodes[next].has_symptom |= lead.is_symptom;
+                at = Some(next);
+            }
+            if let Some(at) = at {
+                tree.nodes[at].leads.push(lead);
+            }
+        }
+        // The trunk is what goes on longest, or to the symptom; it is drawn last, straight down.
+        let weights: Vec<(bool, usize)> = (0..tree.nodes.len()).map(|it| tree.weight(it)).collect();
+        tree.nodes.iter_mut().for_each(|it| it.children.sort_by_key(|&it| weights[it]));
+        tree.roots.sort_by_key(|&it| weights[it]);
+        tree
+    }
+
+    /// One thing after the other.
+    fn chain(steps: &'c [(String, Lead)]) -> Tree<'c> {
+        let node = |(at, (step, lead)): (usize, &'c (String, Lead))| Node {
+            step,
+            children: (at + 1 < steps.len()).then_some(at + 1).into_iter().collect(),
+            leads: vec![lead],
+            has_symptom: lead.is_symptom,
+            depth: at,
+        };
+        Tree {
+            nodes: steps.iter().enumerate().map(node).collect(),
+            roots: (!steps.is_empty()).then_some(0).into_iter().collect(),
+        }
+    }
+
+    fn weight(&self, node: usize) -> (bool, usize) {
+        let mut deepest = 0;
+        let mut open = vec![node];
+        while let Some(it) = open.pop() {
+            deepest = deepest.max(self.nodes[it].depth);
+            open.extend(&self.nodes[it].children);
+        }
+        (self.nodes[node].has_symptom, deepest)
+    }
+
+    /// Gives the height, and the drawing.
+    fn draw(&self, head: &Head, width: f64, several_logs: bool) -> (f64, String) {
+        let mut pen =
+            Pen { width, y: 0.0, rails: String::new(), text: String::new(), several_logs, cards_end: 0.0 };
+        let top = pen.head(head);
+        self.branch(&self.roots, 0, top, &mut pen);
+        (pen.y + 4.0, pen.rails + &pen.text)
+    }
+
+    /// Draws what begins at one point: all but the last beside it, the last straight below.
+    fn branch(&self, nodes: &[usize], column: usize, from_y: f64, pen: &mut Pen) {
+        for (number, &it) in nodes.iter().enumerate() {
+            let own = column + usize::from(number + 1 < nodes.len());
+            let node = &self.nodes[it];
+            let y = pen.step(node.step, column, own, from_y, &node.leads);
+            self.branch(&node.children, own, y, pen);
+        }
+    }
+}
+
+struct Pen {
+    width: f64,
+    y: f64,
+    rails: String,
+    text: String,
+    several_logs: bool,
+    /// Where the last line of the log that stands beside the code ends.
+    cards_end: f64,
+}
+
+impl Pen {
+    fn x(column: usize) -> f64 {
+        LEFT + column as f64 * COLUMN
+    }
+
+    /// Where text begins, and how many characters have room.
+    fn room(&self, column: usize) -> (f64, usize) {
+        let x = Pen::x(column) + 18.0;
+        (x, ((self.width - x - 16.0) / CHAR).max(8.0) as usize)
+    }
+
+    /// The fault. Gives the height at which the way begins.
+    fn head(&mut self, head: &Head) -> f64 {
+        let (x, room) = self.room(0);
+        let lines = wrapped(&head.what, room.saturating_sub(2).min(96), 3);
+        let longest = lines
+            .iter()
+            .map(|it| it.chars().count())
+            .max()
+            .unwrap_or(0)
+            .max(head.when.chars().count().min(room));
+        let height = LINE * (lines.len() + 1) as f64 + 16.0;
+        let wide = (longest as f64 * CHAR + 40.0).min(self.width - x + 8.0);
+        let _ = write!(
+            self.text,
+            "<rect x=\"{:.1}\" y=\"1\" width=\"{wide:.1}\" height=\"{height:.1}\" rx=\"9\" class=\"fault-box\"/>",
+            x - 8.0
+        );
+        let mut y = 22.0;
+        for it in &lines {
+            let _ = write!(
+                self.text,
+                "<text x=\"{:.1}\" y=\"{y:.1}\" class=\"fault-text\">{}</text>",
+                x + 6.0,
+                escaped(it, 400)
+            );
+            y += LINE;
+        }
+        let _ = write!(
+            self.text,
+            "<text x=\"{:.1}\" y=\"{y:.1}\" class=\"fault-when\">{}</text>",
+            x + 6.0,
+            escaped(&cut(&head.when, room), 400)
+        );
+        let middle = 1.0 + height / 2.0;
+        let _ = write!(
+            self.text,
+            "<circle cx=\"{0:.1}\" cy=\"{middle:.1}\" r=\"8\" class=\"fault-ring\"/><circle cx=\"{0:.1}\" cy=\"{middle:.1}\" r=\"4\" class=\"fault-dot\"/>",
+            Pen::x(0)
+        );
+        self.y = height + ROOM + 4.0;
+        self.cards_end = height + ROOM;
+        middle
+    }
+
+    /// The line from a point above to one below, in another column perhaps.
+    fn rail(&mut self, from: (f64, f64), to: (f64, f64)) {
+        let path = if from.0 == to.0 {
+            format!("M{:.1} {:.1}V{:.1}", from.0, from.1, to.1)
+        } else {
+            // Down beside the trunk, and then into the branch.
+            format!(
+                "M{0:.1} {1:.1}V{2:.1}Q{0:.1} {4:.1} {3:.1} {4:.1}",
+                from.0,
+                from.1,
+                to.1 - 9.0,
+                to.0,
+                to.1
+            )
+        };
+        let _ = write!(self.rails, "<path d=\"{path}\" class=\"rail\"/>");
+    }
+
+    /// A step, and the lines of the log at its end. Gives the height of its point.
+    fn step(&mut self, step: &str, from: usize, column: usize, from_y: f64, leads: &[&Lead]) -> f64 {
+        let (x, room) = self.room(column);
+        // Where there is room, the log stands beside the code.
+        let is_beside = !leads.is_empty() && self.width > 2.0 * BESIDE_MIN;
+        let room = if is_beside { ((self.width / 2.0 - x - 30.0) / CHAR).max(8.0) as usize } else { room };
+        let lines = wrapped(step, room, 4);
+        let cards: Vec<Card> =
+            leads.iter().map(|it| self.card(it, if is_beside { self.width / 2.0 } else { x })).collect();
+        if let Some(first) = cards.first().filter(|_| is_beside) {
+            self.y = self.y.max(self.cards_end + first.height / 2.0 - 9.0);
+        }
+        let y = self.y + 9.0;
+        self.rail((Pen::x(from), from_y), (Pen::x(column), y));
+        let _ =
+            write!(self.text, "<circle cx=\"{:.1}\" cy=\"{y:.1}\" r=\"4.5\" class=\"dot\"/>", Pen::x(column));
+        for (at, it) in lines.iter().enumerate() {
+            let _ = write!(
+                self.text,
+                "<text x=\"{x:.1}\" y=\"{:.1}\" class=\"step\">{}</text>",
+                y + 4.5 + at as f64 * LINE,
+                named(it)
+            );
+        }
+        self.y += LINE * lines.len() as f64 + ROOM;
+        if is_beside {
+            let begin = x + lines[0].chars().count() as f64 * CHAR + 6.0;
+            let mut top = y - cards[0].height / 2.0;
+            for card in &cards {
+                let middle = top + card.height / 2.0;
+                let path = if middle == y {
+                    format!("M{begin:.1} {y:.1}H{:.1}", card.x)
+                } else {
+                    format!(
+                        "M{0:.1} {y:.1}V{1:.1}Q{0:.1} {middle:.1} {2:.1} {middle:.1}",
+                        card.x - 14.0,
+                        middle - 8.0,
+                        card.x
+                    )
+                };
+                let _ = write!(self.rails, "<path d=\"{path}\" class=\"rail {}\"/>", card.class);
+                self.put(card, top);
+                top += card.height + ROOM;
+                self.cards_end = top;
+            }
+            self.y = self.y.max(self.cards_end - cards[0].height / 2.0 + 9.0);
+        } else {
+            for card in &cards {
+                let middle = self.y + card.height / 2.0;
+                let _ = write!(
+                    self.rails,
+                    "<path d=\"M{0:.1} {y:.1}V{1:.1}Q{0:.1} {middle:.1} {2:.1} {middle:.1}\" class=\"rail {3}\"/>",
+                    Pen::x(column),
+                    middle - 8.0,
+                    card.x,
+                    card.class
+                );
+                self.put(card, self.y);
+                self.y += card.height + ROOM + 2.0;
+            }
+        }
+        y
+    }
+
+    /// A line of the log, before it has a height on the page.
+    fn card(&self, lead: &Lead, x: f64) -> Card {
+        let room = ((self.width - x - 34.0) / CHAR).max(8.0) as usize;
+        let lines = wrapped(&crate::text::shown(&lead.message, 400), room, 3);
+        let place = line_of(lead.line, &lead.node, self.several_logs);
+        let place = if lead.is_symptom { format!("{place} \u{b7} the failure") } else { place };
+        let place = cut(&place, room);
+        let longest = lines.iter().chain([&place]).map(|it| it.chars().count()).max().unwrap_or(0);
+        Card {
+            x,
+            width: (longest as f64 * CHAR + 28.0).min(self.width - x - 2.0),
+            height: LINE * (lines.len() + 1) as f64 + 12.0,
+            class: if lead.is_symptom { "symptom" } else { "observable" },
+            place,
+            lines,
+        }
+    }
+
+    fn put(&mut self, card: &Card, y: f64) {
+        let Card { x, width, height, class, place, lines } = card;
+        let _ = write!(
+            self.text,
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"6\" class=\"log-box {class}\"/>\
+             <rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"4\" height=\"{height:.1}\" rx=\"2\" class=\"log-edge {class}\"/>\
+             <text x=\"{:.1}\" y=\"{:.1}\" class=\"log-place {class}\">{}</text>",
+            x + 14.0,
+            y + 19.0,
+            escaped(place, 400)
+        );
+        for (at, it) in lines.iter().enumerate() {
+            let _ = write!(
+                self.text,
+                "<text x=\"{:.1}\" y=\"{:.1}\" class=\"log-text\">{}</text>",
+                x + 14.0,
+                y + 19.0 + (at + 1) as f64 * LINE,
+                escaped(it, 400)
+            );
+        }
+    }
+}
+
+/// A line of the log as it is drawn.
+struct Card {
+    x: f64,
+    width: f64,
+    height: f64,
+    class: &'static str,
+    place: String,
+    lines: Vec<String>,
+}
+
+/// A step with the names of the program in it set off.
+fn named(text: &str) -> String {
+    let is_name = |word: &str| {
+        let bare = word.trim_end_matches([',', '.']);
+        bare.contains('.') && bare.chars().next().is_some_and(char::is_alphabetic)
+    };
+    let words = text.split(' ').map(|word| {
+        let safe = escaped(word, 400);
+        if is_name(word) { format!("<tspan class=\"name\">{safe}</tspan>") } else { safe }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}

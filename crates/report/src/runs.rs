@@ -1,0 +1,143 @@
+//! What is drawn of a campaign: `runs.json`. It is kept beside the summary, which stays short.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The version of the document.
+pub const RUNS_VERSION: u32 = 1;
+
+/// See the module.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Runs {
+    /// The version of this format.
+    pub version: u32,
+    /// The run without a fault.
+    pub normal: Option<u64>,
+    /// The trial that showed the failure, or came nearest.
+    pub trial: Option<u64>,
+    /// The logs of failure and trial side by side, at length.
+    pub beside: Option<Beside>,
+    /// The runs above one another.
+    pub lanes: Option<Lanes>,
+}
+
+/// Two logs side by side.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Beside {
+    /// The rows, in order.
+    pub rows: Vec<Row>,
+    /// Whether the logs are of more than one node.
+    pub several_nodes: bool,
+    /// How much of a message was kept.
+    pub message_chars_max: usize,
+}
+
+/// A row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Row {
+    /// An entry of the failure, of the trial, or one that both have; and why it is of interest.
+    Entries(Option<Box<Line>>, Option<Box<Line>>, Interest),
+    /// The fault, by its number in the plan.
+    Fault(u32),
+    /// So many rows were left out.
+    Gap(u64),
+}
+
+/// Why a row is of interest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Interest {
+    /// It stands around something that is.
+    Around,
+    /// Normal runs do not show it.
+    Observable,
+    /// It says that the failure happened.
+    Symptom,
+}
+
+/// An entry.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// The node.
+    pub node: String,
+    /// Its line in the log.
+    pub line: u32,
+    /// When, on the clock of its log.
+    pub time_ms: Option<i64>,
+    /// The thread.
+    pub thread: Option<String>,
+    /// How serious it is.
+    pub level: Option<String>,
+    /// What it says.
+    pub message: String,
+    /// The exception that was logged with it.
+    pub exception: Option<String>,
+}
+
+/// Runs above one another.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Lanes {
+    /// The lanes, the same for all runs.
+    pub lanes: Vec<Lane>,
+    /// The runs, from the top.
+    pub runs: Vec<Run>,
+    /// From when to when.
+    pub span_ms: (i64, i64),
+    /// Whether times are from the fault; else they are from the start of each run.
+    pub from_fault: bool,
+}
+
+/// Who writes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Lane {
+    /// The node; nothing if there is one alone.
+    pub node: String,
+    /// The thread; nothing for all that have no lane of their own.
+    pub thread: Option<String>,
+}
+
+/// Which run it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunOf {
+    /// One without a fault.
+    Normal,
+    /// The one that failed.
+    Failure,
+    /// A trial.
+    Trial,
+}
+
+/// A run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Which.
+    pub of: RunOf,
+    /// What was written.
+    pub marks: Vec<Mark>,
+    /// The faults: number in the plan, lane and moment.
+    pub faults: Vec<(u32, u32, i64)>,
+    /// How many entries lie before the span, and behind it.
+    pub outside: (u32, u32),
+    /// The moment from which time is counted, on the run's own clock.
+    pub zero_ms: i64,
+}
+
+/// Entries of a lane that are drawn as one: the lane, when the first was written, how many, and what the gravest is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Mark(pub u32, pub i64, pub u32, pub Sign);
+
+/// What an entry is, the gravest last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sign {
+    /// Nothing in particular.
+    Plain,
+    /// A warning or worse.
+    Serious,
+    /// Normal runs do not show it.
+    Observable,
+    /// It says that the failure happened.
+    Symptom,
+}

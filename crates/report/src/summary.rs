@@ -1,0 +1,333 @@
+//! What a campaign of `reproduce` came to: `summary.json`, the document that `--json` prints.
+
+use hypocenter_plan::{Fault, Guard, Injection, Plan, Site};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The version of the document. It is raised when a field changes its meaning or goes away; new optional fields do not raise it.
+pub const SUMMARY_VERSION: u32 = 1;
+
+/// What a campaign came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Summary {
+    /// The version of this format.
+    pub version: u32,
+    /// The version of the tool that wrote it.
+    pub tool: String,
+    /// The verb that began the campaign.
+    pub verb: String,
+    /// The name of the campaign.
+    pub campaign: String,
+    /// The workload.
+    pub workload: String,
+    /// The logs of the failure, each with the name of its node.
+    pub logs: Vec<(String, String)>,
+    /// How many rounds there may be.
+    pub budget: u64,
+    /// By which strategy faults were chosen.
+    pub strategy: String,
+    /// The seed.
+    pub seed: u64,
+    /// Whether a fault was found that makes the failure happen.
+    pub reproduced: bool,
+    /// The round in which it was found, or how many there were.
+    pub rounds: u64,
+    /// How long the campaign took.
+    pub seconds: f64,
+    /// How often replays showed the failure.
+    pub rate: Option<Rate>,
+    /// The fault that was found first; of two, the second.
+    pub fault: Option<FaultSummary>,
+    /// The command that makes the failure happen again.
+    pub replay: Option<String>,
+    /// Sites of the program at which a fault can go in.
+    pub sites_total: u64,
+    /// Sites that lead to what the failure log shows.
+    pub sites: u64,
+    /// Executions of those that the workload reaches.
+    pub instances: u64,
+    /// What the failure log shows and normal runs do not.
+    pub observables: u64,
+    /// Injection requests of a run, the median over rounds.
+    pub requests: Option<u64>,
+    /// How long a decision took.
+    pub decision_ns: Option<f64>,
+    /// From the end of a trial until the plan of the next was written.
+    pub between_rounds_ms: Option<f64>,
+    /// How long the workload ran.
+    pub workload_s: Option<f64>,
+    /// Runs without a fault.
+    pub normal_runs: u64,
+    /// Those in which the failure happened all the same.
+    pub normal_failures: u64,
+    /// How the campaign ended.
+    pub standing: Standing,
+    /// The faults that make the failure happen, each alone or with those beside it.
+    pub found: Vec<Found>,
+    /// For each of these how it led to the failure, if its evidence was there.
+    pub stories: Vec<Option<Story>>,
+    /// What the failure log shows and normal runs do not.
+    pub missing: Vec<Missing>,
+    /// The rounds.
+    pub tried: Vec<Round>,
+}
+
+/// How often something happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Rate {
+    /// In how many runs.
+    pub hits: u64,
+    /// Of how many.
+    pub runs: u64,
+}
+
+/// A fault, in short.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FaultSummary {
+    /// The class that makes the call.
+    pub class: String,
+    /// The method that makes it.
+    pub method: String,
+    /// Its line.
+    pub line: Option<u32>,
+    /// What is thrown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exception: Option<String>,
+    /// How long it is delayed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_ms: Option<u64>,
+    /// What is called.
+    pub callee: Option<String>,
+    /// The how-manieth time, counted in the thread.
+    pub occurrence: u64,
+    /// The node.
+    pub node: String,
+    /// The thread.
+    pub thread: String,
+}
+
+/// How a campaign ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// It is not over.
+    Going,
+    /// A fault was found that makes the failure happen.
+    Reproduced,
+    /// Everything was tried.
+    Exhausted,
+    /// The budget is used up.
+    Budget,
+    /// The failure happens without a fault.
+    AlreadyFails {
+        /// In how many runs.
+        failed: u64,
+        /// Of how many.
+        runs: u64,
+    },
+    /// The failure log shows nothing that a normal run does not.
+    NothingMissing,
+    /// Nothing that was reached can lead to what the failure log shows.
+    NothingToTry,
+    /// A normal run gave nothing to go on.
+    Unreadable {
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// A fault that happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Injected {
+    /// Where.
+    pub site: Site,
+    /// What.
+    pub fault: Fault,
+    /// When, as the plan asked for it.
+    pub guard: Guard,
+    /// When it happened, and by whom.
+    pub at: Injection,
+}
+
+/// A fault, or several, that make the failure happen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Found {
+    /// The round.
+    pub round: u64,
+    /// The trial.
+    pub trial: u64,
+    /// The faults.
+    pub faults: Vec<Injected>,
+    /// The plan that has nothing but them.
+    pub plan: Plan,
+    /// What the oracle saw.
+    pub why: String,
+    /// Replays in which the failure happened.
+    pub hits: u64,
+    /// Replays.
+    pub runs: u64,
+    /// The first replay in which it happened.
+    pub replayed: Option<u64>,
+}
+
+/// How faults led to the failure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Story {
+    /// The trial that the log is of.
+    pub trial: u64,
+    /// For each fault how it leads to lines of the failure log.
+    pub causes: Vec<Cause>,
+    /// Both logs side by side, around the fault and the symptom.
+    pub beside: Option<Glance>,
+}
+
+/// How a fault leads to lines of the failure log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cause {
+    /// The fault, in a line.
+    pub fault: String,
+    /// Whether it is a delay, which leads anywhere by the time that it takes.
+    pub is_delay: bool,
+    /// The lines that it leads to and that the trial shows too, the nearest first.
+    pub leads_to: Vec<Lead>,
+    /// The frames by which stack traces of the failure log name it.
+    pub named_by: Vec<NamedBy>,
+}
+
+/// A line of the failure log, and the way to it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Lead {
+    /// The node whose log has it.
+    pub node: String,
+    /// The line there.
+    pub line: u32,
+    /// What it says.
+    pub message: String,
+    /// Whether it says that the failure happened.
+    pub is_symptom: bool,
+    /// How many events the way has.
+    pub distance: u32,
+    /// The way in words, the fault first.
+    pub steps: Vec<String>,
+    /// For each step where it is in the program, if it is anywhere.
+    pub places: Vec<Option<Place>>,
+}
+
+/// A place in the program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Place {
+    /// The class, with dots.
+    pub class: String,
+    /// The method.
+    pub method: String,
+    /// The line.
+    pub line: Option<u32>,
+}
+
+/// A frame of a stack trace in the failure log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NamedBy {
+    /// The node whose log has it.
+    pub node: String,
+    /// The line there.
+    pub line: u32,
+    /// The frame.
+    pub frame: String,
+    /// The exception.
+    pub exception: String,
+}
+
+/// Two logs side by side, at a glance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Glance {
+    /// The rows that were picked, in order.
+    pub rows: Vec<GlanceRow>,
+    /// Whether the logs are of more than one node.
+    pub several_nodes: bool,
+}
+
+/// A row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GlanceRow {
+    /// An entry of the failure, of the trial, or one that both have.
+    Entries(Box<Entries>),
+    /// The fault, by its number in the plan.
+    Fault(u32),
+    /// So many rows were left out.
+    Gap(u64),
+}
+
+/// An entry of the failure, of the trial, or one that both have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Entries {
+    /// The failure's.
+    pub failure: Option<GlanceLine>,
+    /// The trial's.
+    pub trial: Option<GlanceLine>,
+    /// Why it is of interest.
+    pub is: crate::Interest,
+}
+
+/// An entry, as far as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GlanceLine {
+    /// The node.
+    pub node: String,
+    /// Its line in the log.
+    pub line: u32,
+    /// When, on the clock of its log.
+    pub time_ms: Option<i64>,
+    /// The thread.
+    pub thread: Option<String>,
+    /// How serious it is.
+    pub level: Option<String>,
+    /// What it says.
+    pub message: String,
+    /// The exception that was logged with it.
+    pub exception: Option<String>,
+}
+
+/// Something that the failure log shows and normal runs do not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Missing {
+    /// The node whose log has it first.
+    pub node: String,
+    /// Its first entry in the failure log.
+    pub entry: u32,
+    /// The line there.
+    pub line: u32,
+    /// What it says.
+    pub message: String,
+    /// How often it is missing.
+    pub times: u32,
+    /// How many sites lead to it.
+    pub sites: u64,
+    /// In how many rounds it was shown.
+    pub shown: u64,
+}
+
+/// A round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Round {
+    /// Its number, from 1, in the order of start.
+    pub number: u64,
+    /// The trial.
+    pub trial: u64,
+    /// How many faults it was given to choose from.
+    pub window: u64,
+    /// The fault that happened, if any.
+    pub fault: Option<Injected>,
+    /// Where the site of its fault stood among those that were left, from 1.
+    pub rank: Option<u64>,
+    /// Where the site of what was found in the end stood then.
+    pub found_rank: Option<u64>,
+    /// How many sites were left.
+    pub left: u64,
+    /// The faults that were kept from an earlier round and happened again.
+    pub kept: Vec<Injected>,
+    /// The observables that it showed, by their numbers.
+    pub shown: Vec<u32>,
+    /// Whether the failure happened.
+    pub happened: bool,
+}

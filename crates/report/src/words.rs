@@ -1,0 +1,185 @@
+//! What came of a campaign, in words.
+
+use hypocenter_plan::{Fault, Site};
+
+use crate::summary::{Found, Injected, Standing, Summary};
+use crate::text::{count, simple, thousands};
+
+/// A piece of a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Bit {
+    /// Words.
+    Words(String),
+    /// A name of the program.
+    Name(String),
+}
+
+/// A sentence whose names stand out where that is possible.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sentence(pub Vec<Bit>);
+
+impl Sentence {
+    fn words(mut self, words: impl Into<String>) -> Sentence {
+        self.0.push(Bit::Words(words.into()));
+        self
+    }
+
+    fn name(mut self, name: impl Into<String>) -> Sentence {
+        self.0.push(Bit::Name(name.into()));
+        self
+    }
+
+    fn and(mut self, other: Sentence) -> Sentence {
+        self.0.extend(other.0);
+        self
+    }
+
+    /// As plain text.
+    pub fn plain(&self) -> String {
+        self.0.iter().map(|(Bit::Words(it) | Bit::Name(it))| it.as_str()).collect()
+    }
+}
+
+/// The verdict in one sentence.
+pub fn verdict(summary: &Summary) -> Sentence {
+    let said = Sentence::default();
+    let rounds = || count(summary.tried.len() as u64, "round", "rounds");
+    match (&summary.standing, summary.found.first()) {
+        (Standing::AlreadyFails { failed, runs }, _) => said.words(format!(
+            "The failure happens without any fault, in {failed} of {runs} runs: the workload or the oracle must be mended first."
+        )),
+        (_, Some(found)) => finding(found),
+        (Standing::Exhausted, None) => {
+            said.words(format!("Not reproduced: everything that leads to the failure log was tried, in {}.", rounds()))
+        }
+        (Standing::NothingMissing, None) => {
+            said.words("Nothing to go by: the failure log shows nothing that a normal run does not.")
+        }
+        (Standing::NothingToTry, None) => said.words(
+            "Nothing to try: the workload reaches no site that can lead to what the failure log shows.",
+        ),
+        (Standing::Unreadable { why }, None) => {
+            said.words("Nothing to compare: a run without a fault left no log that can be read, ").name(why.clone()).words(".")
+        }
+        (Standing::Budget | Standing::Going | Standing::Reproduced, None) => {
+            said.words(format!("Not reproduced: the budget of {} is used up.", rounds()))
+        }
+    }
+}
+
+/// What was found, in one sentence.
+pub fn finding(found: &Found) -> Sentence {
+    let mut said = Sentence::default().words("The failure comes back when ");
+    for (number, it) in found.faults.iter().enumerate() {
+        if number > 0 {
+            said = said.words(", and ");
+        }
+        said = said.and(one(it));
+    }
+    said.words(".")
+}
+
+/// What happens, where, and when.
+fn one(it: &Injected) -> Sentence {
+    let said = Sentence::default();
+    let (what, place) = (callee(&it.site), place(&it.site));
+    let said = match (&it.fault, what) {
+        (Fault::Exception { class, .. }, Some(what)) => {
+            said.name(what).words(", called at ").name(place).words(", throws ").name(simple(class))
+        }
+        (Fault::Exception { class, .. }, None) => said.name(place).words(" throws ").name(simple(class)),
+        (Fault::Delay { delay_ms, .. }, what) => {
+            let said = match what {
+                Some(what) => said.name(what).words(", called at ").name(place),
+                None => said.name(place),
+            };
+            said.words(format!(", takes {} longer", seconds(*delay_ms)))
+        }
+        (Fault::Crash { .. }, _) => said.words("the JVM halts at ").name(place),
+        (Fault::Negate, _) => said.words("the result of ").name(place).words(" is turned around"),
+    };
+    let said =
+        said.words(format!(", the {} time that thread ", ordinal(it.at.occurrence))).name(&*it.at.thread);
+    said.words(" of ").name(&*it.at.node).words(" gets there")
+}
+
+/// The proof, in one more sentence.
+pub fn proof(summary: &Summary) -> Option<String> {
+    let found = summary.found.first()?;
+    Some(format!(
+        "{} of {} showed it, {} of {} without the fault did. Found in {}, after {}.",
+        found.hits,
+        count(found.runs, "replay", "replays"),
+        summary.normal_failures,
+        count(summary.normal_runs, "run", "runs"),
+        format_args!("round {}", thousands(found.round)),
+        seconds((summary.seconds * 1e3) as u64),
+    ))
+}
+
+/// A fault in a line: what, where, when.
+pub fn fault(it: &Injected) -> (String, String, String) {
+    let what = match &it.fault {
+        Fault::Exception { class, .. } => simple(class).to_owned(),
+        Fault::Delay { delay_ms, .. } => format!("delay of {}", seconds(*delay_ms)),
+        Fault::Crash { .. } => "crash".to_owned(),
+        Fault::Negate => "negated result".to_owned(),
+    };
+    let called = callee(&it.site).map_or_else(String::new, |it| format!(" \u{2192} {it}"));
+    (what, place(&it.site) + &called, format!("hit {} of {}", thousands(it.at.occurrence), it.at.thread))
+}
+
+/// `Class.method:line`
+pub fn place(site: &Site) -> String {
+    let line = site.line.map_or_else(String::new, |it| format!(":{it}"));
+    format!("{}.{}{line}", simple(&site.class), site.method)
+}
+
+/// `Class.method` of what is called.
+pub fn callee(site: &Site) -> Option<String> {
+    let name = site.callee.as_deref()?;
+    let name = name.split('(').next().unwrap_or(name);
+    let (class, method) = name.rsplit_once('.').unwrap_or(("", name));
+    Some(format!("{}.{method}", simple(class)))
+}
+
+/// A time in the unit that suits it.
+pub fn seconds(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..10_000 if !ms.is_multiple_of(1_000) => format!("{:.1} s", ms as f64 / 1e3),
+        1_000..600_000 => format!("{} s", (ms + 500) / 1_000),
+        _ => format!("{} min", (ms + 30_000) / 60_000),
+    }
+}
+
+fn ordinal(number: u64) -> String {
+    let ending = match (number % 100, number % 10) {
+        (11..=13, _) => "th",
+        (_, 1) => "st",
+        (_, 2) => "nd",
+        (_, 3) => "rd",
+        _ => "th",
+    };
+    format!("{}{ending}", thousands(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_numbers_read_well() {
+        let check = |ms, expected: &str| assert_eq!(seconds(ms), expected);
+        check(90, "90 ms");
+        check(1_000, "1 s");
+        check(2_500, "2.5 s");
+        check(236_654, "237 s");
+        check(1_200_000, "20 min");
+        for (number, expected) in
+            [(1, "1st"), (2, "2nd"), (3, "3rd"), (11, "11th"), (112, "112th"), (1_022, "1,022nd")]
+        {
+            assert_eq!(ordinal(number), expected);
+        }
+    }
+}

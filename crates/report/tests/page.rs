@@ -1,0 +1,170 @@
+//! What is in the page, whatever the documents say.
+
+mod support;
+
+use hypocenter_report::{Runs, Standing, Summary};
+use support::{HOSTILE, nothing_found, page, runs, summary};
+
+/// The elements of a page outside of scripts, as far as they matter here.
+fn tags(page: &str, name: &str) -> usize {
+    page.matches(&format!("<{name}>")).count() + page.matches(&format!("<{name} ")).count()
+}
+
+#[test]
+fn hostile_text_makes_no_markup() {
+    let (summary, runs) = (summary(60), runs(400));
+    let clean = page(&summary, Some(&runs));
+    // Two blocks of data and one script, which is ours.
+    assert_eq!(tags(&clean, "script"), 3);
+    assert_eq!(clean.matches("</script>").count(), 3);
+    assert_eq!((tags(&clean, "img"), tags(&clean, "style"), clean.matches("</style>").count()), (0, 1, 1));
+    assert!(
+        clean.contains("&lt;/script&gt;&lt;/style&gt;&lt;script&gt;document.title="),
+        "it is shown as text"
+    );
+    assert!(!clean.contains(['\0', '\u{1b}', '\u{202e}', '\u{2028}', '\r']), "controls are made visible");
+    assert!(clean.contains("\u{241b}[31m \u{2400} \u{240d}\u{240a} \u{27e8}U+202E\u{27e9}"));
+}
+
+/// A browser runs the script only if the page has its hash.
+#[test]
+fn the_hash_of_the_script_is_its_own() {
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/page");
+    let output =
+        std::process::Command::new("sha256sum").arg(directory.join("script.js")).output().expect("sha256sum");
+    let hex = String::from_utf8_lossy(&output.stdout).split_whitespace().next().expect("a hash").to_owned();
+    let bits: String = hex.chars().map(|it| format!("{:04b}", it.to_digit(16).expect("a digit"))).collect();
+    let alphabet: Vec<char> = ('A'..='Z').chain('a'..='z').chain('0'..='9').chain(['+', '/']).collect();
+    let sixes = bits.as_bytes().chunks(6).map(|it| {
+        let digits = String::from_utf8_lossy(it).into_owned();
+        alphabet[usize::from_str_radix(&format!("{digits:0<6}"), 2).expect("six bits")]
+    });
+    let base64 = sixes.collect::<String>() + "=";
+    let kept = std::fs::read_to_string(directory.join("script.sha256")).expect("it is there");
+    assert_eq!(kept.trim(), base64, "openssl dgst -sha256 -binary script.js | base64 > script.sha256");
+}
+
+#[test]
+fn names_may_be_as_hostile_as_messages() {
+    let mut summary = summary(3);
+    let hostile = || HOSTILE.repeat(2_000);
+    summary.campaign = hostile();
+    summary.workload = hostile();
+    summary.tool = hostile();
+    summary.strategy = hostile();
+    summary.logs = vec![(hostile(), hostile()); 3];
+    summary.replay = Some(hostile());
+    for it in summary.tried.iter_mut().flat_map(|it| &mut it.fault).chain(&mut summary.found[0].faults) {
+        it.site.class = hostile();
+        it.site.method = hostile();
+        it.site.callee = Some(hostile());
+        it.at.thread = hostile();
+        it.at.node = hostile();
+    }
+    for it in summary.stories.iter_mut().flatten().flat_map(|it| &mut it.causes) {
+        it.named_by[0].frame = hostile();
+        it.leads_to.iter_mut().for_each(|it| {
+            it.steps[2] = hostile();
+            it.node = hostile();
+        });
+    }
+    let mut runs = runs(40);
+    runs.lanes.as_mut().unwrap().lanes.iter_mut().for_each(|it| {
+        it.node = hostile();
+        it.thread = Some(hostile());
+    });
+    let page = page(&summary, Some(&runs));
+    assert_eq!((tags(&page, "script"), tags(&page, "img"), page.matches("</style>").count()), (3, 0, 1));
+    assert!(page.len() < 800_000, "{} bytes", page.len());
+}
+
+#[test]
+fn a_large_campaign_is_a_small_page() {
+    let page = page(&summary(5_000), Some(&runs(100_000)));
+    assert!(page.len() < 10_000_000, "{} bytes", page.len());
+    // What is at once in the document is as much as in one of a small campaign.
+    assert!(tags(&page, "tr") < 400, "{}", tags(&page, "tr"));
+    assert!(page.matches("<div class=\"row ").count() <= 400);
+    assert!(page.contains("left out"), "it says so");
+}
+
+#[test]
+fn a_story_has_all_its_parts() {
+    let page = page(&summary(60), Some(&runs(400)));
+    for part in [
+        "<h1>The failure comes back when <code>FileChannel.<wbr>force</code>, called at <code>Log1.<wbr>append:31</code>",
+        "throws <code>IOException</code>, the 2nd time that thread <code>Writer-1</code> of <code>server</code> gets there.</h1>",
+        "5 of 5 replays showed it, 0 of 5 runs without the fault did. Found in round 60, after 237 s.",
+        "<code>hypocenter replay reproduce-0001/63</code>",
+        "id=\"cause\"",
+        "line 9 of the failure log \u{b7} the failure",
+        "id=\"timeline\"",
+        "Normal run",
+        "The failure<",
+        "Reproduced run",
+        "id=\"logs\"",
+        "id=\"ranks\"",
+        "id=\"tried\"",
+        "Show more",
+        "77 rows left out",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn where_no_way_is_known_there_is_what_came_after() {
+    let (mut summary, runs) = (summary(3), runs(41));
+    let cause = &mut summary.stories[0].as_mut().unwrap().causes[0];
+    cause.leads_to.clear();
+    cause.is_delay = true;
+    let page = page(&summary, Some(&runs));
+    let drawing = page.split("id=\"cause\"").nth(1).and_then(|it| it.split("</section>").next()).unwrap();
+    // On the clock of the trial everything was before the fault.
+    assert!(!drawing.contains("<svg") && drawing.contains("A delay leads by its time alone"), "{drawing}");
+    // Earlier, the failure is what came after it, and what was before is not drawn.
+    let mut early = runs;
+    early.lanes.as_mut().unwrap().runs[2].faults[0].2 = 100;
+    let page = support::page(&summary, Some(&early));
+    assert!(page.contains("187 ms later") && page.contains("line 41 of the failure log \u{b7} the failure"));
+}
+
+#[test]
+fn a_campaign_that_found_nothing_has_a_page_too() {
+    let text = page(&nothing_found(30), None);
+    assert!(text.contains("<h1>Not reproduced: the budget of 30 rounds is used up.</h1>"));
+    assert!(
+        !text.contains("id=\"cause\"") && !text.contains("id=\"ranks\"") && text.contains("id=\"tried\"")
+    );
+    let check = |standing: Standing, expected: &str| {
+        let summary = Summary { standing, tried: Vec::new(), missing: Vec::new(), ..nothing_found(1) };
+        let page = page(&summary, None);
+        assert!(page.contains(expected), "{expected}");
+    };
+    check(Standing::Exhausted, "everything that leads to the failure log was tried");
+    check(Standing::AlreadyFails { failed: 2, runs: 3 }, "without any fault, in 2 of 3 runs");
+    check(Standing::NothingMissing, "Nothing to go by");
+    check(Standing::NothingToTry, "Nothing to try");
+    check(Standing::Unreadable { why: HOSTILE.into() }, "Nothing to compare");
+}
+
+#[test]
+fn odd_documents_are_no_reason_to_give_up() {
+    // Numbers that point nowhere, times at both ends of what there is, and nothing at all.
+    let mut odd: Runs = runs(12);
+    let lanes = odd.lanes.as_mut().unwrap();
+    lanes.span_ms = (i64::MIN, i64::MAX);
+    for run in &mut lanes.runs {
+        run.faults = vec![(9, u32::MAX, i64::MIN), (0, 3, i64::MAX)];
+        run.marks[0].0 = u32::MAX;
+        run.marks[1].1 = i64::MIN;
+    }
+    odd.beside.as_mut().unwrap().rows.push(hypocenter_report::Row::Fault(u32::MAX));
+    assert!(page(&summary(2), Some(&odd)).contains("id=\"timeline\""));
+    let mut bare = summary(1);
+    bare.tried[0].number = u64::MAX;
+    bare.tried[0].found_rank = Some(u64::MAX);
+    bare.seconds = f64::NAN;
+    bare.found[0].faults.clear();
+    assert!(page(&bare, None).ends_with("</html>\n"));
+}

@@ -1,0 +1,151 @@
+//! The published schema is that of the type, and the documents of other tools are what their formats ask for.
+
+mod support;
+
+use std::path::Path;
+
+use hypocenter_plan::Fault;
+use hypocenter_report::{Report, Standing, Summary};
+use serde_json::{Value, json};
+use support::{HOSTILE, nothing_found, summary};
+
+/// Compares with the published file; `UPDATE_SCHEMAS=1` writes it anew.
+#[test]
+fn the_published_schema_is_that_of_the_type() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas/summary.json");
+    let text = serde_json::to_string_pretty(&schemars::schema_for!(Summary)).unwrap() + "\n";
+    if std::env::var_os("UPDATE_SCHEMAS").is_some() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let published = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        published == text,
+        "docs/schemas/summary.json is not the schema of the type any more. If the change keeps old documents readable, run \
+         UPDATE_SCHEMAS=1 cargo test -p hypocenter-report; if not, raise SUMMARY_VERSION too"
+    );
+}
+
+#[test]
+fn a_summary_survives_the_way_out_and_back() {
+    for it in [summary(3), nothing_found(2)] {
+        let text = serde_json::to_string(&it).unwrap();
+        assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), it);
+    }
+}
+
+fn sarif(summary: &Summary) -> Value {
+    serde_json::from_str(&Report { summary, runs: None }.sarif()).expect("SARIF is JSON")
+}
+
+#[test]
+fn sarif_has_the_fault_the_way_and_the_symptom() {
+    let document = sarif(&summary(5));
+    assert_eq!(document["version"], "2.1.0");
+    let run = &document["runs"][0];
+    let result = &run["results"][0];
+    assert_eq!(result["ruleId"], "reproduce/exception");
+    let rule = &run["tool"]["driver"]["rules"][result["ruleIndex"].as_u64().unwrap() as usize];
+    assert_eq!(rule["id"], result["ruleId"]);
+    // The file is the one that the stack names, not what the class is called.
+    let place = &result["locations"][0]["physicalLocation"];
+    let expected = json!({
+        "artifactLocation": { "uri": "org/acme/store/Logs.java", "uriBaseId": "SRCROOT" },
+        "region": { "startLine": 31 },
+    });
+    assert_eq!(*place, expected);
+    let flows = result["codeFlows"].as_array().unwrap();
+    assert_eq!(flows.len(), 2);
+    let steps = flows[1]["threadFlows"][0]["locations"].as_array().unwrap();
+    let said: Vec<&str> =
+        steps.iter().map(|it| it["location"]["message"]["text"].as_str().expect("a message")).collect();
+    assert_eq!(
+        said,
+        [
+            "FileChannel.force, called at Log1.append:31, throws IOException",
+            "it is caught at Log1.append:33",
+            "Store.close:80 logs it",
+            "the store is broken",
+        ]
+    );
+    let end = &steps[3]["location"]["physicalLocation"];
+    assert_eq!(end["artifactLocation"]["uri"], "file:///tmp/a%20b/failure.log");
+    assert_eq!(end["region"]["startLine"], 9);
+    assert_eq!(result["properties"]["replay"], "hypocenter replay reproduce-0001/8");
+}
+
+#[test]
+fn a_fingerprint_is_of_the_fault_and_not_of_its_lines_and_numbers() {
+    let of = |summary: &Summary| sarif(summary)["runs"][0]["results"][0]["partialFingerprints"].clone();
+    let first = of(&summary(5));
+    let mut moved = summary(90);
+    moved.campaign = "reproduce-0044".into();
+    moved.found[0].faults[0].site.line = Some(900);
+    moved.found[0].faults[0].at.thread = "Writer-77".into();
+    assert_eq!(of(&moved), first);
+    // Published once, it stays.
+    assert_eq!(first, json!({ "hypocenterFault/v1": "bd46cf7adf271391" }));
+    let mut other = summary(5);
+    other.found[0].faults[0].fault = Fault::Exception { class: "java.io.EOFException".into(), message: None };
+    assert_ne!(of(&other), first);
+    other.found[0].faults[0] = support::injected(1);
+    other.found[0].faults[0].site.ordinal = 1;
+    assert_ne!(of(&other), first);
+}
+
+#[test]
+fn sarif_of_a_campaign_that_found_nothing_says_so() {
+    let document = sarif(&nothing_found(30));
+    assert_eq!(document["runs"][0]["results"], json!([]));
+    let note = &document["runs"][0]["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"];
+    assert_eq!(note, "Not reproduced: the budget of 30 rounds is used up.");
+}
+
+/// A case: its name, what it came to, and what is said of it.
+type Case = (String, String, String);
+
+/// The attributes of the suite, and its cases.
+fn junit(summary: &Summary) -> (Vec<(String, String)>, Vec<Case>) {
+    let text = Report { summary, runs: None }.junit();
+    let document = roxmltree::Document::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let suite = document.descendants().find(|it| it.has_tag_name("testsuite")).expect("a suite");
+    let totals = suite.attributes().map(|it| (it.name().to_owned(), it.value().to_owned())).collect();
+    let case = |it: roxmltree::Node<'_, '_>| {
+        let came = it.children().find(roxmltree::Node::is_element);
+        let text = |of: Option<&str>| of.unwrap_or_default().to_owned();
+        (
+            text(it.attribute("name")),
+            came.map_or_else(String::new, |it| it.tag_name().name().to_owned()),
+            text(came.and_then(|it| it.attribute("message"))),
+        )
+    };
+    (totals, document.descendants().filter(|it| it.has_tag_name("testcase")).map(case).collect())
+}
+
+#[test]
+fn junit_has_a_case_for_each_fault() {
+    let (totals, cases) = junit(&summary(5));
+    let total = |name: &str| totals.iter().find(|it| it.0 == name).map(|it| it.1.as_str());
+    assert_eq!(
+        (total("tests"), total("failures"), total("errors"), total("skipped")),
+        (Some("2"), Some("1"), Some("0"), Some("0"))
+    );
+    assert_eq!(cases[0], ("quorum without a fault".into(), String::new(), String::new()));
+    assert_eq!(cases[1].0, "IOException at Log1.append:31 \u{2192} FileChannel.force, hit 2 of Writer-1");
+    assert_eq!(cases[1].1, "failure");
+    assert!(cases[1].2.starts_with("logs/server.log:9: </script>"), "{}", cases[1].2);
+}
+
+#[test]
+fn junit_says_what_could_not_be_tried() {
+    let (_, cases) = junit(&nothing_found(30));
+    assert_eq!(cases[1].1, "skipped");
+    let fails = Summary { standing: Standing::AlreadyFails { failed: 1, runs: 2 }, ..nothing_found(0) };
+    let (_, cases) = junit(&fails);
+    assert_eq!(cases.len(), 1);
+    assert_eq!(
+        (&*cases[0].1, &*cases[0].2),
+        ("error", "the failure happens without a fault, in 1 of 2 runs")
+    );
+    let hostile = Summary { workload: HOSTILE.into(), campaign: HOSTILE.into(), ..summary(1) };
+    assert!(junit(&hostile).1[0].0.contains("<script>document.title="));
+}

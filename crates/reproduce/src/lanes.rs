@@ -1,0 +1,423 @@
+//! Runs above one another, each as lanes of who wrote something when: without a fault, the failure, and a trial.
+//!
+//! Clocks of different runs cannot be compared, so all times are from the moment of the fault: in the trial where it went in, in
+//! the other two where that lies by the entries that they have in common. Data only: whoever draws it finds the form.
+
+use std::collections::BTreeMap;
+
+use hypocenter_engine::Evidence;
+use hypocenter_logs::{Level, Memo, Moment, Position, Tied};
+use rustc_hash::FxHashSet;
+
+use crate::beside::Interest;
+use crate::case::{Case, Compared, in_order};
+use crate::reading::{Reading, TrialLog};
+use crate::recording::struck;
+
+/// The most lanes; what the other threads of a node wrote stands in one lane for all of them.
+const LANES_MAX: usize = 16;
+/// Into how many pieces the time is cut. What a lane has in one of them is drawn as one.
+const PIECES: i64 = 400;
+/// How much of the time before and behind the trial is kept of the other runs, as a share of its time.
+const MARGIN: i64 = 8;
+
+/// See the module.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lanes {
+    /// The lanes, the same for all runs.
+    pub lanes: Vec<Lane>,
+    /// The runs, from the top.
+    pub runs: Vec<Run>,
+    /// From when to when, from the moment of the fault.
+    pub span_ms: (i64, i64),
+    /// Whether the times are from a fault; else they are from the start of each run.
+    pub from_fault: bool,
+}
+
+/// Who writes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lane {
+    /// The node; nothing if there is one alone.
+    pub node: String,
+    /// The thread, numbers masked; nothing for all threads of the node that have no lane of their own.
+    pub thread: Option<String>,
+}
+
+/// Which run it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunOf {
+    /// One without a fault.
+    Normal,
+    /// The one that failed.
+    Failure,
+    /// A trial.
+    Trial,
+}
+
+/// A run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// Which.
+    pub of: RunOf,
+    /// What was written, in the order of lanes and of time.
+    pub marks: Vec<Mark>,
+    /// The faults, by their numbers in the plan, each with its lane and moment. In the failure, where they must have been.
+    pub faults: Vec<(u32, u32, i64)>,
+    /// How many entries lie before the span, and behind it.
+    pub outside: (u32, u32),
+    /// The moment from which time is counted, on the run's own clock.
+    pub zero_ms: i64,
+}
+
+/// What a lane has in a piece of the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    /// The lane.
+    pub lane: u32,
+    /// When the first was written.
+    pub at_ms: i64,
+    /// How many entries.
+    pub count: u32,
+    /// What the gravest of them is.
+    pub sign: Sign,
+}
+
+/// What an entry is, the gravest last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sign {
+    /// Nothing in particular.
+    Plain,
+    /// A warning or worse.
+    Serious,
+    /// Normal runs do not show it.
+    Observable,
+    /// It says that the failure happened.
+    Symptom,
+}
+
+/// An entry, before it has a lane.
+struct Written<'a> {
+    node: &'a str,
+    role: &'a str,
+    time_ms: i64,
+    sign: Sign,
+}
+
+/// The entries of a run, in the order of their time, and the moment from which time is counted.
+struct Told<'a> {
+    of: RunOf,
+    entries: Vec<Written<'a>>,
+    zero_ms: i64,
+    /// The faults, each with its moment on the run's own clock.
+    faults: Vec<(u32, i64)>,
+}
+
+/// A trial, read and compared.
+struct Looked {
+    compared: Compared,
+    /// For each process, for each entry, whether it is serious.
+    serious: Vec<Vec<bool>>,
+}
+
+impl Case {
+    /// The runs above one another. `keys` are the keys of the case of which normal runs do not show all entries, `threads` has for
+    /// each fault of the trial's plan its node and thread. Nothing if no log has times.
+    pub fn lanes(
+        &self,
+        normal: Option<&Evidence>,
+        trial: Option<&Evidence>,
+        keys: &[u32],
+        threads: &[(&str, &str)],
+    ) -> Option<Lanes> {
+        let keys: FxHashSet<u32> = keys.iter().copied().collect();
+        let look = |it: &Evidence| self.look(it);
+        let (normal, looked) = (normal.and_then(look), trial.and_then(look));
+        let faults = match (trial, &looked) {
+            (Some(evidence), Some(it)) => self.faults_of(evidence, it),
+            _ => Vec::new(),
+        };
+        let place = faults.iter().map(|it| it.2).min();
+        let told = [
+            normal.as_ref().and_then(|it| told_of_normal(it, &self.orders(), place)),
+            self.told_of_failure(&keys, &faults),
+            looked.as_ref().and_then(|it| self.told_of_trial(it, &keys, &faults)),
+        ];
+        let mut told: Vec<Told<'_>> = told.into_iter().flatten().collect();
+        // Where every run has one node, it is the same, however its log is called.
+        let is_one = |it: &Told<'_>| it.entries.iter().all(|entry| entry.node == it.entries[0].node);
+        if told.iter().all(is_one) {
+            told.iter_mut().flat_map(|it| &mut it.entries).for_each(|it| it.node = "");
+            let threads: Vec<(&str, &str)> = threads.iter().map(|it| ("", it.1)).collect();
+            return laid_out(&told, &threads, place.is_some());
+        }
+        laid_out(&told, threads, place.is_some())
+    }
+
+    fn look(&self, evidence: &Evidence) -> Option<Looked> {
+        let (mut logs, _) = Reading::default().finish(evidence.logs());
+        if logs.is_empty() {
+            return None;
+        }
+        let compared = self.compare(&mut logs, &mut Memo::default());
+        let is_serious = |it: Option<Level>| it.is_some_and(|it| it >= Level::Warn);
+        let of_process =
+            |it: &[TrialLog]| in_order(it).iter().map(|entry| is_serious(entry.level)).collect::<Vec<bool>>();
+        let serious = logs.chunk_by(|a, b| a.process == b.process).map(of_process).collect();
+        Some(Looked { compared, serious })
+    }
+
+    /// The faults that went in: number in the plan, moment on the trial's clock, and place among the entries of the failure.
+    fn faults_of(&self, evidence: &Evidence, looked: &Looked) -> Vec<(u32, i64, u32)> {
+        let (Ok(map), Ok(trace)) = (evidence.map(), evidence.trace()) else { return Vec::new() };
+        let trial = &looked.compared.trial;
+        let mut finder = looked.compared.timeline.finder();
+        let mut found = Vec::new();
+        for it in struck(self, trial, &map, &trace) {
+            let entries = &trial[it.node as usize].entries()[..it.entries as usize];
+            let Some(time_ms) = entries.iter().rev().find_map(|it| it.time_ms) else { continue };
+            let moment = Moment::After { node: it.node, entries: it.entries };
+            found.push((it.candidate, time_ms, finder.place(moment).unwrap_or(0.0) as u32));
+        }
+        found
+    }
+
+    /// For each log of the failure, for each entry, its place in the order of time.
+    fn orders(&self) -> Vec<Vec<u32>> {
+        self.places.iter().map(|it| it.iter().map(|it| it.1).collect()).collect()
+    }
+
+    fn told_of_failure(&self, keys: &FxHashSet<u32>, faults: &[(u32, i64, u32)]) -> Option<Told<'_>> {
+        let mut entries = Vec::new();
+        let mut times: Vec<(u32, i64)> = Vec::new();
+        for (node, log) in (0..).zip(&self.failure) {
+            for (entry, it) in (0..).zip(log.tied.entries()) {
+                let Some(time_ms) = it.time_ms else { continue };
+                let position = Position { node, entry };
+                let level = log.log.entry(entry as usize).and_then(|it| it.level);
+                let sign = sign(self.interest_of(position, keys), level.is_some_and(|it| it >= Level::Warn));
+                times.push((self.places[node as usize][entry as usize].1, time_ms));
+                entries.push(written(&log.tied, it.thread, time_ms, sign));
+            }
+        }
+        times.sort_unstable();
+        let before = |place: u32| {
+            let at = times.partition_point(|it| it.0 < place);
+            times.get(at.saturating_sub(1)).map(|it| it.1)
+        };
+        let faults: Vec<(u32, i64)> = faults.iter().filter_map(|it| Some((it.0, before(it.2)?))).collect();
+        told(RunOf::Failure, entries, faults.iter().map(|it| it.1).min(), faults)
+    }
+
+    fn told_of_trial<'a>(
+        &self,
+        looked: &'a Looked,
+        keys: &FxHashSet<u32>,
+        faults: &[(u32, i64, u32)],
+    ) -> Option<Told<'a>> {
+        let mut interest: BTreeMap<Position, Interest> = BTreeMap::new();
+        for (failure, trial) in looked.compared.comparison.pairs() {
+            interest.insert(trial, self.interest_of(failure, keys));
+        }
+        let of = |position| interest.get(&position).copied().unwrap_or(Interest::Around);
+        let faults: Vec<(u32, i64)> = faults.iter().map(|it| (it.0, it.1)).collect();
+        told(RunOf::Trial, entries_of(looked, of), faults.iter().map(|it| it.1).min(), faults)
+    }
+}
+
+/// A run without a fault, whose zero is the last entry that it shares with the failure before the fault's place there.
+fn told_of_normal<'a>(looked: &'a Looked, orders: &[Vec<u32>], place: Option<u32>) -> Option<Told<'a>> {
+    let before = looked.compared.comparison.pairs().filter_map(|(failure, own)| {
+        let at = orders[failure.node as usize][failure.entry as usize];
+        let time_ms = looked.compared.trial[own.node as usize].entries()[own.entry as usize].time_ms?;
+        (at < place?).then_some((at, time_ms))
+    });
+    let zero_ms = before.max().map(|it| it.1);
+    told(RunOf::Normal, entries_of(looked, |_| Interest::Around), zero_ms, Vec::new())
+}
+
+fn entries_of(looked: &Looked, interest: impl Fn(Position) -> Interest) -> Vec<Written<'_>> {
+    let mut entries = Vec::new();
+    for ((node, it), serious) in (0..).zip(&looked.compared.trial).zip(&looked.serious) {
+        for ((entry, tied), &is_serious) in (0..).zip(it.entries()).zip(serious) {
+            let Some(time_ms) = tied.time_ms else { continue };
+            let sign = sign(interest(Position { node, entry }), is_serious);
+            entries.push(written(it, tied.thread, time_ms, sign));
+        }
+    }
+    entries
+}
+
+fn written(tied: &Tied, thread: u32, time_ms: i64, sign: Sign) -> Written<'_> {
+    Written { node: tied.node(), role: &tied.threads()[thread as usize].role, time_ms, sign }
+}
+
+fn sign(interest: Interest, is_serious: bool) -> Sign {
+    match interest {
+        Interest::Symptom => Sign::Symptom,
+        Interest::Observable => Sign::Observable,
+        Interest::Around if is_serious => Sign::Serious,
+        Interest::Around => Sign::Plain,
+    }
+}
+
+/// A run in the order of time. Without a moment to count from it counts from its start.
+fn told<'a>(
+    of: RunOf,
+    mut entries: Vec<Written<'a>>,
+    zero_ms: Option<i64>,
+    faults: Vec<(u32, i64)>,
+) -> Option<Told<'a>> {
+    entries.sort_by_key(|it| it.time_ms);
+    let zero_ms = zero_ms.or(entries.first().map(|it| it.time_ms))?;
+    Some(Told { of, entries, zero_ms, faults })
+}
+
+/// Gives every entry its lane and its piece of the time.
+fn laid_out(told: &[Told<'_>], threads: &[(&str, &str)], from_fault: bool) -> Option<Lanes> {
+    let span_ms = span(told)?;
+    let lanes = lanes_of(told, threads);
+    let number = |node: &str, role: &str| {
+        let own = lanes.iter().position(|it| it.node == node && it.thread.as_deref() == Some(role));
+        own.or_else(|| lanes.iter().position(|it| it.node == node && it.thread.is_none()))
+    };
+    let mut runs = Vec::new();
+    let piece_ms = span_ms.1.saturating_sub(span_ms.0) / PIECES + 1;
+    for run in told {
+        let mut known: BTreeMap<(&str, &str), Option<usize>> = BTreeMap::new();
+        let mut pieces: BTreeMap<(u32, i64), Mark> = BTreeMap::new();
+        let mut outside = (0, 0);
+        for it in &run.entries {
+            let at_ms = it.time_ms.saturating_sub(run.zero_ms);
+            if at_ms < span_ms.0 || at_ms > span_ms.1 {
+                let side = if at_ms < span_ms.0 { &mut outside.0 } else { &mut outside.1 };
+                *side += 1;
+                continue;
+            }
+            let lane = *known.entry((it.node, it.role)).or_insert_with(|| number(it.node, it.role));
+            let Some(lane) = lane.map(|it| it as u32) else { continue };
+            let mark = pieces.entry((lane, at_ms.saturating_sub(span_ms.0) / piece_ms)).or_insert(Mark {
+                lane,
+                at_ms,
+                count: 0,
+                sign: Sign::Plain,
+            });
+            mark.count += 1;
+            mark.sign = mark.sign.max(it.sign);
+        }
+        let faults = run.faults.iter().filter_map(|&(fault, time_ms)| {
+            let (node, thread) = threads.get(fault as usize)?;
+            let lane = number(node, &hypocenter_logs::role(thread))?;
+            Some((fault, lane as u32, time_ms.saturating_sub(run.zero_ms)))
+        });
+        let faults = faults.collect();
+        let marks = pieces.into_values().collect();
+        runs.push(Run { of: run.of, marks, faults, outside, zero_ms: run.zero_ms });
+    }
+    Some(Lanes { lanes, runs, span_ms, from_fault })
+}
+
+/// The time of the trial and a little more, or, without a trial, that of all runs.
+fn span(told: &[Told<'_>]) -> Option<(i64, i64)> {
+    let of = |it: &Told<'_>| {
+        let (first, last) = (it.entries.first()?.time_ms, it.entries.last()?.time_ms);
+        Some((first.saturating_sub(it.zero_ms), last.saturating_sub(it.zero_ms)))
+    };
+    let around = |all: (i64, i64), it: (i64, i64)| (all.0.min(it.0), all.1.max(it.1));
+    let all = told.iter().filter_map(of).reduce(around)?;
+    let Some(trial) = told.iter().find(|it| it.of == RunOf::Trial).and_then(of) else { return Some(all) };
+    let margin = trial.1.saturating_sub(trial.0) / MARGIN + 1;
+    Some((all.0.max(trial.0.saturating_sub(margin)), all.1.min(trial.1.saturating_add(margin))))
+}
+
+/// The lanes: where a fault went in, then those with the gravest entries and the most; a node's other threads share one.
+fn lanes_of(told: &[Told<'_>], threads: &[(&str, &str)]) -> Vec<Lane> {
+    let mut weights: BTreeMap<(&str, &str), (bool, Sign, usize)> = BTreeMap::new();
+    let strikes = |node: &str, role: &str| {
+        threads.iter().any(|it| it.0 == node && hypocenter_logs::role(it.1).as_ref() == role)
+    };
+    for it in told.iter().flat_map(|it| &it.entries) {
+        let weight =
+            weights.entry((it.node, it.role)).or_insert_with(|| (strikes(it.node, it.role), Sign::Plain, 0));
+        weight.1 = weight.1.max(it.sign);
+        weight.2 += 1;
+    }
+    let mut all: Vec<_> = weights.into_iter().collect();
+    all.sort_by_key(|&(name, weight)| (std::cmp::Reverse(weight), name));
+    let mut nodes: Vec<&str> = all.iter().map(|it| it.0.0).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let room = LANES_MAX.saturating_sub(nodes.len()).max(1);
+    let own = if all.len() <= LANES_MAX { all.len() } else { room };
+    let (with, without) = all.split_at(own);
+    let mut lanes: Vec<Lane> =
+        with.iter().map(|it| Lane { node: it.0.0.to_owned(), thread: Some(it.0.1.to_owned()) }).collect();
+    let mut others: Vec<Lane> =
+        without.iter().map(|it| Lane { node: it.0.0.to_owned(), thread: None }).collect();
+    others.sort();
+    others.dedup();
+    others.truncate(LANES_MAX);
+    lanes.extend(others);
+    lanes.sort_by(|a, b| {
+        (&a.node, a.thread.is_none(), &a.thread).cmp(&(&b.node, b.thread.is_none(), &b.thread))
+    });
+    lanes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run<'a>(of: RunOf, zero_ms: i64, entries: &[(&'a str, &'a str, i64, Sign)]) -> Told<'a> {
+        let entries = entries
+            .iter()
+            .map(|&(node, role, time_ms, sign)| Written { node, role, time_ms, sign })
+            .collect();
+        told(of, entries, Some(zero_ms), vec![(0, zero_ms)]).expect("entries")
+    }
+
+    #[test]
+    fn runs_are_counted_from_the_fault_and_cut_to_the_time_of_the_trial() {
+        let failure = run(
+            RunOf::Failure,
+            50_000,
+            &[
+                ("n", "main", 0, Sign::Plain),
+                ("n", "main", 50_010, Sign::Symptom),
+                ("n", "x", 99_000, Sign::Plain),
+            ],
+        );
+        let trial = run(
+            RunOf::Trial,
+            1_000,
+            &[
+                ("n", "main", 900, Sign::Plain),
+                ("n", "main", 1_010, Sign::Symptom),
+                ("n", "x", 1_700, Sign::Serious),
+            ],
+        );
+        let lanes = laid_out(&[failure, trial], &[("n", "main")], true).expect("lanes");
+        // 800 ms and an eighth of it before and behind.
+        assert_eq!(lanes.span_ms, (-201, 801));
+        assert_eq!(lanes.runs[0].outside, (1, 1));
+        assert_eq!(lanes.runs[0].marks, [Mark { lane: 0, at_ms: 10, count: 1, sign: Sign::Symptom }]);
+        assert_eq!(lanes.runs[1].faults, [(0, 0, 0)]);
+        assert_eq!(lanes.runs[1].marks.len(), 3);
+    }
+
+    #[test]
+    fn many_entries_and_many_threads_stay_few_marks() {
+        let names: Vec<String> = (0..100)
+            .map(|it| format!("t{}", char::from(b'a' + it % 26)) + &"x".repeat(it as usize))
+            .collect();
+        let entries: Vec<_> = (0..50_000i64)
+            .map(|it| ("n", names[it as usize % names.len()].as_str(), it, Sign::Plain))
+            .collect();
+        let lanes = laid_out(&[run(RunOf::Trial, 0, &entries)], &[("n", &names[99])], true).expect("lanes");
+        assert_eq!(lanes.lanes.len(), LANES_MAX);
+        // The thread of the fault has a lane of its own, whatever else there is.
+        assert!(lanes.lanes.iter().any(|it| it.thread.as_deref() == Some(&names[99])), "{:?}", lanes.lanes);
+        let marks = &lanes.runs[0].marks;
+        assert!(marks.len() <= LANES_MAX * (PIECES as usize + 1), "{}", marks.len());
+        assert_eq!(marks.iter().map(|it| it.count as usize).sum::<usize>(), entries.len());
+    }
+}
