@@ -64,7 +64,10 @@ pub struct Summary {
     pub standing: Standing,
     /// The faults that make the failure happen, each alone or with those beside it.
     pub found: Vec<Found>,
-    /// For each of these how it led to the failure, if its evidence was there.
+    /// What brought the failure once, and then so seldom that it may have come by itself.
+    #[serde(default)]
+    pub doubtful: Vec<Found>,
+    /// For each of those found how it led to the failure, if its evidence was there.
     pub stories: Vec<Option<Story>>,
     /// What the failure log shows and normal runs do not.
     pub missing: Vec<Missing>,

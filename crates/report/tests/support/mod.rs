@@ -134,6 +134,7 @@ pub fn summary(rounds: u64) -> Summary {
         normal_failures: 0,
         standing: Standing::Reproduced,
         found: vec![found],
+        doubtful: Vec::new(),
         stories: vec![Some(Story {
             trial: rounds + 3,
             causes: vec![Cause {
