@@ -10,6 +10,7 @@ mod config;
 mod failure;
 mod interrupt;
 mod java;
+mod listening;
 mod local;
 mod project;
 mod request;

@@ -1,46 +1,30 @@
 //! What is said while a campaign runs: one line a trial.
 
 use std::io::Write;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use hypocenter_engine::{DigestOf, Engine, Job, JobId, Next};
+use hypocenter_engine::{DigestOf, Engine, JobId, Next};
 use hypocenter_explore::{Explore, Injected, Reader, Severity, TrialRecord, Verdict};
-use hypocenter_lab::Progress;
 use hypocenter_plan::Outcome;
 
+use crate::listening::Listening;
 use crate::screen::{self, BAD, DIM, WARN};
 
 /// The engine, and a voice that tells what it learns.
 pub struct Narrated {
     engine: Explore,
     /// Whether something was started by now: what a resumed campaign learnt before is not told again.
-    live: Arc<AtomicBool>,
+    live: Listening,
     begun: Instant,
-}
-
-/// Hears when the first job starts.
-pub struct Listening(Arc<AtomicBool>);
-
-impl Progress for Listening {
-    fn resumed(&self, told: u64, cut: bool) {
-        let more = if cut { "; its last line was cut short, and that trial is run again" } else { "" };
-        screen::line("resumed", &format!("{} trials are done{more}", screen::thousands(told)));
-    }
-
-    fn started(&self, _: &Job) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 impl Narrated {
     pub fn new(engine: Explore) -> Narrated {
-        Narrated { engine, live: Arc::default(), begun: Instant::now() }
+        Narrated { engine, live: Listening::default(), begun: Instant::now() }
     }
 
     pub fn progress(&self) -> Listening {
-        Listening(self.live.clone())
+        self.live.clone()
     }
 
     fn tell_trial(&self, trial: &TrialRecord) {
@@ -99,7 +83,7 @@ impl Engine for Narrated {
         let requests = digest.requests();
         let unreadable = digest.unreadable.clone();
         self.engine.tell(id, outcome, digest);
-        if !self.live.load(Ordering::Relaxed) {
+        if !self.live.is_live() {
             return;
         }
         if let Some(why) = unreadable {

@@ -2,23 +2,21 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use hypocenter_engine::{DigestOf, Engine, Job, JobId, Next};
-use hypocenter_lab::Progress;
+use hypocenter_engine::{DigestOf, Engine, JobId, Next};
 use hypocenter_plan::{Fault, Outcome};
 use hypocenter_reproduce::{Case, Injected, Reader, Reproduce, Round, Verdict};
 
 use super::measured::Rounds;
+use crate::listening::Listening;
 use crate::screen::{self, BAD, DIM, GOOD};
 
 /// The engine, and a voice that tells what it learns.
 pub struct Narrated {
     engine: Reproduce,
     /// Whether something was started by now: what a resumed campaign learnt before is not told again.
-    live: Arc<AtomicBool>,
+    live: Listening,
     sites_total: usize,
     several_logs: bool,
     budget: u64,
@@ -32,25 +30,11 @@ pub struct Narrated {
     rounds: Rounds,
 }
 
-/// Hears when the first job starts.
-pub struct Listening(Arc<AtomicBool>);
-
-impl Progress for Listening {
-    fn resumed(&self, told: u64, cut: bool) {
-        let more = if cut { "; its last line was cut short, and that trial is run again" } else { "" };
-        screen::line("resumed", &format!("{} trials are done{more}", screen::thousands(told)));
-    }
-
-    fn started(&self, _: &Job) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 impl Narrated {
     pub fn new(engine: Reproduce, case: &Case, budget: u64) -> Narrated {
         Narrated {
             engine,
-            live: Arc::default(),
+            live: Listening::default(),
             sites_total: case.catalogue().sites().len(),
             several_logs: case.logs() > 1,
             budget,
@@ -68,7 +52,7 @@ impl Narrated {
     }
 
     pub fn progress(&self) -> Listening {
-        Listening(self.live.clone())
+        self.live.clone()
     }
 
     /// What the normal runs gave.
@@ -81,7 +65,7 @@ impl Narrated {
             return;
         }
         self.search_told = true;
-        if !self.live.load(Ordering::Relaxed) {
+        if !self.live.is_live() {
             return;
         }
         let count = |count: usize| screen::thousands(count as u64);
@@ -244,7 +228,7 @@ impl Engine for Narrated {
         if let (Some(_), Some(outcome)) = (&round, outcome) {
             self.rounds.add(outcome);
         }
-        let is_live = self.live.load(Ordering::Relaxed);
+        let is_live = self.live.is_live();
         match &round {
             _ if !is_live => {}
             Some(round) => self.tell_round(round),
