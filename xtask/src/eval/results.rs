@@ -84,7 +84,8 @@ pub fn run(args: &AllArgs) -> Result<Verdict> {
         eprintln!("... {name}: {text}");
         let mut command = Command::new(&own);
         command.arg("eval").args(&words).args(args.tool.iter().flat_map(|it| ["--tool".into(), it.clone()]));
-        let started = Instant::now();
+        // Now: what runs is what was built from this.
+        let (commit, started) = (commit(), Instant::now());
         let output = command
             .stdin(Stdio::null())
             .stderr(Stdio::inherit())
@@ -92,7 +93,8 @@ pub fn run(args: &AllArgs) -> Result<Verdict> {
             .map_err(|error| Failure::new(format!("`{text}` cannot be run: {error}")))?;
         is_good &= output.status.success();
         let printed = String::from_utf8_lossy(&output.stdout).replace(&format!("{}/", root().display()), "");
-        let mut section = format!("`{text}`, commit {}, ", commit());
+        let binary = if args.tool.is_some() { " but for a binary that was ready" } else { "" };
+        let mut section = format!("`{text}`, commit {commit}{binary}, ");
         let minutes = started.elapsed().as_secs_f64() / 60.0;
         let _ = writeln!(section, "{minutes:.1} minutes, {}", output.status);
         let _ = write!(section, "\n```text\n{}\n```\n", printed.trim_end());
