@@ -6,14 +6,14 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::eval::campaign::{self, first_on_path};
+use crate::eval::reproduce::Searched;
 use crate::failure::{Failure, Result};
 use crate::jdk::{self, Jdk};
-use crate::process::{self, Job, fresh_directory, step};
+use crate::process::{fresh_directory, step};
 use crate::show::Stage;
 use crate::targets::{self, Target};
 use crate::tool::{Tool, ToolArgs, words};
@@ -22,8 +22,6 @@ use crate::{Verdict, eval, table};
 
 const HEADINGS: [&str; 9] =
     ["target", "bug", "seed", "rounds", "replays", "fixed twin", "seconds", "fault", ""];
-/// For a campaign: far beyond what the slowest takes.
-const LIMIT: Duration = Duration::from_secs(3 * 3600);
 /// How often what was found is tried on the fixed twin.
 const TWIN_RUNS: u64 = 3;
 /// The exit code of a campaign whose budget is used up.
@@ -86,13 +84,6 @@ struct Session<'a> {
     jdk: &'a Jdk,
     target: &'a Target,
     bug: &'a Bug,
-}
-
-/// A campaign that is over.
-struct Campaign {
-    document: Value,
-    code: Option<i32>,
-    took: Duration,
 }
 
 impl Session<'_> {
@@ -169,7 +160,7 @@ impl Session<'_> {
         seed: u64,
         budget: u64,
         directory: &Path,
-    ) -> Result<Campaign> {
+    ) -> Result<Searched> {
         fresh_directory(directory)?;
         let mut command = Command::new(&self.tool.binary);
         command.args(["reproduce", &self.bug.workload, "--json", "--campaign", "campaign"]);
@@ -179,17 +170,7 @@ impl Session<'_> {
         command.args(self.oracle()).arg("--out").arg(directory).current_dir(directory);
         command.env_remove("JAVA_TOOL_OPTIONS").env("JAVA_HOME", &self.jdk.home);
         command.env("PATH", first_on_path(&self.jdk.home.join("bin"))?);
-        let (stdout, stderr) = (directory.join("result.json"), directory.join("hypocenter.log"));
-        let text = process::text(&command);
-        let started = Instant::now();
-        let status = Job { command, stdout: &stdout, stderr: &stderr, limit: LIMIT }.run()?;
-        let took = started.elapsed();
-        let written = fs::read(&stdout).map_err(Failure::file(&stdout))?;
-        let document = serde_json::from_slice(&written).map_err(|error| {
-            let how = format!("gave no result ({status}): {error}");
-            process::failure(&text, &how, &stdout, &stderr)
-        })?;
-        Ok(Campaign { document, code: status.code(), took })
+        Searched::by(command, directory)
     }
 
     fn oracle(&self) -> Vec<OsString> {

@@ -1,23 +1,19 @@
 //! `cargo xtask eval cases`: the published failures of real systems, reproduced from their logs by several seeds, with the logs
 //! as they are and without class and line; one row each, beside what is asked.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::bugs::faults;
-use super::reproduce::Laid;
+use super::reproduce::{Laid, Searched};
 use crate::case::{self, Case};
-use crate::failure::{Failure, Result};
-use crate::process::{self, Job, fresh_directory, step};
+use crate::failure::Result;
+use crate::process::{fresh_directory, step};
 use crate::tool::{Tool, ToolArgs};
 use crate::{Verdict, eval, table};
 
 const HEADINGS: [&str; 9] = ["case", "log", "seed", "rounds", "of", "replays", "seconds", "fault", ""];
-/// For a campaign: far beyond what the slowest takes.
-const LIMIT: Duration = Duration::from_secs(3 * 3600);
 
 /// Reproduce the published failures of real systems by several seeds, from their logs and from the same without class and line
 #[derive(Debug, clap::Args)]
@@ -64,31 +60,15 @@ pub fn run(args: &CasesArgs) -> Result<Verdict> {
     Ok(Verdict::of(is_good))
 }
 
-/// A campaign that is over.
-struct Ran {
-    document: Value,
-    code: Option<i32>,
-    took: Duration,
-}
-
-fn reproduce(laid: &Laid, tool: &Tool, log: &Path, seed: u64, jobs: u16, place: &Path) -> Result<Ran> {
+fn reproduce(laid: &Laid, tool: &Tool, log: &Path, seed: u64, jobs: u16, place: &Path) -> Result<Searched> {
     fresh_directory(place)?;
     let mut command = laid.command(tool, log)?;
     let (seed, jobs) = (seed.to_string(), jobs.to_string());
     command.args(["--json", "--campaign", "campaign", "--seed", &seed, "--jobs", &jobs, "--out"]).arg(place);
-    let (stdout, stderr) = (place.join("result.json"), place.join("hypocenter.log"));
-    let text = process::text(&command);
-    let started = Instant::now();
-    let status = Job { command, stdout: &stdout, stderr: &stderr, limit: LIMIT }.run()?;
-    let took = started.elapsed();
-    let written = fs::read(&stdout).map_err(Failure::file(&stdout))?;
-    let document = serde_json::from_slice(&written).map_err(|error| {
-        process::failure(&text, &format!("gave no result ({status}): {error}"), &stdout, &stderr)
-    })?;
-    Ok(Ran { document, code: status.code(), took })
+    Searched::by(command, place)
 }
 
-impl Ran {
+impl Searched {
     /// What it came to, and whether that is what is asked: in so many rounds, a fault that is accepted, in four of five replays.
     fn row(&self, limit: u64, accepted: &[String]) -> (Vec<String>, bool) {
         let found = &self.document["found"][0];
@@ -127,6 +107,8 @@ fn is_accepted(found: &Value, accepted: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -140,7 +122,7 @@ mod tests {
         assert!(!is_accepted(&found("org.MyFileTxnLog", "commit"), &accepted));
         assert!(!is_accepted(&found("org.FileTxnLog", "roll"), &accepted));
         assert!(!is_accepted(&serde_json::json!({ "faults": [] }), &accepted));
-        let ran = |found: Value| Ran {
+        let ran = |found: Value| Searched {
             document: serde_json::json!({ "found": [found] }),
             code: Some(0),
             took: Duration::ZERO,

@@ -4,16 +4,22 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
 
 use super::campaign::first_on_path;
 use crate::case::Case;
 use crate::failure::{Failure, Result};
 use crate::jdk::Jdk;
+use crate::process::Job;
 use crate::tool::{Tool, ToolArgs, words};
 use crate::{Verdict, jdk, process};
 
 /// The exit code for an end that is none, as by a signal: a bug of ours.
 const NO_CODE: u8 = 70;
+/// For a search: far beyond what the slowest takes.
+const LIMIT: Duration = Duration::from_secs(3 * 3600);
 
 /// Reproduce a published failure from its log, and print what hypocenter printed
 #[derive(Debug, clap::Args)]
@@ -113,6 +119,30 @@ impl ReproduceArgs {
         let mut all = words(given.flatten());
         all.extend(self.json.then(|| "--json".into()));
         all
+    }
+}
+
+/// A search that is over.
+pub struct Searched {
+    /// What it printed.
+    pub document: Value,
+    pub code: Option<i32>,
+    pub took: Duration,
+}
+
+impl Searched {
+    /// Runs `hypocenter reproduce --json`; what it prints is kept in this directory.
+    pub fn by(command: Command, directory: &Path) -> Result<Searched> {
+        let (stdout, stderr) = (directory.join("result.json"), directory.join("hypocenter.log"));
+        let text = process::text(&command);
+        let started = Instant::now();
+        let status = Job { command, stdout: &stdout, stderr: &stderr, limit: LIMIT }.run()?;
+        let took = started.elapsed();
+        let written = fs::read(&stdout).map_err(Failure::file(&stdout))?;
+        let document = serde_json::from_slice(&written).map_err(|error| {
+            process::failure(&text, &format!("gave no result ({status}): {error}"), &stdout, &stderr)
+        })?;
+        Ok(Searched { document, code: status.code(), took })
     }
 }
 

@@ -1,6 +1,6 @@
 //! A real browser, led through its pipe by the DevTools protocol.
 
-#![allow(dead_code)]
+#![allow(dead_code)] // each test binary uses its part
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Documents of campaigns that were never run, with text that nobody would like to see in a page.
 
-#![allow(dead_code)]
+#![allow(dead_code)] // each test binary uses its part
 
 use hypocenter_plan::{Fault, Frame, Guard, Injection, Plan, Site, SiteKind};
 use hypocenter_report::{
