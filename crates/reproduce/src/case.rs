@@ -20,6 +20,7 @@ use crate::recording::Recording;
 use crate::silence::{self, Silent};
 use crate::space::Thread;
 use crate::statements;
+use crate::traces::Traces;
 
 /// How much of a message is kept for people.
 const MESSAGE_CHARS_MAX: usize = 300;
@@ -45,6 +46,8 @@ pub struct Case {
     symptoms: Vec<u32>,
     /// The stacks of its exceptions that name a fault.
     logged: Vec<Logged>,
+    /// The stack traces of its entries.
+    traces: Traces,
     /// Which sites of the map are which, found out at the first trial: all have the same map.
     roles: OnceLock<Vec<SiteRole>>,
     /// The logs of the failure, tied by other fields than they have: trials may say less.
@@ -106,6 +109,12 @@ pub struct Digest {
     /// For each stack of those, by its number from 1, the stacks of the failure log that it fits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stacks: Vec<Vec<u32>>,
+    /// The stack traces of the failure log that such a run logs as well, by their numbers; and those that it logs with other lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traces: Vec<u32>,
+    /// See `traces`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traces_alike: Vec<u32>,
     /// Why the trial says nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<String>,
@@ -151,7 +160,11 @@ impl Case {
             }
         }
         let mut symptoms = Vec::new();
+        let mut traces = Traces::default();
         for (log, places) in failure.iter().zip(&places) {
+            for (entry, &(key, place)) in log.log.entries().zip(places) {
+                traces.add(&entry, key, place);
+            }
             let says = |it: &Entry<'_>| it.message.lines().chain(it.rest.lines()).any(&is_symptom);
             let entries = log.log.entries().zip(places).filter(|(it, _)| says(it));
             symptoms.extend(entries.map(|(_, &(_, place))| place));
@@ -169,6 +182,7 @@ impl Case {
             names,
             symptoms,
             logged,
+            traces,
             roles,
             tied: Mutex::default(),
             order: OnceLock::new(),
@@ -219,6 +233,11 @@ impl Case {
     /// The stacks of the exceptions in the failure log that name a fault.
     pub fn logged(&self) -> &[Logged] {
         &self.logged
+    }
+
+    /// The stack traces of the failure log.
+    pub(crate) fn traces(&self) -> &Traces {
+        &self.traces
     }
 
     /// How the entries of the failure log were tied to statements of the program.
@@ -368,6 +387,8 @@ impl Digester for Reader {
         if !is_base {
             digest.missing.clear();
         } else {
+            (digest.traces, digest.traces_alike) =
+                case.traces.of_run(logs.iter().flat_map(|it| it.log.entries()));
             match (evidence.map(), evidence.trace()) {
                 (Ok(map), Ok(trace)) => {
                     let recording = Recording::of(case, &compared.trial, &compared.timeline, &map, &trace);

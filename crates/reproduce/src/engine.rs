@@ -28,6 +28,7 @@ use crate::search::{Pick, Search, SearchOptions};
 use crate::silence::{self, Silent};
 use crate::space::{Choice, Instance, Observable, Space};
 use crate::strategy::Strategy;
+use crate::traces::Seen;
 
 use self::proof::{Proof, Proved};
 
@@ -243,6 +244,8 @@ struct Level {
     silent: Vec<Silent>,
     /// How often each key was matched in the run that the level starts from.
     matched: Vec<u32>,
+    /// The stack traces of the failure log that the runs have which it starts from.
+    traces: Seen,
     sites_inferred: usize,
     /// How many rounds it had.
     rounds: u64,
@@ -259,6 +262,8 @@ struct Start<'a> {
     silent: Vec<Silent>,
     /// For each stack of theirs the stacks of the failure log that it fits.
     stacks: &'a [Vec<u32>],
+    /// The stack traces of the failure log that they have.
+    traces: Seen,
     /// What was kept.
     behind: Option<Instance>,
 }
@@ -426,7 +431,10 @@ impl Reproduce {
         let missing = self.normal.first().map_or(&[][..], |it| &it.missing);
         let silent: Vec<&[Silent]> = self.normal.iter().map(|it| &it.silent[..]).collect();
         let stacks = self.normal.first().map_or(&[][..], |it| &it.stacks);
-        let start = Start { matched, missing, silent: silence::of_all(&silent), stacks, behind: None };
+        let mut traces = Seen::default();
+        self.normal.iter().for_each(|it| traces.add(&it.traces, &it.traces_alike));
+        let silent = silence::of_all(&silent);
+        let start = Start { matched, missing, silent, stacks, traces, behind: None };
         let level = Level::new(&self.case, &self.settings, Vec::new(), start, executions);
         if level.observables.is_empty() {
             self.ended = Some(Standing::NothingMissing);
@@ -616,7 +624,7 @@ impl Level {
         case: &Case,
         settings: &Settings,
         kept: Vec<Candidate>,
-        Start { matched, missing, silent, stacks, behind }: Start<'_>,
+        Start { matched, missing, silent, stacks, traces, behind }: Start<'_>,
         mut executions: Executions,
     ) -> Level {
         let keys = case.keys();
@@ -645,8 +653,12 @@ impl Level {
             observables: observables
                 .iter()
                 .map(|&key| {
-                    let mut entries = keys[key as usize].entries.clone();
-                    entries.retain(|it| missing.binary_search(it).is_ok());
+                    // Of several that say the same those are missing that came in a way that no normal run shows, if any did.
+                    let mut entries = case.traces().only_here(key, &traces);
+                    if entries.is_empty() {
+                        entries.clone_from(&keys[key as usize].entries);
+                        entries.retain(|it| missing.binary_search(it).is_ok());
+                    }
                     let entries = entries.into_iter().map(|it| (it, case.threads()[it as usize]));
                     let known = if matched[key as usize] > 0 { KNOWN_DISTANCE } else { 0 };
                     let mild = keys[key as usize].mild + known;
@@ -671,6 +683,7 @@ impl Level {
             observables,
             silent,
             matched,
+            traces,
             sites_inferred: found.sites_inferred,
             rounds: 0,
             exhausted: false,

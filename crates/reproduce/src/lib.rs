@@ -17,6 +17,7 @@ mod silence;
 mod space;
 mod statements;
 mod strategy;
+mod traces;
 
 pub use beside::{Beside, Interest, Line, MESSAGE_CHARS_MAX, Row};
 pub use case::{Case, Digest, FailureKey, Reader};

@@ -65,8 +65,8 @@ impl Reproduce {
     }
 
     /// The fault that showed most, of those that did not bring the failure and were not kept yet. What is far from the failure
-    /// counts less, and so does what the failure log has at another time than the fault was. What is kept comes first, so what
-    /// the failure log has behind something serious that did not show counts last.
+    /// counts less, and so does what the failure log has at another time than the fault was, or with an exception that came
+    /// another way. What is kept comes first, so what the failure log has behind something serious that did not show counts last.
     fn best_fault(&self) -> Option<&Injected> {
         let first = self.levels.first()?;
         let space = first.search.space();
@@ -75,13 +75,15 @@ impl Reproduce {
         let is_serious = |key: &&u32| self.case.keys()[**key as usize].is_serious();
         let worth = |round: &Round| {
             let pick = self.picked.get(&round.number)?;
+            let stack = &round.fault.as_ref()?.at.stack;
             let instance = &space.instances_of(pick.choice)[pick.instance as usize];
             let unshown = first.observables.iter().filter(|it| !round.shown.contains(it));
             let until = unshown.filter(is_serious).filter_map(at_of).map(place).min().unwrap_or(u32::MAX);
             let (mut early, mut all) = (0.0, 0.0);
             for at in round.shown.iter().filter_map(at_of) {
                 let observable = &space.observables[at];
-                let worth = 1.0 / f64::from((1 + observable.remote) * (1 + observable.apart(instance)));
+                let shared = self.case.traces().shared(first.observables[at], &first.traces, stack);
+                let worth = shared / f64::from((1 + observable.remote) * (1 + observable.apart(instance)));
                 all += worth;
                 early += if place(at) <= until { worth } else { 0.0 };
             }
@@ -89,7 +91,8 @@ impl Reproduce {
         };
         let was_kept = |fault: &Injected| {
             let mut all = self.kept.iter().map(|it| &it.0).chain(&self.unkept);
-            all.any(|it| (&it.site, &it.fault) == (&fault.site, &fault.fault))
+            let is_fault = |it: &Injected| (&it.site, &it.fault) == (&fault.site, &fault.fault);
+            all.any(|it| is_fault(it) && it.at.stack_hash == fault.at.stack_hash)
         };
         let shows = self.rounds.iter().filter(|it| !it.happened && !it.shown.is_empty());
         let faults = shows.filter_map(|it| Some((worth(it)?, it.number, it.fault.as_ref()?)));
@@ -149,7 +152,9 @@ impl Reproduce {
             *of_base = (*of_base).max(*of_normal);
         }
         let (missing, stacks) = (&digest.missing[..], &digest.stacks[..]);
-        let start = Start { matched, missing, silent: digest.silent, stacks, behind };
+        let mut traces = self.levels[0].traces.clone();
+        traces.add(&digest.traces, &digest.traces_alike);
+        let start = Start { matched, missing, silent: digest.silent, stacks, traces, behind };
         self.levels.push(Level::new(&self.case, &self.settings, vec![kept], start, executions));
     }
 }
