@@ -2,17 +2,19 @@
 //!
 //! The algorithm is Myers's, in linear space: the middle of the shortest way from one sequence to the other is searched from
 //! both ends, and each half is done in the same way. It takes time by the length of the sequences and the square of
-//! their differences. So the steps are counted, and when there are too many for the length, equal elements are paired by
-//! their order (the third with the third), the longest run of such pairs that cross nothing is kept, and what lies
-//! between two of them is done as before. Time stays linear but for a logarithm, and the answer may be shorter than the
-//! longest.
+//! their differences. So the steps are counted. When there are more than a table of bits has words, that is made instead, if
+//! it is not too large. If it is, equal elements are paired by their order (the third with the third), the longest run of such
+//! pairs that cross nothing is kept, and what lies between two of them is done as before. Time stays linear but for a
+//! logarithm, and the answer may be shorter than the longest.
+
+use crate::bits::{self, Table};
 
 /// Steps that are free: what differs little or is short is always done exactly.
 const STEPS_FREE: usize = 1 << 18;
 /// Steps for each element.
 const STEPS_EACH: usize = 32;
-/// A part this short may take as many steps as it likes, also when there are none left.
-const SHORT: usize = 64;
+/// How many words a table may have: sequences of 16,000 each, or a short one and a very long one.
+const WORDS_MAX: usize = 1 << 22;
 /// How often a part is cut at pairs before what is left of it stays without partners.
 const CUTS_MAX: u32 = 8;
 
@@ -23,7 +25,8 @@ pub(crate) struct Differ {
     counts: Vec<[u32; 2]>,
     forward: Reach,
     backward: Reach,
-    /// Steps that are left.
+    table: Table,
+    /// Steps that are left for what is too long for a table.
     steps: usize,
     /// Whether the last answer may be shorter than the longest.
     pub is_cut: bool,
@@ -105,9 +108,20 @@ impl Differ {
         let (x, y) = (&a[a0..a1], &b[b0..b1]);
         let (x_reversed, y_reversed) =
             (&a_reversed[a.len() - a1..a.len() - a0], &b_reversed[b.len() - b1..b.len() - b0]);
-        if let Some((n, m)) = self.middle(x, y, x_reversed, y_reversed) {
+        let words = bits::words(x.len(), y.len());
+        let has_table = words <= WORDS_MAX;
+        let mut steps = if has_table { words } else { self.steps };
+        let middle = self.middle(x, y, x_reversed, y_reversed, &mut steps);
+        if !has_table {
+            self.steps = steps;
+        }
+        if let Some((n, m)) = middle {
             parts.push(Part { a: (a0, a0 + n), b: (b0, b0 + m), cuts });
             parts.push(Part { a: (a0 + n, a1), b: (b0 + m, b1), cuts });
+            return;
+        }
+        if has_table {
+            self.table.pairs(x, y, |n, m| pairs.push(((a0 + n) as u32, (b0 + m) as u32)));
             return;
         }
         self.is_cut = true;
@@ -133,12 +147,12 @@ impl Differ {
         b: &[u32],
         a_reversed: &[u32],
         b_reversed: &[u32],
+        steps: &mut usize,
     ) -> Option<(usize, usize)> {
         let (n, m) = (a.len() as i32, b.len() as i32);
         let delta = n - m;
         let is_odd = delta & 1 != 0;
         let limit = (n + m + 1) / 2 + 1;
-        let mut steps = if a.len() + b.len() <= SHORT { usize::MAX } else { self.steps };
         self.forward.begin(limit);
         self.backward.begin(limit);
         let mut middle = None;
@@ -162,14 +176,11 @@ impl Differ {
                 break;
             }
             let walked = walked + walked_back;
-            if walked > steps {
-                steps = 0;
+            if walked > *steps {
+                *steps = 0;
                 break;
             }
-            steps -= walked;
-        }
-        if a.len() + b.len() > SHORT {
-            self.steps = steps;
+            *steps -= walked;
         }
         // The ends are no middle: the part would stay as it is.
         let (x, y) = middle.map(|(x, y)| (x.clamp(0, n), y.clamp(0, m)))?;
@@ -339,7 +350,7 @@ mod tests {
             ("abc", "", ""),
             ("abc", "abc", "abc"),
             ("abc", "def", ""),
-            ("abcabba", "cbabac", "baba"),
+            ("abcabba", "cabdba", "cabba"),
             ("xaxbxc", "abc", "abc"),
             ("aaaa", "aa", "aa"),
             ("abcdef", "fabcde", "abcde"),
@@ -393,6 +404,21 @@ mod tests {
             pairs.iter().for_each(|(n, m)| given[*m as usize] = Some(a[*n as usize]));
             let applied: Vec<u32> = given.iter().zip(&b).map(|(it, own)| it.unwrap_or(*own)).collect();
             prop_assert_eq!(applied, b);
+        }
+
+        #[test]
+        fn a_table_finds_the_longest_however_much_differs(
+            a in prop::collection::vec(0_u32..30, 0..300),
+            b in prop::collection::vec(0_u32..30, 0..300),
+        ) {
+            let mut pairs = Vec::new();
+            let mut table = Table::default();
+            // What was entered before is forgotten.
+            table.pairs(&b, &a, |_, _| {});
+            table.pairs(&a, &b, |n, m| pairs.push((n as u32, m as u32)));
+            pairs.reverse();
+            check(&a, &b, &pairs);
+            prop_assert_eq!(pairs.len(), longest(&a, &b));
         }
 
         #[test]

@@ -18,6 +18,7 @@
 //! **Architecture Invariant:** this crate is pure. It reads no file and no clock, and knows no class file, no plan and no
 //! target.
 
+mod bits;
 mod class;
 mod comparison;
 mod date;
