@@ -4,6 +4,7 @@
 //! one of `src/` with the same name; the two together make the twin, in `build/fixed`.
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -117,9 +118,16 @@ impl Target {
 
     fn javac(&self, sources: &[PathBuf], into: &str) -> Result<()> {
         let into = self.directory.join("build").join(into);
+        let jdk = jdk::compiler()?;
+        // Somebody may be running the classes: they are made again only if they would be others.
+        let stamp = into.with_extension("stamp");
+        let made_of = made_of(&jdk.home, sources)?;
+        if into.is_dir() && fs::read_to_string(&stamp).is_ok_and(|it| it == made_of) {
+            return Ok(());
+        }
+        let _ = fs::remove_file(&stamp);
         // A class whose source is gone must not stay.
         fresh_directory(&into)?;
-        let jdk = jdk::compiler()?;
         let javac =
             jdk.javac().ok_or_else(|| Failure::new(format!("{}: no bin/javac there", jdk.home.display())))?;
         let mut command = Command::new(javac);
@@ -127,8 +135,20 @@ impl Target {
         let log = into.with_extension("javac.log");
         step(&format!("compiling targets/{} into {}", self.name, short(&into)), || {
             Job { command, stdout: &log, stderr: &log, limit: LIMIT }.succeed()
-        })
+        })?;
+        fs::write(&stamp, made_of).map_err(Failure::file(&stamp))
     }
+}
+
+/// What classes are made of: the compiler, and each source by its name and a hash of its text.
+fn made_of(jdk: &Path, sources: &[PathBuf]) -> Result<String> {
+    let mut text = format!("{} {RELEASE}\n", jdk.display());
+    for source in sources {
+        let mut hash = DefaultHasher::new();
+        fs::read(source).map_err(Failure::file(source))?.hash(&mut hash);
+        text += &format!("{} {:016x}\n", source.display(), hash.finish());
+    }
+    Ok(text)
 }
 
 fn short(path: &Path) -> String {

@@ -441,6 +441,26 @@ mod tests {
         }
     }
 
+    /// Long enough for many words, with few differences and with many.
+    #[test]
+    fn it_is_the_longest_however_long_and_however_different() {
+        let mut seed = 3_u64;
+        let mut random = |below: u32| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as u32 % below
+        };
+        for one_in in [1000, 100, 10, 2, 1] {
+            let a: Vec<u32> = (0..2500).map(|_| random(200)).collect();
+            let b: Vec<u32> =
+                a.iter().map(|it| if random(one_in) == 0 { random(200) } else { *it }).collect();
+            let mut differ = Differ::default();
+            let pairs = differ.pairs(&a, &b);
+            check(&a, &b, &pairs);
+            assert!(!differ.is_cut, "1 in {one_in}");
+            assert_eq!(pairs.len(), longest(&a, &b), "1 in {one_in}");
+        }
+    }
+
     /// There is no clock here: were time the square of the length, the test would not end.
     #[test]
     fn sequences_on_which_nothing_helps_take_bounded_time() {
