@@ -414,7 +414,10 @@ impl Explore {
     fn take_down(&mut self, digest: &Digest) -> usize {
         let counts = self.ledger.take_down(&self.catalogue, digest);
         match &mut self.chooser {
-            Chooser::RoundRobin(keys) => counts.iter().for_each(|&(key, times)| keys.seen(key, times)),
+            Chooser::RoundRobin(keys) => {
+                let twins = |key: u32| self.ledger.groups()[key as usize].twins;
+                counts.iter().for_each(|&(key, times)| keys.seen(key, twins(key), times));
+            }
             Chooser::Fresh(keys) => counts.iter().for_each(|&(key, _)| keys.seen(key)),
             Chooser::Chance { requests, trials } => {
                 (*requests, *trials) = (*requests + digest.requests(), *trials + 1);

@@ -43,6 +43,8 @@ pub struct Group {
     /// The calls that made them, by their numbers in the catalogue, in the order in which they were seen; and which of the
     /// faults of each belong to the group: one, or all.
     pub calls: Vec<(u32, Option<u32>)>,
+    /// How many groups that were seen before it are the same on another node.
+    pub twins: u32,
 }
 
 /// All groups, by their numbers.
@@ -51,12 +53,14 @@ pub struct Ledger {
     kind: KeyKind,
     groups: Vec<Group>,
     numbers: FxHashMap<Key, u32>,
+    /// How many groups there are of each key, whatever the node.
+    twins: FxHashMap<Key, u32>,
 }
 
 impl Ledger {
     /// Nothing was seen yet.
     pub fn new(kind: KeyKind) -> Ledger {
-        Ledger { kind, groups: Vec::new(), numbers: FxHashMap::default() }
+        Ledger { kind, groups: Vec::new(), numbers: FxHashMap::default(), twins: FxHashMap::default() }
     }
 
     /// The groups, by their numbers.
@@ -90,7 +94,10 @@ impl Ledger {
 
     fn group(&mut self, key: Key, site: u32, fault: Option<u32>) -> u32 {
         let number = *self.numbers.entry(key).or_insert_with_key(|key| {
-            self.groups.push(Group { key: key.clone(), calls: Vec::new() });
+            let anywhere = Key { node: String::new(), ..key.clone() };
+            let count = self.twins.entry(anywhere).or_default();
+            self.groups.push(Group { key: key.clone(), calls: Vec::new(), twins: *count });
+            *count += 1;
             self.groups.len() as u32 - 1
         });
         let calls = &mut self.groups[number as usize].calls;

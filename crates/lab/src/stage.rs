@@ -501,8 +501,8 @@ impl<'env> Play<'_, 'env> {
     fn start_node(&mut self, part: usize, node: &'env Node) -> Result<(), LabError> {
         let Some(command) = &node.command else { return Ok(()) };
         let directory = node.directory.as_deref().or(self.stage.workload.directory.as_deref());
-        let (role, name, env) = (Role::Node, &node.name, &node.env);
-        self.start(Part { role, name, part, command, env, directory, agent: true })
+        let (role, name, env, agent) = (Role::Node, &node.name, &node.env, node.agent.unwrap_or(true));
+        self.start(Part { role, name, part, command, env, directory, agent })
     }
 
     fn start_client(&mut self, part: usize, client: &'env Client) -> Result<(), LabError> {

@@ -89,6 +89,9 @@ pub struct Node {
     /// The entry of the logging framework's diagnostic context that its threads have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mdc: Option<Mdc>,
+    /// Whether the agent is in it, so that faults may happen there: yes, unless it is there only to help the clients.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<bool>,
 }
 
 /// When something can be said to hold of a node.

@@ -4,7 +4,8 @@
 mod zookeeper;
 
 use std::fs;
-use std::path::Path;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -20,22 +21,21 @@ use crate::tool::{Tool, ToolArgs};
 use crate::truth::{self, Bug, Truth};
 use crate::{Verdict, eval, table};
 
-const HEADINGS: [&str; 10] = [
+const HEADINGS: [&str; 9] = [
     "bug",
     "policy",
-    "seed",
-    "first exposed in",
-    "trials",
-    "injected",
-    "findings",
-    "seconds",
+    "first exposed in, by seed",
+    "exposed",
+    "median",
+    "worst",
+    "minutes",
     "trials an hour",
     "tool's share",
 ];
 /// For a campaign: far beyond what the slowest takes.
 const LIMIT: Duration = Duration::from_secs(12 * 3600);
-/// The exit codes of a campaign that came to its end: nothing suspicious, or findings.
-const ENDED: [i32; 2] = [0, 2];
+/// The exit codes of a campaign with a result: nothing suspicious, findings, and one that somebody ended early.
+const ENDED: [i32; 3] = [0, 2, 3];
 
 /// Explore the bundled targets by several policies and seeds until their bugs are exposed, and their fixed twins
 #[derive(Debug, clap::Args)]
@@ -79,14 +79,19 @@ pub struct ExploreArgs {
     /// How many trials run at once
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: u16,
+    /// Take the result of a campaign that an earlier call has run with the same tool and the same words, and run only the others: so a long
+    /// evaluation can be run in parts, by --bug, --policies and --seeds
+    #[arg(long)]
+    resume: bool,
     #[command(flatten)]
     tool: ToolArgs,
 }
 
 pub fn run(args: &ExploreArgs) -> Result<Verdict> {
     let (jdk, tool) = (jdk::compiler()?, args.tool.ready()?);
+    let runner = Runner { tool: &tool, jdk: &jdk, resume: args.resume };
     if matches!(args.names.as_slice(), [name] if name == zookeeper::NAME) {
-        return zookeeper::run(args, &tool, &jdk);
+        return zookeeper::run(args, &runner);
     }
     let mut rows = Vec::new();
     let mut lines = Vec::new();
@@ -104,7 +109,7 @@ pub fn run(args: &ExploreArgs) -> Result<Verdict> {
             continue;
         }
         target.compile()?;
-        let session = Session { args, tool: &tool, jdk: &jdk, target };
+        let session = Session { args, runner: &runner, target };
         for bug in &bugs {
             is_good &= session.bug(bug, &mut rows, &mut lines)?;
         }
@@ -122,10 +127,16 @@ impl ExploreArgs {
     }
 }
 
-struct Session<'a> {
-    args: &'a ExploreArgs,
+/// What is needed to run campaigns.
+struct Runner<'a> {
     tool: &'a Tool,
     jdk: &'a Jdk,
+    resume: bool,
+}
+
+struct Session<'a> {
+    args: &'a ExploreArgs,
+    runner: &'a Runner<'a>,
     target: &'a Target,
 }
 
@@ -140,10 +151,27 @@ struct Asked<'a> {
     until: Option<&'a str>,
 }
 
+/// The trial in which a seed exposed a bug, or after how many trials it had not.
+type Exposed = std::result::Result<u64, u64>;
+
+/// The middle one; of an even number the later of the two. One that does not expose it comes after all that do.
+fn median(first: &[Exposed]) -> Option<u64> {
+    let mut sorted = first.to_vec();
+    sorted.sort_by_key(|it| it.unwrap_or(u64::MAX));
+    sorted.get(sorted.len() / 2).and_then(|it| it.ok())
+}
+
+/// The part of a campaign's time, with so many trials at once, in which no trial ran.
+fn share_of_tool(busy_seconds: f64, jobs: u16, seconds: f64) -> f64 {
+    1.0 - busy_seconds / (f64::from(jobs) * seconds)
+}
+
 /// A campaign that is over.
 struct Ran {
     document: Value,
     outcomes: Vec<Outcome>,
+    /// Its own.
+    directory: PathBuf,
 }
 
 impl Ran {
@@ -151,10 +179,13 @@ impl Ran {
         self.document["seconds"].as_f64().unwrap_or(f64::NAN)
     }
 
-    /// The part of the campaign's time, with so many trials at once, in which no trial ran.
-    fn share_of_tool(&self, jobs: u16) -> f64 {
-        let trials_ms: u64 = self.outcomes.iter().map(|it| it.wall_ms).sum();
-        1.0 - trials_ms as f64 / 1000.0 / (f64::from(jobs) * self.seconds())
+    fn trials(&self) -> u64 {
+        self.document["trials"].as_u64().unwrap_or(0)
+    }
+
+    /// The wall times of all its runs together.
+    fn busy_seconds(&self) -> f64 {
+        self.outcomes.iter().map(|it| it.wall_ms as f64 / 1e3).sum()
     }
 }
 
@@ -165,7 +196,7 @@ impl Session<'_> {
         let mut is_good = true;
         for (number, policy) in self.args.policies.iter().enumerate() {
             let seeds = if number == 0 { self.args.seeds } else { self.args.other_seeds };
-            let mut first: Vec<Option<u64>> = Vec::new();
+            let (mut first, mut campaigns) = (Vec::new(), Vec::new());
             for seed in 1..=seeds {
                 let asked = Asked {
                     config: "hypocenter.toml",
@@ -179,23 +210,19 @@ impl Session<'_> {
                 let what = format!("{}, {}, {policy}, seed {seed}", self.target.name, bug.name);
                 let place = format!("{}-{}-{}-{seed}", self.target.name, bug.name, policy.replace('/', "-"));
                 let ran = step(&what, || self.explore(&asked, &place))?;
-                let exposed = first_exposure(&ran.document, within);
-                rows.push(self.row(&bug.name, &asked, &ran, exposed));
-                first.push(exposed);
+                first.push(first_exposure(&ran.document, within).ok_or_else(|| ran.trials()));
+                campaigns.push(ran);
             }
-            // One that does not expose it comes after all that do.
-            first.sort_by_key(|it| it.unwrap_or(u64::MAX));
-            let median = first.get(first.len() / 2).copied().flatten();
-            let exposed = first.iter().flatten().count();
-            lines.push(format!(
-                "{}, {policy}: exposed by {exposed} of {seeds} seeds, median {}, worst {}",
-                bug.name,
-                self.shown(median),
-                self.shown(first.last().copied().flatten())
-            ));
+            let median = median(&first);
+            rows.push(self.row(&bug.name, policy, &first, &campaigns));
             if number == 0 {
                 is_good = median.is_some_and(|it| it <= self.args.at_most);
-                lines.push(format!("{}, {policy}: the median may be {}", bug.name, self.args.at_most));
+                lines.push(format!(
+                    "{}, {policy}: median {}, {} at most",
+                    bug.name,
+                    median.map_or_else(|| "none".to_owned(), |it| it.to_string()),
+                    self.args.at_most
+                ));
             }
         }
         Ok(is_good)
@@ -214,36 +241,41 @@ impl Session<'_> {
             let what = format!("{}, the fixed twin, {faults}", self.target.name);
             let ran = step(&what, || self.explore(&asked, &format!("{}-fixed-{faults}", self.target.name)))?;
             let found = list(&ran.document, "findings");
-            rows.push(self.row(&format!("fixed twin, {faults}"), &asked, &ran, None));
+            rows.push(self.row(&format!("fixed twin, {faults}"), policy, &[], std::slice::from_ref(&ran)));
             for it in found {
                 let text = |key: &str| it[key].as_str().unwrap_or("?").to_owned();
                 let at = format!("{}.{}:{}", text("class"), text("method"), it["line"]);
                 lines.push(format!("fixed twin, {faults}: {} at {at}: {}", text("fault"), text("why")));
             }
-            lines.push(format!("fixed twin, {faults}: {} suspicious findings", found.len()));
+            let (trials, found_count) = (ran.trials(), found.len());
+            lines.push(format!("fixed twin, {faults}: {found_count} suspicious findings in {trials} trials"));
             is_good &= found.is_empty();
         }
         Ok(is_good)
     }
 
-    fn shown(&self, trial: Option<u64>) -> String {
-        trial.map_or_else(|| format!("> {}", self.args.trials()), |it| it.to_string())
-    }
-
-    fn row(&self, bug: &str, asked: &Asked<'_>, ran: &Ran, exposed: Option<u64>) -> Vec<String> {
-        let number = |key: &str| ran.document[key].as_u64().unwrap_or(0);
-        let (seconds, share) = (ran.seconds(), ran.share_of_tool(self.args.jobs));
+    /// A policy on a bug: in which trial each seed exposed it, or after how many it had not.
+    fn row(&self, bug: &str, policy: &str, first: &[Exposed], campaigns: &[Ran]) -> Vec<String> {
+        let shown = |it: &Exposed| it.map_or_else(|trials| format!("> {trials}"), |it| it.to_string());
+        let seconds: f64 = campaigns.iter().map(Ran::seconds).sum();
+        let trials: u64 = campaigns.iter().map(Ran::trials).sum();
+        let busy: f64 = campaigns.iter().map(Ran::busy_seconds).sum();
+        let worst = first.iter().max_by_key(|it| it.unwrap_or(u64::MAX));
+        let or_none = |it: Option<String>| it.unwrap_or_else(|| "-".to_owned());
         vec![
             bug.to_owned(),
-            asked.policy.to_owned(),
-            asked.seed.to_string(),
-            if asked.until.is_some() { self.shown(exposed) } else { "-".to_owned() },
-            number("trials").to_string(),
-            number("injected").to_string(),
-            list(&ran.document, "findings").len().to_string(),
-            format!("{seconds:.0}"),
-            format!("{:.0}", number("trials") as f64 / seconds * 3600.0),
-            format!("{:.1} %", share * 100.0),
+            policy.to_owned(),
+            or_none((!first.is_empty()).then(|| first.iter().map(shown).collect::<Vec<_>>().join(" "))),
+            or_none(
+                (!first.is_empty()).then(|| format!("{} of {}", first.iter().flatten().count(), first.len())),
+            ),
+            or_none(
+                (!first.is_empty()).then(|| median(first).map_or("> all".to_owned(), |it| it.to_string())),
+            ),
+            or_none(worst.map(shown)),
+            format!("{:.0}", seconds / 60.0),
+            format!("{:.0}", trials as f64 / seconds * 3600.0),
+            format!("{:.1} %", share_of_tool(busy, self.args.jobs, seconds) * 100.0),
         ]
     }
 
@@ -265,30 +297,46 @@ impl Session<'_> {
             "0",
         ]);
         words.extend(asked.until.iter().flat_map(|it| ["--until", it]));
-        carry_out(self.tool, self.jdk, &self.target.directory.join(asked.config), &words, place)
+        self.runner.carry_out(&self.target.directory.join(asked.config), &words, place)
     }
 }
 
-/// Runs a campaign in a fresh place.
-fn carry_out(tool: &Tool, jdk: &Jdk, config: &Path, words: &[&str], place: &str) -> Result<Ran> {
-    let directory = eval::out("explore").join(place);
-    fresh_directory(&directory)?;
-    let mut command = Command::new(&tool.binary);
-    command.arg("explore").args(words).args(["--json", "--campaign", "campaign"]);
-    command.arg("--config").arg(config).arg("--out").arg(&directory).current_dir(&directory);
-    command.env_remove("JAVA_TOOL_OPTIONS").env("JAVA_HOME", &jdk.home);
-    command.env("PATH", first_on_path(&jdk.home.join("bin"))?);
-    let (stdout, stderr) = (directory.join("result.json"), directory.join("hypocenter.log"));
-    let text = process::text(&command);
-    let status = Job { command, stdout: &stdout, stderr: &stderr, limit: LIMIT }.run()?;
-    let written = fs::read(&stdout).map_err(Failure::file(&stdout))?;
-    let failed = |how: String| process::failure(&text, &how, &stdout, &stderr);
-    if !status.code().is_some_and(|it| ENDED.contains(&it)) {
-        return Err(failed(format!("ended with {status}")));
+impl Runner<'_> {
+    /// Runs a campaign in a fresh place, or takes the result of the one that was run there.
+    fn carry_out(&self, config: &Path, words: &[&str], place: &str) -> Result<Ran> {
+        let directory = eval::out("explore").join(place);
+        let mut command = Command::new(&self.tool.binary);
+        command.arg("explore").args(words).args(["--json", "--campaign", "campaign"]);
+        command.arg("--config").arg(config).arg("--out").arg(&directory).current_dir(&directory);
+        command.env_remove("JAVA_TOOL_OPTIONS").env("JAVA_HOME", &self.jdk.home);
+        command.env("PATH", first_on_path(&self.jdk.home.join("bin"))?);
+        let (stdout, stderr) = (directory.join("result.json"), directory.join("hypocenter.log"));
+        let text = process::text(&command);
+        let done = directory.join("done");
+        let mark = format!("{text}\n{}\n{}\n", digest(&self.tool.binary)?, digest(config)?);
+        if !(self.resume && fs::read_to_string(&done).is_ok_and(|it| it == mark)) {
+            fresh_directory(&directory)?;
+            let status = Job { command, stdout: &stdout, stderr: &stderr, limit: LIMIT }.run()?;
+            if !status.code().is_some_and(|it| ENDED.contains(&it)) {
+                return Err(process::failure(&text, &format!("ended with {status}"), &stdout, &stderr));
+            }
+        }
+        let written = fs::read(&stdout).map_err(Failure::file(&stdout))?;
+        let document = serde_json::from_slice(&written).map_err(|error| {
+            process::failure(&text, &format!("gave no result: {error}"), &stdout, &stderr)
+        })?;
+        let campaign = directory.join("campaign");
+        let ran = Ran { document, outcomes: outcomes(&campaign.join("trials"))?, directory: campaign };
+        fs::write(&done, mark).map_err(Failure::file(&done))?;
+        Ok(ran)
     }
-    let document =
-        serde_json::from_slice(&written).map_err(|error| failed(format!("gave no result: {error}")))?;
-    Ok(Ran { document, outcomes: outcomes(&directory.join("campaign/trials"))? })
+}
+
+/// A number that stands for what a file says.
+fn digest(path: &Path) -> Result<String> {
+    let mut hasher = DefaultHasher::new();
+    fs::read(path).map_err(Failure::file(path))?.hash(&mut hasher);
+    Ok(format!("{:016x}", hasher.finish()))
 }
 
 fn list<'v>(document: &'v Value, key: &str) -> &'v [Value] {
@@ -319,6 +367,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_seed_that_exposes_nothing_counts_as_the_last() {
+        assert_eq!(median(&[Ok(3), Err(200), Ok(1)]), Some(3));
+        assert_eq!(median(&[Ok(3), Ok(5)]), Some(5));
+        assert_eq!(median(&[Ok(3), Err(9)]), None);
+        assert_eq!(median(&[]), None);
+    }
 
     #[test]
     fn the_first_exposure_is_that_of_a_finding_below_the_method() {

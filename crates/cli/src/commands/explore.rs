@@ -67,6 +67,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
     let interrupt = Interrupt::watch();
     let progress = engine.progress();
     let (stopped, _) = ready.drive(&mut engine, lab, &Quiet(&interrupt), &interrupt, &progress)?;
+    let code = result::finish(&engine.verdict(), &ready.directory, begun.elapsed(), lab.json)?;
     if stopped == Stopped::Interrupted {
         let name = ready.directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut failure = Failure::usage("you ended the campaign; what it has recorded is kept")
@@ -74,7 +75,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
         failure.code = ExitCode::Budget;
         return Err(failure);
     }
-    result::finish(&engine.verdict(), &ready.directory, begun.elapsed(), lab.json)
+    Ok(code)
 }
 
 /// What the flags and the configuration ask for; the plan is still empty.

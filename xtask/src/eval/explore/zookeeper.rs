@@ -1,14 +1,14 @@
 //! Published bugs of ZooKeeper 3.6.2 in a cluster of three processes: one campaign with exceptions, one with delays.
 
+use std::fs;
+
 use hypocenter_plan::{Outcome, Role, glob_matches};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{ExploreArgs, Ran, carry_out, list};
+use super::{ExploreArgs, Ran, Runner, list, share_of_tool};
 use crate::failure::Result;
-use crate::jdk::Jdk;
 use crate::process::step;
-use crate::tool::Tool;
 use crate::{Verdict, javac, maven, root, table, truth};
 
 /// The folder below `eval/`.
@@ -47,11 +47,16 @@ impl Published {
     }
 }
 
-pub(super) fn run(args: &ExploreArgs, tool: &Tool, jdk: &Jdk) -> Result<Verdict> {
+pub(super) fn run(args: &ExploreArgs, runner: &Runner<'_>) -> Result<Verdict> {
     let folder = root().join("eval").join(NAME);
     let lib = maven::fetch(NAME, "lib", None)?;
     let source = root().join("eval/zookeeper-common/src/hypocenter/eval/ZkLoad.java");
-    javac::compile(jdk, &[source], &format!("{}/*", lib.display()), &lib.with_file_name("explore-classes"))?;
+    javac::compile(
+        runner.jdk,
+        &[source],
+        &format!("{}/*", lib.display()),
+        &lib.with_file_name("explore-classes"),
+    )?;
     let truth: Truth = truth::read(&folder.join("explore-truth.toml"))?;
     let (mut rows, mut lines, mut found) = (Vec::new(), Vec::new(), 0);
     for (faults, trials) in [("exceptions", args.trials.unwrap_or(TRIALS)), ("delays", args.delay_trials)] {
@@ -65,7 +70,7 @@ pub(super) fn run(args: &ExploreArgs, tool: &Tool, jdk: &Jdk) -> Result<Verdict>
         words.extend(args.in_memory.then_some("--in-memory"));
         let place = format!("{NAME}-{faults}{}", if args.in_memory { "-in-memory" } else { "" });
         let ran = step(&format!("{NAME}, {faults}"), || {
-            carry_out(tool, jdk, &folder.join("explore.toml"), &words, &place)
+            runner.carry_out(&folder.join("explore.toml"), &words, &place)
         })?;
         for bug in truth.bug.iter().filter(|it| it.faults == faults) {
             let (row, is_found) = row(bug, &ran);
@@ -94,7 +99,7 @@ fn row(bug: &Published, ran: &Ran) -> (Vec<String>, bool) {
     let text = |key: &str| best[key].as_str().unwrap_or("?").to_owned();
     let first = best["first_trial"].as_u64().unwrap_or(0);
     let row = cells([
-        format!("{first}, after {:.0} min", minutes_of(ran, first)),
+        minutes_of(ran, first).map_or_else(|| first.to_string(), |it| format!("{first}, after {it:.0} min")),
         format!("{} of {}", hits(best), best["rate"]["runs"]),
         place(best),
         text("why"),
@@ -102,11 +107,13 @@ fn row(bug: &Published, ran: &Ran) -> (Vec<String>, bool) {
     (row, hits(best) >= REPLAYS_ENOUGH)
 }
 
-/// About when a trial was over, if all took the same.
-fn minutes_of(ran: &Ran, trial: u64) -> f64 {
-    let all = ran.outcomes.len().max(1) as f64;
-    let normal = ran.document["normal_runs"].as_u64().unwrap_or(0);
-    ran.seconds() / 60.0 * (normal + trial) as f64 / all
+/// When a trial was over, by its number among those with a fault: minutes from the campaign's start.
+fn minutes_of(ran: &Ran, number: u64) -> Option<f64> {
+    let tried = list(&ran.document, "tried").iter().find(|it| it["number"].as_u64() == Some(number))?;
+    let written = |name: String| fs::metadata(ran.directory.join(name)).and_then(|it| it.modified()).ok();
+    let over = written(format!("trials/{:03}/outcome.json", tried["trial"].as_u64()?))?;
+    let took = over.duration_since(written("campaign.json".to_owned())?).ok()?;
+    Some(took.as_secs_f64() / 60.0)
 }
 
 fn place(finding: &Value) -> String {
@@ -135,7 +142,7 @@ fn summary(faults: &str, jobs: u16, ran: &Ran) -> Vec<String> {
         number("trials"),
         (ran.outcomes.len() as u64).saturating_sub(number("trials")),
         ran.outcomes.len() as f64 / ran.seconds() * 3600.0,
-        ran.share_of_tool(jobs) * 100.0,
+        share_of_tool(ran.busy_seconds(), jobs, ran.seconds()) * 100.0,
         injected.len(),
         success,
         injected.len() - success - early,

@@ -1,5 +1,12 @@
 package hypocenter.eval;
 
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -10,10 +17,11 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * A client of one server that does one kind of request: {@code ZkLoad create NAME CONNECT FIRST STEPS} creates STEPS entries
- * from FIRST on, {@code ZkLoad read|write NAME CONNECT ENTRIES STEPS} reads or writes one of ENTRIES by chance, STEPS times.
- * It prints {@code progress N} after the N-th request, connects again when a request fails, and gives up when one has failed
- * for the fourth time or takes too long. The exit status is 0 only if all requests were answered.
+ * Clients of single servers, each with a session of its own; one JVM for all, since starting one takes more than all that a client
+ * does. {@code ZkLoad PORT} takes one line a connection on the loopback: {@code create NAME CONNECT FIRST STEPS} creates STEPS
+ * entries from FIRST on, {@code read|write NAME CONNECT ENTRIES STEPS} reads or writes one of ENTRIES by chance, STEPS times. It
+ * answers {@code progress N} after the N-th request, and last {@code end STATUS}: 0 only if all requests were answered. It connects
+ * again when a request fails, and gives up when one has failed for the fourth time or takes too long.
  */
 public final class ZkLoad {
     private static final int SESSION_TIMEOUT_MS = 7_000;
@@ -22,45 +30,76 @@ public final class ZkLoad {
     private static final int RETRY_PAUSE_MS = 20;
 
     private final String connect;
+    private final PrintStream answers;
     private ZooKeeper zk;
 
-    private ZkLoad(String connect) {
+    private ZkLoad(String connect, PrintStream answers) {
         this.connect = connect;
+        this.answers = answers;
     }
 
     public static void main(String[] args) throws Exception {
-        if (args.length != 5) {
-            System.err.println("usage: ZkLoad create|read|write NAME CONNECT FIRST|ENTRIES STEPS");
+        if (args.length != 1) {
+            System.err.println("usage: ZkLoad PORT");
             System.exit(64);
         }
-        ZkLoad load = new ZkLoad(args[2]);
-        int number = Integer.parseInt(args[3]);
-        int steps = Integer.parseInt(args[4]);
-        Random random = new Random(args[1].hashCode());
+        try (ServerSocket asked = new ServerSocket(Integer.parseInt(args[0]), 50, InetAddress.getLoopbackAddress())) {
+            while (true) {
+                Socket client = asked.accept();
+                new Thread(() -> serve(client)).start();
+            }
+        }
+    }
+
+    private static void serve(Socket client) {
+        try (client) {
+            BufferedReader lines = new BufferedReader(new InputStreamReader(client.getInputStream(), StandardCharsets.UTF_8));
+            String line = lines.readLine();
+            // Whoever only looks whether somebody listens says nothing.
+            if (line == null) {
+                return;
+            }
+            PrintStream answers = new PrintStream(client.getOutputStream(), true, StandardCharsets.UTF_8);
+            String[] words = line.split(" ");
+            boolean good = words.length == 5 && new ZkLoad(words[2], answers).work(words);
+            answers.println("end " + (good ? 0 : 1));
+        } catch (IOException | InterruptedException e) {
+            System.err.println("a client is gone: " + e);
+        }
+    }
+
+    private boolean work(String[] words) throws InterruptedException {
+        String kind = words[0];
+        int number = Integer.parseInt(words[3]);
+        int steps = Integer.parseInt(words[4]);
+        Random random = new Random(words[1].hashCode());
         for (int step = 1; step <= steps; step++) {
-            int entry = args[0].equals("create") ? number + step - 1 : random.nextInt(number);
+            int entry = kind.equals("create") ? number + step - 1 : random.nextInt(number);
             // A request may block for ever: whoever waits for it must not.
             CompletableFuture<Boolean> done = new CompletableFuture<>();
-            Thread request = new Thread(() -> done.complete(load.request(args[0], "/e" + entry)));
+            Thread request = new Thread(() -> done.complete(request(kind, "/e" + entry)));
             request.setDaemon(true);
             request.start();
             boolean good;
             try {
                 good = done.get(STEP_LIMIT_S, TimeUnit.SECONDS);
             } catch (java.util.concurrent.TimeoutException e) {
-                System.err.println(args[0] + " of /e" + entry + ": no answer in " + STEP_LIMIT_S + " s");
+                answers.println(kind + " of /e" + entry + ": no answer in " + STEP_LIMIT_S + " s");
                 good = false;
+            } catch (java.util.concurrent.ExecutionException e) {
+                throw new IllegalStateException(e);
             }
             if (!good) {
-                System.out.println("step " + step + " cannot be made");
-                System.out.flush();
-                Runtime.getRuntime().halt(1);
+                answers.println("step " + step + " cannot be made");
+                return false;
             }
-            System.out.println("progress " + step);
+            answers.println("progress " + step);
         }
-        System.out.flush();
-        // What was asked was answered; how the session ends is not asked.
-        Runtime.getRuntime().halt(0);
+        // What was asked was answered; how the session ends is not asked, and may take for ever.
+        Thread close = new Thread(this::close);
+        close.setDaemon(true);
+        close.start();
+        return true;
     }
 
     private boolean request(String kind, String path) {
@@ -88,7 +127,7 @@ public final class ZkLoad {
                 }
                 return true;
             } catch (Exception e) {
-                System.err.println(kind + " of " + path + ": " + e);
+                answers.println(kind + " of " + path + ": " + e);
                 try {
                     if (zk != null) {
                         zk.close(RETRY_PAUSE_MS);
@@ -101,6 +140,14 @@ public final class ZkLoad {
             }
         }
         return false;
+    }
+
+    private void close() {
+        try {
+            zk.close();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private static byte[] data(String path) {
