@@ -654,7 +654,7 @@ pub struct TrialArgs {
     pub lab: LabArgs,
 }
 
-/// Print the JSON schema of a document: plan, outcome, dump or summary
+/// Print the JSON schema of a document: plan, outcome, dump, summary, or hypocenter.toml
 #[derive(Debug, clap::Args)]
 pub struct SchemaArgs {
     /// Which
@@ -673,6 +673,8 @@ pub enum Document {
     Dump,
     /// What a campaign of `reproduce` came to
     Summary,
+    /// hypocenter.toml, for editors that know TOML
+    Config,
 }
 
 /// A time with its unit.

@@ -7,6 +7,8 @@ mod agent_library;
 mod args;
 mod commands;
 mod config;
+#[cfg(test)]
+mod config_reference;
 mod failure;
 mod interrupt;
 mod java;
