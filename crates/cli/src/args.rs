@@ -224,6 +224,9 @@ pub struct LabArgs {
     /// Print one JSON document on stdout, everything else on stderr
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+    /// Do not pass on what the processes of a single trial print; it is kept in its logs in any case
+    #[arg(long, help_heading = "Output")]
+    pub quiet: bool,
 }
 
 /// Whether trials are put into sandboxes.

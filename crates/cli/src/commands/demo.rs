@@ -56,9 +56,11 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
     ]);
     place.keep_logs("shown", "failure")?;
     let jobs = std::thread::available_parallelism().map_or(1, |it| it.get().min(2)).to_string();
-    let logs = place.directory.join("failure").display().to_string();
-    let reproduced =
-        place.carry_out(&["reproduce", "--log", &logs, "--jobs", &jobs, "--replays", "2"], "reproduced")?;
+    let logs = args.directory.join("failure").display().to_string();
+    let reproduced = place.carry_out(
+        &["reproduce", "--log", &logs, "--faults", "exceptions", "--jobs", &jobs, "--replays", "2"],
+        "reproduced",
+    )?;
 
     chapter("3. Which small fault breaks a part of it?");
     screen::story(&[
@@ -162,7 +164,7 @@ impl Place {
         screen::story(&[&format!("$ {}", CommandLine::of_words(&typed).0)]);
         let config = self.directory.join("hypocenter.toml").display().to_string();
         let out = self.out().display().to_string();
-        let places = ["--config".to_owned(), config, "--out".to_owned(), out];
+        let places = ["--config".to_owned(), config, "--out".to_owned(), out, "--quiet".to_owned()];
         let args = Args::try_parse_from(typed.into_iter().chain(places))
             .map_err(|error| Failure::usage(error.to_string()))?;
         crate::carry_out(args.verb)
