@@ -1,4 +1,4 @@
-//! Builds the agent and hands its file to the crate, which carries it inside the binary.
+//! Builds the agent and hands its file to the crate, which carries it inside the binary, as it does the sources of the demo.
 //!
 //! The agent is another crate type with another profile, so it is built by a cargo of its own, in a directory of its
 //! own: in the same one the two would wait for each other for ever.
@@ -9,6 +9,7 @@ use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    demo_sources();
     println!("cargo::rerun-if-env-changed=HYPOCENTER_AGENT");
     if let Some(ready) = env::var_os("HYPOCENTER_AGENT") {
         let path = PathBuf::from(ready);
@@ -55,6 +56,27 @@ fn main() {
         println!("cargo::rerun-if-changed={}", root.join(file).display());
     }
     println!("cargo::rustc-env=HYPOCENTER_AGENT_FILE={}", library.display());
+}
+
+/// A list of the sources that the demo carries: name and text of each.
+fn demo_sources() {
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
+    let directory = root.join("../../targets/quorum/src/quorum");
+    println!("cargo::rerun-if-changed={}", directory.display());
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&directory)
+        .unwrap_or_else(|error| panic!("{}: {error}", directory.display()))
+        .map(|it| it.expect("the directory can be read").path())
+        .filter(|it| it.extension().is_some_and(|it| it == "java"))
+        .collect();
+    files.sort();
+    let mut list = String::from("&[\n");
+    for file in files {
+        let name = file.file_name().expect("a file has a name").to_string_lossy();
+        list += &format!("    ({name:?}, include_str!({:?})),\n", file.display().to_string());
+    }
+    list += "]\n";
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("demo_sources.rs");
+    std::fs::write(&out, list).unwrap_or_else(|error| panic!("{}: {error}", out.display()));
 }
 
 /// One directory for all profiles of this build, beside them: `target/agent-build`.

@@ -1,5 +1,4 @@
-//! Tasks of the project: `cargo xtask demo`, `cargo xtask targets`, `cargo xtask fetch`, `cargo xtask case CASE`,
-//! `cargo xtask eval NAME`.
+//! Tasks of the project: `cargo xtask targets`, `cargo xtask fetch`, `cargo xtask case CASE`, `cargo xtask eval NAME`.
 //!
 //! An evaluation runs Hypocenter on a real system and judges what came out of it: one file each below `eval/`. What
 //! they share is a module each: the JDKs ([`jdk`]), jars ([`maven`]), the compiler ([`javac`]), a network of its own
@@ -8,7 +7,6 @@
 //! targets, which go to `target/` or, where they have a configuration, to a `build/` of their own.
 
 mod case;
-mod demo;
 mod eval;
 mod failure;
 mod fetch;
@@ -38,7 +36,6 @@ struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    Demo(demo::DemoArgs),
     Targets(targets::TargetsArgs),
     Fetch(fetch::FetchArgs),
     Case(case::CaseArgs),
@@ -68,7 +65,6 @@ fn root() -> &'static Path {
 
 fn main() -> ExitCode {
     let result = match Args::parse().task {
-        Task::Demo(args) => demo::run(&args),
         Task::Targets(args) => targets::run(&args),
         Task::Fetch(args) => fetch::run(&args),
         Task::Case(args) => case::run(&args),

@@ -106,6 +106,18 @@ pub fn fresh_directory(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(Failure::file(path))
 }
 
+/// Copies a file, or a directory with all that is in it.
+pub fn copy(from: &Path, to: &Path) -> Result<()> {
+    if !from.is_dir() {
+        return fs::copy(from, to).map(drop).map_err(Failure::file(from));
+    }
+    fs::create_dir_all(to).map_err(Failure::file(to))?;
+    for entry in fs::read_dir(from).map_err(Failure::file(from))?.flatten() {
+        copy(&entry.path(), &to.join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
 /// A step that may take a while: says what it does, and then how long it took.
 pub fn step<T>(what: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     eprintln!("... {what}");

@@ -13,7 +13,7 @@ use hypocenter_reproduce::Strategy;
 /// Finds the fault under a failure of a distributed system that runs on the JVM.
 ///
 /// Hypocenter loads a small native agent into unmodified JVMs, puts hooks into the classes you name, and injects one
-/// fault at one exact instant. Start with `hypocenter doctor`.
+/// fault at one exact instant. Start with `hypocenter doctor`, or see `hypocenter demo`.
 #[derive(Debug, Parser)]
 #[command(name = "hypocenter", version, max_term_width = 100)]
 pub struct Args {
@@ -24,6 +24,7 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     Init(InitArgs),
+    Demo(DemoArgs),
     Doctor(DoctorArgs),
     Scan(ScanArgs),
     Reproduce(ReproduceArgs),
@@ -34,6 +35,17 @@ pub enum Verb {
     Report(ReportArgs),
     Trial(TrialArgs),
     Schema(SchemaArgs),
+}
+
+/// Show everything on a bundled target, step by step, in two or three minutes
+///
+/// The target's sources are written into a new directory and compiled there; a JDK, 17 or newer, is all that is needed. Every step is
+/// an ordinary command, shown as it would be typed.
+#[derive(Debug, clap::Args)]
+pub struct DemoArgs {
+    /// Where the target and the results go: a directory that is new or empty
+    #[arg(value_name = "DIR", default_value = "hypocenter-demo")]
+    pub directory: PathBuf,
 }
 
 /// Check what this machine has: JDKs, the agent in each of them, room and limits
@@ -212,6 +224,9 @@ pub struct LabArgs {
     /// Print one JSON document on stdout, everything else on stderr
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+    /// Do not pass on what the processes of a single trial print; it is kept in its logs in any case
+    #[arg(long, help_heading = "Output")]
+    pub quiet: bool,
 }
 
 /// Whether trials are put into sandboxes.
@@ -618,8 +633,8 @@ pub struct ReplayArgs {
 
 /// Write the report of a campaign again: report.html, junit.xml and findings.sarif
 ///
-/// Every campaign of `reproduce` ends with them. They are made of what the campaign keeps (summary.json, runs.json): nothing is
-/// run, and the target need not be there.
+/// Every campaign of `reproduce` and `explore` ends with them. They are made of what the campaign keeps (summary.json, runs.json):
+/// nothing is run, and the target need not be there.
 ///
 /// Examples:
 ///   hypocenter report                       of the latest campaign
@@ -654,7 +669,7 @@ pub struct TrialArgs {
     pub lab: LabArgs,
 }
 
-/// Print the JSON schema of a document: plan, outcome, dump or summary
+/// Print the JSON schema of a document: plan, outcome, dump, summary, exploration, or hypocenter.toml
 #[derive(Debug, clap::Args)]
 pub struct SchemaArgs {
     /// Which
@@ -673,6 +688,10 @@ pub enum Document {
     Dump,
     /// What a campaign of `reproduce` came to
     Summary,
+    /// What a campaign of `explore` came to
+    Exploration,
+    /// hypocenter.toml, for editors that know TOML
+    Config,
 }
 
 /// A time with its unit.

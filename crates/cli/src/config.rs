@@ -4,20 +4,22 @@ use std::path::{Path, PathBuf};
 
 use hypocenter_explore::{FaultName, Known};
 use hypocenter_plan::{Oracle, Workload};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::failure::Failure;
 
 /// The configuration as it is written.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The classes.
+    /// The classes of the target.
     #[serde(default)]
     pub target: TargetConfig,
     /// What can be run.
     #[serde(default)]
+    #[schemars(with = "Vec<Workload>")]
     pub workload: Vec<Spanned<Workload>>,
     /// What is looked for.
     pub failure: Option<FailureConfig>,
@@ -30,7 +32,7 @@ pub struct Config {
 }
 
 /// The classes of the target.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TargetConfig {
     /// Jars and directories, relative to the file.
@@ -45,16 +47,17 @@ pub struct TargetConfig {
 }
 
 /// What `explore` should know.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExploreConfig {
     /// Findings that are not reported again.
     #[serde(default)]
+    #[schemars(with = "Vec<KnownConfig>")]
     pub known: Vec<Spanned<KnownConfig>>,
 }
 
 /// A finding that somebody has looked at.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KnownConfig {
     /// The call whose fault it is, as for `inject`.
@@ -89,15 +92,17 @@ impl KnownConfig {
 }
 
 /// A failure of production.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FailureConfig {
     /// The workload that comes near it.
+    #[schemars(with = "Option<String>")]
     pub workload: Option<Spanned<String>>,
     /// Its logs, one a node, or one.
     #[serde(default)]
     pub logs: Vec<String>,
     /// What says that it happened.
+    #[schemars(with = "Option<Oracle>")]
     pub oracle: Option<Spanned<Oracle>>,
 }
 

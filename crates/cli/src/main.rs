@@ -7,6 +7,8 @@ mod agent_library;
 mod args;
 mod commands;
 mod config;
+#[cfg(test)]
+mod config_reference;
 mod failure;
 mod interrupt;
 mod java;
@@ -36,6 +38,24 @@ fn typed(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     words.map(word).collect()
 }
 
+/// Carries out what was asked for.
+fn carry_out(verb: Verb) -> Result<hypocenter_plan::ExitCode, Failure> {
+    match verb {
+        Verb::Demo(args) => commands::demo::run(&args),
+        Verb::Init(args) => commands::init::run(&args),
+        Verb::Doctor(args) => commands::doctor::run(&args),
+        Verb::Scan(args) => commands::scan::run(&args),
+        Verb::Reproduce(args) => commands::reproduce::run(&args),
+        Verb::Explore(args) => commands::explore::run(&args),
+        Verb::Run(args) => commands::run::run(&args),
+        Verb::Inject(args) => commands::inject::run(&args),
+        Verb::Replay(args) => commands::replay::run(&args),
+        Verb::Report(args) => commands::report::run(&args),
+        Verb::Trial(args) => commands::trial::run(&args),
+        Verb::Schema(args) => commands::schema::run(&args),
+    }
+}
+
 fn main() -> ExitCode {
     // The lab starts this binary again as the keeper of a trial; nobody types that.
     if let Some(code) = hypocenter_lab::keeper::serve(std::env::args_os().nth(1).as_deref()) {
@@ -54,19 +74,7 @@ fn main() -> ExitCode {
             return ExitCode::from(wrong as u8);
         }
     };
-    let result = std::panic::catch_unwind(|| match args.verb {
-        Verb::Init(args) => commands::init::run(&args),
-        Verb::Doctor(args) => commands::doctor::run(&args),
-        Verb::Scan(args) => commands::scan::run(&args),
-        Verb::Reproduce(args) => commands::reproduce::run(&args),
-        Verb::Explore(args) => commands::explore::run(&args),
-        Verb::Run(args) => commands::run::run(&args),
-        Verb::Inject(args) => commands::inject::run(&args),
-        Verb::Replay(args) => commands::replay::run(&args),
-        Verb::Report(args) => commands::report::run(&args),
-        Verb::Trial(args) => commands::trial::run(&args),
-        Verb::Schema(args) => commands::schema::run(&args),
-    });
+    let result = std::panic::catch_unwind(|| carry_out(args.verb));
     let code = match result {
         Ok(Ok(code)) => code,
         Ok(Err(failure)) => {

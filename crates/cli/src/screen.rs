@@ -42,6 +42,15 @@ pub fn heading(text: &str) {
     let _ = writeln!(anstream::stderr(), "{BOLD}{text}{BOLD:#}");
 }
 
+/// Lines that tell something.
+pub fn story(lines: &[&str]) {
+    gap();
+    for it in lines {
+        let _ = writeln!(anstream::stderr(), "  {BOLD}{}{BOLD:#}", clean(it));
+    }
+    gap();
+}
+
 /// An empty line.
 pub fn gap() {
     let _ = writeln!(anstream::stderr());

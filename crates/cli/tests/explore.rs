@@ -9,6 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use hypocenter_report::Exploration;
 use serde_json::Value;
 use support::{Tool, default_jdk, quorum_configuration, spool_classes};
 
@@ -58,6 +59,37 @@ fn the_acceptor_that_ends_is_found_and_replayed_and_a_resumed_campaign_tells_the
     let mut resumed = again.outcome();
     resumed["seconds"] = document["seconds"].clone();
     assert_eq!(resumed, document);
+    assert_report(&latest, &document);
+}
+
+/// The page tells every finding, and is written again from what the campaign keeps.
+fn assert_report(campaign: &Path, document: &Value) {
+    let told: Exploration =
+        serde_json::from_value(document.clone()).expect("it has the shape of the report's");
+    let read = |name: &str| fs::read_to_string(campaign.join(name)).expect(name);
+    let page = read("report.html");
+    let findings = told.findings.len();
+    assert_eq!(page.matches("<article class=\"finding critical\"").count(), findings);
+    for it in &told.findings {
+        assert!(page.contains(&format!("<code>{}</code>", it.replay)), "{}", it.replay);
+        let client = it.processes.iter().find(|it| !it.is_well).unwrap_or_else(|| panic!("{it:#?}"));
+        assert!(client.progress < client.steps, "{client:?}");
+        // The fault is in a state of the task, and the thread has come to that state, and no further than its end.
+        let task =
+            told.tasks.iter().find(|task| task.states.iter().any(|at| Some(&at.name) == it.state.as_ref()));
+        let task = task.unwrap_or_else(|| panic!("no task has {:?}", it.state));
+        let state = task.states.iter().position(|at| Some(&at.name) == it.state.as_ref()).map(|it| it as u32);
+        assert!(it.ways.iter().any(|it| it.to == state), "{:?}", it.ways);
+        assert!(it.ways.iter().any(|it| it.to.is_none()), "the task has ended: {:?}", it.ways);
+        assert!(task.states.iter().all(|it| it.line.is_some()), "{task:#?}");
+    }
+    assert!(page.contains("class=\"state marked\""));
+    assert_eq!(read("junit.xml").matches("<failure ").count(), findings);
+    let sarif: Value = serde_json::from_str(&read("findings.sarif")).expect("SARIF is JSON");
+    assert_eq!(sarif["runs"][0]["results"].as_array().map(Vec::len), Some(findings));
+    fs::remove_file(campaign.join("report.html")).expect("it is there");
+    Tool::new("report").arg(campaign).end().exits(0).says("report.html");
+    assert_eq!(read("report.html"), page);
 }
 
 /// A configuration with a small system of one process, and a workload.

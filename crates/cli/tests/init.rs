@@ -199,7 +199,7 @@ fn a_gradle_project_runs_its_tests_again_each_time() {
         .end()
         .exits(0)
         .says("found     a Gradle project\n")
-        .says("next      ./gradlew test\n            hypocenter run MainTest\n");
+        .says("next      ./gradlew --no-daemon test\n            hypocenter run MainTest\n");
     let written = written(&done);
     assert_eq!(written.class_path, ["build/classes/java/main", "build/classes/java/test"]);
     assert_eq!(written.packages, ["org.acme"]);
@@ -229,7 +229,7 @@ fn a_gradle_project_in_kotlin_has_directories_for_each_language() {
     .end()
     .exits(0)
     .says("found     a Gradle project, 2 subprojects with classes\n")
-    .says("next      gradle test\n");
+    .says("next      gradle --no-daemon test\n");
     let written = written(&done);
     assert_eq!(
         written.class_path,

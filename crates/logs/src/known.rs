@@ -8,7 +8,7 @@ use crate::runner;
 
 /// Patterns that systems ship with or that every tutorial shows. Among those that fit equally many lines the one that says
 /// most is taken, then the one that comes first.
-const PATTERNS: [&str; 47] = [
+const PATTERNS: [&str; 48] = [
     // ZooKeeper.
     "%d{ISO8601} [myid:%X{myid}] - %-5p [%t:%C{1}@%L] - %m%n",
     "%d{ISO8601} - %-5p [%t:%C{1}@%L] - %m%n",
@@ -33,6 +33,7 @@ const PATTERNS: [&str; 47] = [
     "%5p [%t] %d{ISO8601} %F (line %L) %m%n",
     // Logback and log4j 2 out of the box, with and without the day.
     "%d{HH:mm:ss.SSS} [%thread] %-5level %logger{36} - %msg%n",
+    "%d{HH:mm:ss.SSS} [%thread] %level %logger{36} -- %msg%n",
     "%d{HH:mm:ss.SSS} [%thread] %-5level %logger{36}:%L - %msg%n",
     "%d{HH:mm:ss.SSS} %-5level [%thread] %logger{36} - %msg%n",
     "%d{ISO8601} [%t] %-5p %c - %m%n",

@@ -183,6 +183,11 @@ fn cassandra_whose_level_comes_first() {
 
 #[test]
 fn frameworks_out_of_the_box() {
+    // Logback without a configuration, since 1.3.
+    check(
+        "10:00:00.123 [main] INFO a.b.C -- msg\n10:00:00.124 [main] WARN a.b.C -- two - parts -- of it\n",
+        &["1 36000123 Info [main] a.b.C | msg", "2 36000124 Warn [main] a.b.C | two - parts -- of it"],
+    );
     check(
         "10:00:00.123 [main] INFO  a.b.C - msg\n10:00:00.124 [main] WARN  a.b.C - two - parts\n",
         &["1 36000123 Info [main] a.b.C | msg", "2 36000124 Warn [main] a.b.C | two - parts"],

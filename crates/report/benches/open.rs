@@ -1,5 +1,5 @@
-//! How long the page of a large campaign takes to open, beside an empty page of its size: the load event, median of fifteen, taken in
-//! turns in one browser.
+//! How long the pages of large campaigns take to open, each beside an empty page of its size: the load event, median of five, taken
+//! in turns in one browser.
 
 #[path = "../tests/support/browser.rs"]
 mod browser;
@@ -9,21 +9,24 @@ mod support;
 use std::time::Instant;
 
 use browser::Browser;
-use support::{page, runs, summary};
+use support::{exploration, explore_page, page, runs, summary};
 
-const ROUNDS: u64 = 5_000;
+const TRIALS: u64 = 5_000;
 const ENTRIES: u32 = 100_000;
-const TIMES: usize = 15;
+const TIMES: usize = 5;
 
 fn main() {
-    let (summary, runs) = (summary(ROUNDS), runs(ENTRIES));
+    let (summary, runs, exploration) = (summary(TRIALS), runs(ENTRIES), exploration(TRIALS));
+    let reproduced = || page(&summary, Some(&runs));
+    let explored = || explore_page(&exploration);
+    measure(&format!("reproduce, {TRIALS} rounds and {ENTRIES} rows of logs"), &reproduced);
+    measure(&format!("explore, {TRIALS} trials"), &explored);
+}
+
+fn measure(what: &str, page: &dyn Fn() -> String) {
     let begun = Instant::now();
-    let page = page(&summary, Some(&runs));
-    println!(
-        "{ROUNDS} rounds, {ENTRIES} rows of logs: {} bytes, written in {:.0?}",
-        page.len(),
-        begun.elapsed()
-    );
+    let page = page();
+    println!("{what}: {} bytes, written in {:.0?}", page.len(), begun.elapsed());
     let Some(mut browser) = Browser::start() else { return };
     let directory = tempfile::tempdir().expect("a temporary directory");
     let head = "<!doctype html><meta charset=utf-8><title>empty</title><!--";
@@ -43,7 +46,7 @@ fn main() {
             if round > 0 {
                 took.push(ms.as_f64().expect("a time"));
             } else {
-                println!("{}: {elements} elements", path.file_name().unwrap_or_default().to_string_lossy());
+                println!("  {}: {elements} elements", path.file_name().unwrap_or_default().to_string_lossy());
             }
         }
     }
@@ -54,7 +57,7 @@ fn main() {
     let [page, empty] = &mut took;
     let (page, empty) = (median(page), median(empty));
     println!(
-        "load event, median of {TIMES}: {page:.1} ms, empty page {empty:.1} ms, ratio {:.2}",
+        "  load event, median of {TIMES}: {page:.1} ms, empty page of that size {empty:.1} ms, ratio {:.2}",
         page / empty
     );
 }

@@ -1,7 +1,9 @@
-//! JUnit's XML, as CI systems read it: a case for the runs without a fault, and one for each fault that brings the failure.
+//! JUnit's XML, as CI systems read it: a case for the runs without a fault, and one for each fault that brings the failure or is
+//! suspicious.
 
 use std::fmt::Write;
 
+use crate::exploration::{Exploration, ExploreStanding};
 use crate::summary::{Standing, Summary};
 use crate::text::escaped;
 use crate::words;
@@ -20,7 +22,8 @@ enum Came {
     Skipped(String),
 }
 
-pub fn document(summary: &Summary) -> String {
+/// Of a campaign of `reproduce`.
+pub fn reproduced(summary: &Summary) -> String {
     let mut cases: Vec<(String, Came)> =
         vec![(format!("{} without a fault", summary.workload), without(summary))];
     for found in summary.found.iter().take(CASES_MAX) {
@@ -47,48 +50,98 @@ pub fn document(summary: &Summary) -> String {
     if summary.found.is_empty() && !matches!(summary.standing, Standing::AlreadyFails { .. }) {
         cases.push(("the failure of the log".to_owned(), Came::Skipped(words::verdict(summary).plain())));
     }
-    let count = |is: fn(&Came) -> bool| cases.iter().filter(|it| is(&it.1)).count();
-    let totals = format!(
-        "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3}\"",
-        cases.len(),
-        count(|it| matches!(it, Came::Failed(..))),
-        count(|it| matches!(it, Came::Error(_))),
-        count(|it| matches!(it, Came::Skipped(_))),
-        summary.seconds.max(0.0)
-    );
-    let suite = safe(&format!("hypocenter {} {}", summary.verb, summary.campaign));
-    let mut xml = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"hypocenter\" {totals}>\n  <testsuite name=\"{suite}\" {totals}>\n"
-    );
-    let class = safe(&format!("hypocenter.{}.{}", summary.verb, summary.workload));
-    for (name, came) in &cases {
-        let _ = write!(xml, "    <testcase classname=\"{class}\" name=\"{}\" time=\"0\"", safe(name));
-        match came {
-            Came::Well => xml.push_str("/>\n"),
-            Came::Failed(message, text) => {
-                // Lines are ours here; what is in them is not.
-                let text: Vec<String> = text.lines().map(safe).collect();
-                let _ = write!(
-                    xml,
-                    ">\n      <failure message=\"{}\" type=\"reproduced\">{}</failure>\n    </testcase>\n",
-                    safe(message),
-                    text.join("\n")
-                );
-            }
-            Came::Error(message) => {
-                let _ = write!(
-                    xml,
-                    ">\n      <error message=\"{}\" type=\"already-fails\"/>\n    </testcase>\n",
-                    safe(message)
-                );
-            }
-            Came::Skipped(message) => {
-                let _ = write!(xml, ">\n      <skipped message=\"{}\"/>\n    </testcase>\n", safe(message));
+    let Summary { verb, campaign, workload, seconds, .. } = summary;
+    Suite { verb, campaign, workload, seconds: *seconds, failure: "reproduced" }.document(&cases)
+}
+
+/// Of a campaign of `explore`.
+pub fn explored(it: &Exploration) -> String {
+    let without = match &it.standing {
+        ExploreStanding::NormalFails { wrong, runs } => {
+            let wrong: Vec<String> =
+                wrong.iter().map(|(what, failed)| format!("{what}, in {failed} of {runs} runs")).collect();
+            Came::Error(wrong.join("; "))
+        }
+        _ => Came::Well,
+    };
+    let mut cases = vec![(format!("{} without a fault", it.workload), without)];
+    for finding in it.findings.iter().take(CASES_MAX) {
+        let (what, place, when) = words::fault(&finding.injected);
+        let state = finding.state.as_deref().map_or_else(String::new, |it| format!(" in {it}"));
+        let symptoms: Vec<&str> = finding.symptoms.iter().map(|it| it.why.as_str()).collect();
+        let text = format!(
+            "{}\n\n{}\nseverity: {}\nrate: {} of {} replays\nreplay: {}\n",
+            words::one(&finding.injected).plain(),
+            symptoms.join("\n"),
+            finding.severity.name(),
+            finding.rate.hits,
+            finding.rate.runs,
+            finding.replay
+        );
+        let name = format!("{what} at {place}, {when} on {}{state}", finding.node);
+        cases.push((name, Came::Failed(finding.why.clone(), text)));
+    }
+    let Exploration { verb, campaign, workload, seconds, .. } = it;
+    Suite { verb, campaign, workload, seconds: *seconds, failure: "suspicious" }.document(&cases)
+}
+
+/// What all cases have in common.
+struct Suite<'s> {
+    verb: &'s str,
+    campaign: &'s str,
+    workload: &'s str,
+    seconds: f64,
+    /// What a failure is called.
+    failure: &'s str,
+}
+
+impl Suite<'_> {
+    fn document(&self, cases: &[(String, Came)]) -> String {
+        let count = |is: fn(&Came) -> bool| cases.iter().filter(|it| is(&it.1)).count();
+        let totals = format!(
+            "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3}\"",
+            cases.len(),
+            count(|it| matches!(it, Came::Failed(..))),
+            count(|it| matches!(it, Came::Error(_))),
+            count(|it| matches!(it, Came::Skipped(_))),
+            self.seconds.max(0.0)
+        );
+        let suite = safe(&format!("hypocenter {} {}", self.verb, self.campaign));
+        let mut xml = format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"hypocenter\" {totals}>\n  <testsuite name=\"{suite}\" {totals}>\n"
+        );
+        let class = safe(&format!("hypocenter.{}.{}", self.verb, self.workload));
+        for (name, came) in cases {
+            let _ = write!(xml, "    <testcase classname=\"{class}\" name=\"{}\" time=\"0\"", safe(name));
+            match came {
+                Came::Well => xml.push_str("/>\n"),
+                Came::Failed(message, text) => {
+                    // Lines are ours here; what is in them is not.
+                    let text: Vec<String> = text.lines().map(safe).collect();
+                    let _ = write!(
+                        xml,
+                        ">\n      <failure message=\"{}\" type=\"{}\">{}</failure>\n    </testcase>\n",
+                        safe(message),
+                        self.failure,
+                        text.join("\n")
+                    );
+                }
+                Came::Error(message) => {
+                    let _ = write!(
+                        xml,
+                        ">\n      <error message=\"{}\" type=\"already-fails\"/>\n    </testcase>\n",
+                        safe(message)
+                    );
+                }
+                Came::Skipped(message) => {
+                    let _ =
+                        write!(xml, ">\n      <skipped message=\"{}\"/>\n    </testcase>\n", safe(message));
+                }
             }
         }
+        xml.push_str("  </testsuite>\n</testsuites>\n");
+        xml
     }
-    xml.push_str("  </testsuite>\n</testsuites>\n");
-    xml
 }
 
 fn without(summary: &Summary) -> Came {

@@ -1,15 +1,17 @@
 //! What a campaign came to, for people and for other tools.
 //!
-//! A [`Summary`] is the document that a campaign keeps and that `--json` prints; [`Runs`] has beside it what is to be drawn: runs
-//! above one another, and two logs side by side. A [`Report`] is made of both, and is written as a page for people
-//! ([`Report::page`]), as JUnit's XML and as SARIF.
+//! A [`Summary`] is the document that a campaign of `reproduce` keeps and that `--json` prints; [`Runs`] has beside it what is to be
+//! drawn: runs above one another, and two logs side by side. A [`Report`] is made of both, and is written as a page for people
+//! ([`Report::page`]), as JUnit's XML and as SARIF. A campaign of `explore` keeps an [`Exploration`], of which an
+//! [`ExploreReport`] makes the same.
 //!
 //! Whatever a log says is shown as text, cut where it is too long; controls are made visible. The page is one file that asks for
 //! nothing else, and what is in it is bounded: it says what was left out.
 //!
-//! **Architecture Invariant:** this crate touches no file and no clock, and knows neither engines nor logs: all it sees are the
-//! two documents.
+//! **Architecture Invariant:** this crate touches no file and no clock, and knows neither engines nor logs: all it sees are these
+//! documents.
 
+mod exploration;
 mod junit;
 mod page;
 mod runs;
@@ -18,6 +20,10 @@ mod summary;
 mod text;
 mod words;
 
+pub use exploration::{
+    EXPLORATION_VERSION, Exploration, ExploreStanding, Finding, Saw, Severity, SiteCounts, Symptom,
+    SymptomKind, Task, TaskState, Tried, Way,
+};
 pub use runs::{Beside, Interest, Lane, Lanes, Line, Mark, RUNS_VERSION, Row, Run, RunOf, Runs, Sign};
 pub use summary::{
     Cause, Entries, FaultSummary, Found, Glance, GlanceLine, GlanceRow, Injected, Lead, Missing, NamedBy,
@@ -36,16 +42,37 @@ pub struct Report<'r> {
 impl Report<'_> {
     /// The page.
     pub fn page(&self) -> String {
-        page::page(self)
+        page::reproduced(self)
     }
 
     /// What a reader of JUnit's results takes: a test case for each fault that brings the failure.
     pub fn junit(&self) -> String {
-        junit::document(self.summary)
+        junit::reproduced(self.summary)
     }
 
     /// SARIF 2.1.0: a result for each fault that brings the failure, with the way from the fault to the log.
     pub fn sarif(&self) -> String {
-        sarif::document(self.summary)
+        sarif::reproduced(self.summary)
+    }
+}
+
+/// What is reported of a campaign of `explore`.
+#[derive(Debug, Clone, Copy)]
+pub struct ExploreReport<'r>(pub &'r Exploration);
+
+impl ExploreReport<'_> {
+    /// The page.
+    pub fn page(&self) -> String {
+        page::explored(self.0)
+    }
+
+    /// What a reader of JUnit's results takes: a test case for each suspicious finding.
+    pub fn junit(&self) -> String {
+        junit::explored(self.0)
+    }
+
+    /// SARIF 2.1.0: a result for each suspicious finding, with the way to the call where the fault went in.
+    pub fn sarif(&self) -> String {
+        sarif::explored(self.0)
     }
 }

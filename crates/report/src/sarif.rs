@@ -1,12 +1,13 @@
-//! SARIF 2.1.0, as editors and code hosts read it: a result for each fault that brings the failure, at the call where it goes in,
-//! with the way from there to the lines of the log.
+//! SARIF 2.1.0, as editors and code hosts read it: a result for each fault that brings the failure, or is suspicious, at the call
+//! where it goes in, with the way from there to the lines of the log, or to what clients saw.
 //!
-//! Rules are kinds of faults. A fingerprint is made of what survives a rebuild, so the same fault is the same result in every
+//! Rules are kinds of faults, or of symptoms. A fingerprint is made of what survives a rebuild, so the same fault is the same result in every
 //! campaign.
 
 use hypocenter_plan::{Fault, Frame, Site};
 use serde_json::{Map, Value, json};
 
+use crate::exploration::{Exploration, Finding, Severity, SymptomKind};
 use crate::summary::{Found, Injected, Lead, Place, Summary};
 use crate::text::shown;
 use crate::words;
@@ -18,8 +19,11 @@ const RESULTS_MAX: usize = 1_000;
 const WAYS_MAX: usize = 8;
 const TEXT_CHARS: usize = 4_000;
 
-/// The rules: id, name, what it says.
-const RULES: [(&str, &str, &str); 4] = [
+/// A rule: its id, its name, what it says.
+type Rule = (&'static str, &'static str, &'static str);
+
+/// The rules of `reproduce`, a kind of fault each.
+const RULES: [Rule; 4] = [
     ("reproduce/exception", "ExceptionBringsFailure", "An exception at this call makes the failure happen."),
     ("reproduce/delay", "DelayBringsFailure", "A delay at this call makes the failure happen."),
     ("reproduce/crash", "CrashBringsFailure", "A crash at this point makes the failure happen."),
@@ -29,49 +33,131 @@ const RULES: [(&str, &str, &str); 4] = [
         "A result turned into its opposite makes the failure happen.",
     ),
 ];
+/// Those of `explore`, a kind of symptom each.
+const EXPLORE_RULES: [Rule; 5] = [
+    ("explore/crash", "FaultEndsNode", "A fault at this call ends a node that should go on."),
+    ("explore/client", "FaultLeavesClientsUnserved", "After a fault at this call clients are not served."),
+    ("explore/log", "FaultIsLogged", "After a fault at this call something new is logged."),
+    ("explore/hang", "FaultHangsThreads", "After a fault at this call threads wait for ever, or are gone."),
+    (
+        "explore/oracle",
+        "FaultSatisfiesOracle",
+        "After a fault at this call the oracle says that the failure happened.",
+    ),
+];
 
-pub fn document(summary: &Summary) -> String {
-    let results: Vec<Value> = summary
-        .found
-        .iter()
-        .enumerate()
-        .take(RESULTS_MAX)
-        .map(|(number, it)| result(summary, number, it))
-        .collect();
-    let rules: Vec<Value> = RULES
-        .iter()
-        .map(|(id, name, says)| {
-            json!({
-                "id": id,
-                "name": name,
-                "shortDescription": { "text": says },
-                "help": { "text": "Replay it with the command in the result's properties, and follow the code flow from the fault." },
-                "defaultConfiguration": { "level": "error" },
+/// Of a campaign of `reproduce`.
+pub fn reproduced(summary: &Summary) -> String {
+    let results = summary.found.iter().enumerate().take(RESULTS_MAX);
+    Run {
+        verb: &summary.verb,
+        workload: &summary.workload,
+        tool: &summary.tool,
+        verdict: words::verdict(summary).plain(),
+        rules: &RULES,
+        results: results.map(|(number, it)| result(summary, number, it)).collect(),
+    }
+    .document()
+}
+
+/// Of a campaign of `explore`.
+pub fn explored(it: &Exploration) -> String {
+    Run {
+        verb: &it.verb,
+        workload: &it.workload,
+        tool: &it.tool,
+        verdict: words::explored(it).plain(),
+        rules: &EXPLORE_RULES,
+        results: it.findings.iter().take(RESULTS_MAX).map(suspicious).collect(),
+    }
+    .document()
+}
+
+/// What a document is made of.
+struct Run<'r> {
+    verb: &'r str,
+    workload: &'r str,
+    tool: &'r str,
+    verdict: String,
+    rules: &'r [Rule],
+    results: Vec<Value>,
+}
+
+impl Run<'_> {
+    fn document(self) -> String {
+        let rules: Vec<Value> = self
+            .rules
+            .iter()
+            .map(|(id, name, says)| {
+                json!({
+                    "id": id,
+                    "name": name,
+                    "shortDescription": { "text": says },
+                    "help": { "text": "Replay it with the command in the result's properties, and follow the code flow from the fault." },
+                    "defaultConfiguration": { "level": "error" },
+                })
             })
-        })
-        .collect();
-    let document = json!({
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "hypocenter",
-                "version": text(&summary.tool),
-                "rules": rules,
-            } },
-            "automationDetails": { "id": format!("hypocenter/{}/{}/", summary.verb, text(&summary.workload)) },
-            "invocations": [{
-                "executionSuccessful": true,
-                "toolExecutionNotifications": [{
-                    "level": "note",
-                    "message": { "text": text(&words::verdict(summary).plain()) },
+            .collect();
+        let document = json!({
+            "$schema": SCHEMA,
+            "version": "2.1.0",
+            "runs": [{
+                "tool": { "driver": {
+                    "name": "hypocenter",
+                    "version": text(self.tool),
+                    "rules": rules,
+                } },
+                "automationDetails": { "id": format!("hypocenter/{}/{}/", self.verb, text(self.workload)) },
+                "invocations": [{
+                    "executionSuccessful": true,
+                    "toolExecutionNotifications": [{
+                        "level": "note",
+                        "message": { "text": text(&self.verdict) },
+                    }],
                 }],
+                "columnKind": "unicodeCodePoints",
+                "results": self.results,
             }],
-            "columnKind": "unicodeCodePoints",
-            "results": results,
-        }],
+        });
+        serde_json::to_string_pretty(&document).expect("a value is always JSON") + "\n"
+    }
+}
+
+/// A suspicious finding: at the call where the fault goes in, with the way there from the fault to what clients saw.
+fn suspicious(it: &Finding) -> Value {
+    let rule = match it.kind {
+        SymptomKind::Crash => 0,
+        SymptomKind::Client => 1,
+        SymptomKind::Log => 2,
+        SymptomKind::Hang => 3,
+        SymptomKind::Command => 4,
+    };
+    let level = if it.severity >= Severity::Critical { "error" } else { "warning" };
+    let said = format!("{}: {}.", words::one(&it.injected).plain(), it.why);
+    let (what, place, when) = words::fault(&it.injected);
+    let mut steps =
+        vec![step_of(Some(&place_of(&it.injected.site)), &format!("{what} at {place}, {when}"), "essential")];
+    steps.extend(it.symptoms.iter().take(WAYS_MAX).map(|it| step_of(None, &it.why, "important")));
+    let mut result = json!({
+        "ruleId": EXPLORE_RULES[rule].0,
+        "ruleIndex": rule,
+        "level": level,
+        "message": { "text": text(&said) },
+        "locations": [location(&place_of(&it.injected.site), file_of(&it.injected), None)],
+        "partialFingerprints": { "hypocenterFault/v1": fingerprint([&it.injected]) },
+        "codeFlows": [{ "threadFlows": [{ "locations": steps }] }],
+        "properties": {
+            "replay": text(&it.replay),
+            "severity": it.severity.name(),
+            "replays": it.rate.runs,
+            "replaysThatFailed": it.rate.hits,
+            "state": it.state.as_deref().map(text),
+        },
     });
-    serde_json::to_string_pretty(&document).expect("a value is always JSON") + "\n"
+    if !it.injected.at.stack.is_empty() {
+        result["stacks"] = json!([stack(&it.injected)]);
+    }
+    result
 }
 
 fn result(summary: &Summary, number: usize, found: &Found) -> Value {
@@ -86,7 +172,7 @@ fn result(summary: &Summary, number: usize, found: &Found) -> Value {
     let locations: Vec<Value> =
         main.iter().map(|it| location(&place_of(&it.site), file_of(it), None)).collect();
     result.insert("locations".into(), locations.into());
-    result.insert("partialFingerprints".into(), json!({ "hypocenterFault/v1": fingerprint(found) }));
+    result.insert("partialFingerprints".into(), json!({ "hypocenterFault/v1": fingerprint(&found.faults) }));
     let flows = flows(summary, number, found);
     if !flows.is_empty() {
         result.insert("codeFlows".into(), flows.into());
@@ -267,7 +353,7 @@ fn text(it: &str) -> String {
 }
 
 /// Stands for a fault wherever its lines and numbers of threads move to: kind, what is thrown, and the site without its line.
-fn fingerprint(found: &Found) -> String {
+fn fingerprint<'f>(faults: impl IntoIterator<Item = &'f Injected>) -> String {
     // FNV-1a.
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     let mut take = |text: &str| {
@@ -275,7 +361,7 @@ fn fingerprint(found: &Found) -> String {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
     };
-    for it in &found.faults {
+    for it in faults {
         take(RULES[rule(&it.fault)].0);
         if let Fault::Exception { class, .. } = &it.fault {
             take(class);

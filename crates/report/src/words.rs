@@ -2,6 +2,7 @@
 
 use hypocenter_plan::{Fault, Site};
 
+use crate::exploration::{Exploration, ExploreStanding};
 use crate::summary::{Found, Injected, Standing, Summary};
 use crate::text::{count, simple, thousands};
 
@@ -19,17 +20,20 @@ pub enum Bit {
 pub struct Sentence(pub Vec<Bit>);
 
 impl Sentence {
-    fn words(mut self, words: impl Into<String>) -> Sentence {
+    /// And these words.
+    pub fn words(mut self, words: impl Into<String>) -> Sentence {
         self.0.push(Bit::Words(words.into()));
         self
     }
 
-    fn name(mut self, name: impl Into<String>) -> Sentence {
+    /// And this name.
+    pub fn name(mut self, name: impl Into<String>) -> Sentence {
         self.0.push(Bit::Name(name.into()));
         self
     }
 
-    fn and(mut self, other: Sentence) -> Sentence {
+    /// And another.
+    pub fn and(mut self, other: Sentence) -> Sentence {
         self.0.extend(other.0);
         self
     }
@@ -80,7 +84,7 @@ pub fn finding(found: &Found) -> Sentence {
 }
 
 /// What happens, where, and when.
-fn one(it: &Injected) -> Sentence {
+pub fn one(it: &Injected) -> Sentence {
     let said = Sentence::default();
     let (what, place) = (callee(&it.site), place(&it.site));
     let said = match (&it.fault, what) {
@@ -101,6 +105,31 @@ fn one(it: &Injected) -> Sentence {
     let said =
         said.words(format!(", the {} time that thread ", ordinal(it.at.occurrence))).name(&*it.at.thread);
     said.words(" of ").name(&*it.at.node).words(" gets there")
+}
+
+/// The verdict of a campaign of `explore` in one sentence.
+pub fn explored(it: &Exploration) -> Sentence {
+    let said = Sentence::default();
+    let trials = count(it.trials, "trial", "trials");
+    match (&it.standing, it.findings.first()) {
+        (ExploreStanding::NormalFails { runs, .. }, _) => said.words(format!(
+            "The workload goes wrong without any fault, in {}: it must be mended first.",
+            count(*runs, "run", "runs")
+        )),
+        (ExploreStanding::NothingToInject, None) => {
+            said.words("Nothing to inject: the workload makes no call at which something can go wrong.")
+        }
+        (_, None) => said.words(format!("Nothing suspicious in {trials}.")),
+        (_, Some(worst)) => {
+            let more = match it.findings.len() {
+                1 => "One small fault breaks a part of the service: ".to_owned(),
+                all => {
+                    format!("{} small faults break a part of the service. The worst: ", thousands(all as u64))
+                }
+            };
+            said.words(more).and(one(&worst.injected)).words(", and ").words(&*worst.why).words(".")
+        }
+    }
 }
 
 /// The proof, in one more sentence.
@@ -141,6 +170,14 @@ pub fn callee(site: &Site) -> Option<String> {
     let name = name.split('(').next().unwrap_or(name);
     let (class, method) = name.rsplit_once('.').unwrap_or(("", name));
     Some(format!("{}.{method}", simple(class)))
+}
+
+/// An abstract state, or a task, without its package.
+pub fn state(name: &str) -> String {
+    let (task, number) = name.split_once('#').map_or((name, None), |(task, number)| (task, Some(number)));
+    let (class, method) = task.rsplit_once('.').unwrap_or(("", task));
+    let task = if class.is_empty() { method.to_owned() } else { format!("{}.{method}", simple(class)) };
+    number.map_or_else(|| task.clone(), |it| format!("{task}#{it}"))
 }
 
 /// A time in the unit that suits it.

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use browser::Browser;
 use hypocenter_report::{Runs, Summary};
 use serde_json::{Value, json};
-use support::{HOSTILE, nothing_found, page, runs, summary};
+use support::{HOSTILE, exploration, explore_page, nothing_found, nothing_suspicious, page, runs, summary};
 
 /// A page that is open.
 struct Opened {
@@ -19,10 +19,14 @@ struct Opened {
 }
 
 fn open(summary: &Summary, runs: Option<&Runs>) -> Option<Opened> {
+    opened(&page(summary, runs))
+}
+
+fn opened(page: &str) -> Option<Opened> {
     let mut browser = Browser::start()?;
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join("report.html");
-    std::fs::write(&path, page(summary, runs)).expect("a temporary file can be written");
+    std::fs::write(&path, page).expect("a temporary file can be written");
     browser.open(&path);
     Some(Opened { browser, _directory: directory, path })
 }
@@ -137,7 +141,13 @@ fn the_command_is_copied() {
 
 #[test]
 fn it_is_readable_on_a_phone_and_in_the_dark() {
-    let Some(mut it) = open(&summary(60), Some(&runs(400))) else { return };
+    for page in [page(&summary(60), Some(&runs(400))), explore_page(&exploration(60))] {
+        let Some(it) = opened(&page) else { return };
+        assert_readable(it);
+    }
+}
+
+fn assert_readable(mut it: Opened) {
     let browser = &mut it.browser;
     let wide = "getComputedStyle(document.querySelector('svg.wide')).display";
     let color = "getComputedStyle(document.body).backgroundColor";
@@ -153,4 +163,44 @@ fn it_is_readable_on_a_phone_and_in_the_dark() {
     // Nothing sticks out to the side.
     assert_eq!(browser.value("document.documentElement.scrollWidth <= innerWidth"), true);
     assert_quiet(browser);
+}
+
+#[test]
+fn findings_of_explore_are_told_and_their_commands_copied() {
+    let Some(mut it) = opened(&explore_page(&exploration(300))) else { return };
+    let browser = &mut it.browser;
+    assert_eq!(browser.value("document.querySelectorAll('.finding').length"), 2);
+    // The worst stands first, with every client, and the state marked in the task.
+    let first = "document.querySelector('#finding-1')";
+    assert_eq!(browser.value(&format!("{first}.querySelector('.chip').textContent")), "critical");
+    let clients: Value = browser.value(&format!(
+        "[...{first}.querySelectorAll('.saw tbody tr')].map((it) => it.cells[0].textContent)"
+    ));
+    assert_eq!(clients, json!(["c<b>3", "c1", "q3"]));
+    let marked = "svg.wide .state.marked + .state-name";
+    let marked = format!("{first}.querySelector('{marked}').textContent");
+    assert_eq!(browser.value(&marked), "#2 <i>branch, line 34 \u{b7} faults in 2 trials");
+    // Text that looks like markup is text.
+    assert_eq!(browser.value("document.title"), "explore-0001 \u{b7} hypocenter");
+    assert_eq!(
+        browser.value("document.querySelectorAll('img, main b > script, svg script, svg i').length"),
+        0
+    );
+    browser.click("#finding-2 .copy");
+    browser.until("document.querySelector('#finding-2 .copy').textContent === 'Copied'");
+    assert_eq!(browser.value("navigator.clipboard.readText()"), "hypocenter replay explore-0001/109");
+    assert_quiet(browser);
+}
+
+#[test]
+fn trials_of_explore_can_be_searched() {
+    for (page, all) in [(exploration(5_000), "40 of 5,000 trials"), (nothing_suspicious(3), "3 trials")] {
+        let Some(mut it) = opened(&explore_page(&page)) else { return };
+        let browser = &mut it.browser;
+        assert_eq!(browser.value("document.getElementById('shown').textContent"), all);
+        browser.click("#search");
+        browser.type_text("nothing has this");
+        browser.until("document.getElementById('shown').textContent === '0 trials'");
+        assert_quiet(browser);
+    }
 }

@@ -2,8 +2,8 @@
 
 mod support;
 
-use hypocenter_report::{Runs, Standing, Summary};
-use support::{HOSTILE, nothing_found, page, runs, summary};
+use hypocenter_report::{Exploration, ExploreStanding, Runs, Standing, Summary};
+use support::{HOSTILE, exploration, explore_page, nothing_found, nothing_suspicious, page, runs, summary};
 
 /// The elements of a page outside of scripts, as far as they matter here.
 fn tags(page: &str, name: &str) -> usize {
@@ -167,4 +167,67 @@ fn odd_documents_are_no_reason_to_give_up() {
     bare.seconds = f64::NAN;
     bare.found[0].faults.clear();
     assert!(page(&bare, None).ends_with("</html>\n"));
+}
+
+#[test]
+fn a_page_of_explore_has_all_its_parts() {
+    let page = explore_page(&exploration(60));
+    for part in [
+        "2 small faults break a part of the service. The worst: <code>FileChannel.<wbr>force</code>",
+        "60 trials, 54 with a fault; threads came to 40 abstract states. It took 103 s.",
+        "<code>hypocenter replay explore-0001/106</code>",
+        "in the state <code>Acceptor.<wbr>run#2</code>",
+        "4 of 20",
+        "there to the end, and says that it is well",
+        "class=\"state marked\"",
+        "The state matters: the same call at other moments showed the same in 1 of 2",
+        "id=\"course\"",
+        "30 with a fault, 90 reached, of 162",
+        "id=\"known\"",
+        "id=\"expected\"",
+        "id=\"tried\"",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    let nothing = explore_page(&nothing_suspicious(60));
+    assert!(
+        nothing.contains("<h1>Nothing suspicious in 60 trials.</h1>") && !nothing.contains("id=\"findings\"")
+    );
+}
+
+#[test]
+fn a_campaign_of_explore_that_could_not_begin_says_why() {
+    let wrong = vec![("the workload exited with status 1".to_owned(), 2)];
+    let page = explore_page(&Exploration {
+        standing: ExploreStanding::NormalFails { wrong, runs: 3 },
+        findings: Vec::new(),
+        tried: Vec::new(),
+        ..exploration(1)
+    });
+    assert!(
+        page.contains("it must be mended first")
+            && page.contains("the workload exited with status 1, in 2 of 3")
+    );
+}
+
+#[test]
+fn hostile_and_large_explorations_are_small_harmless_pages() {
+    let mut it = exploration(5_000);
+    it.campaign = HOSTILE.into();
+    it.workload = HOSTILE.into();
+    it.policy = HOSTILE.into();
+    for finding in it.findings.iter_mut().chain(&mut it.known).chain(&mut it.expected) {
+        finding.injected.site.class = HOSTILE.into();
+        finding.injected.at.thread = HOSTILE.into();
+        finding.replay = HOSTILE.into();
+        finding.matters = Some(HOSTILE.into());
+        finding.processes.iter_mut().for_each(|it| it.end = Some(HOSTILE.into()));
+    }
+    it.tasks[0].name = HOSTILE.into();
+    it.tasks[0].states[2].begins = Some(HOSTILE.into());
+    let page = explore_page(&it);
+    // One script is ours, one is data.
+    assert_eq!((tags(&page, "script"), tags(&page, "img"), page.matches("</style>").count()), (2, 0, 1));
+    assert!(page.len() < 5_000_000, "{} bytes", page.len());
+    assert!(tags(&page, "tr") < 400, "{}", tags(&page, "tr"));
 }

@@ -5,24 +5,58 @@ mod support;
 use std::path::Path;
 
 use hypocenter_plan::Fault;
-use hypocenter_report::{Report, Standing, Summary};
+use hypocenter_report::{Exploration, ExploreReport, Report, Standing, Summary};
 use serde_json::{Value, json};
-use support::{HOSTILE, nothing_found, summary};
+use support::{HOSTILE, exploration, nothing_found, summary};
 
 /// Compares with the published file; `UPDATE_SCHEMAS=1` writes it anew.
-#[test]
-fn the_published_schema_is_that_of_the_type() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas/summary.json");
-    let text = serde_json::to_string_pretty(&schemars::schema_for!(Summary)).unwrap() + "\n";
+#[track_caller]
+fn check(name: &str, version: &str, schema: &schemars::Schema) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas").join(name);
+    let text = serde_json::to_string_pretty(schema).unwrap() + "\n";
     if std::env::var_os("UPDATE_SCHEMAS").is_some() {
         std::fs::write(&path, &text).unwrap();
     }
     let published = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         published == text,
-        "docs/schemas/summary.json is not the schema of the type any more. If the change keeps old documents readable, run \
-         UPDATE_SCHEMAS=1 cargo test -p hypocenter-report; if not, raise SUMMARY_VERSION too"
+        "docs/schemas/{name} is not the schema of the type any more. If the change keeps old documents readable, run \
+         UPDATE_SCHEMAS=1 cargo test -p hypocenter-report; if not, raise {version} too"
     );
+}
+
+#[test]
+fn the_published_schemas_are_those_of_the_types() {
+    check("summary.json", "SUMMARY_VERSION", &schemars::schema_for!(Summary));
+    check("exploration.json", "EXPLORATION_VERSION", &schemars::schema_for!(Exploration));
+}
+
+#[test]
+fn an_exploration_survives_the_way_out_and_back() {
+    let it = exploration(30);
+    let text = serde_json::to_string(&it).unwrap();
+    assert_eq!(serde_json::from_str::<Exploration>(&text).unwrap(), it);
+}
+
+#[test]
+fn findings_of_explore_are_results_and_failed_cases() {
+    let it = exploration(30);
+    let document: Value = serde_json::from_str(&ExploreReport(&it).sarif()).expect("SARIF is JSON");
+    let results = document["runs"][0]["results"].as_array().unwrap();
+    let said: Vec<(&Value, &Value)> = results.iter().map(|it| (&it["ruleId"], &it["level"])).collect();
+    let client = json!("explore/client");
+    assert_eq!(said, [(&client, &json!("error")), (&client, &json!("warning"))]);
+    let rules = document["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
+    assert_eq!(rules[results[0]["ruleIndex"].as_u64().unwrap() as usize]["id"], client);
+    assert_ne!(results[0]["partialFingerprints"], results[1]["partialFingerprints"]);
+    assert_eq!(results[0]["properties"]["replay"], "hypocenter replay explore-0001/106");
+    let xml = ExploreReport(&it).junit();
+    let read = roxmltree::Document::parse(&xml).expect("JUnit's results are XML");
+    let suite = read.root_element();
+    assert_eq!((suite.attribute("tests"), suite.attribute("failures")), (Some("3"), Some("2")));
+    let failures: Vec<_> = read.descendants().filter(|it| it.has_tag_name("failure")).collect();
+    assert!(failures[0].text().unwrap().contains("replay: hypocenter replay explore-0001/106"), "{xml}");
+    assert_eq!(failures[0].attribute("type"), Some("suspicious"));
 }
 
 #[test]

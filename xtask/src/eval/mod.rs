@@ -6,6 +6,7 @@ mod cases;
 mod cluster;
 mod corpus;
 mod cost;
+mod demo;
 mod emission;
 mod exact;
 mod explore;
@@ -13,6 +14,7 @@ mod force;
 mod jacoco;
 mod lab;
 mod logs;
+mod newcomer;
 mod play;
 mod reproduce;
 mod results;
@@ -58,6 +60,7 @@ enum Eval {
     Exact(exact::ExactArgs),
     Explore(explore::ExploreArgs),
     Lab(lab::LabArgs),
+    Newcomer(newcomer::NewcomerArgs),
     Logs(logs::LogsArgs),
     Play(play::PlayArgs),
     Scan(scan::ScanArgs),
@@ -65,6 +68,7 @@ enum Eval {
     Bugs(bugs::BugsArgs),
     Cases(cases::CasesArgs),
     Cost(cost::CostArgs),
+    Demo(demo::DemoArgs),
     Emission(emission::EmissionArgs),
     #[command(name = "zookeeper-2247")]
     ZooKeeper2247(reproduce::ReproduceArgs),
@@ -84,6 +88,7 @@ impl Eval {
             Eval::Exact(args) => exact::run(args),
             Eval::Explore(args) => explore::run(args),
             Eval::Lab(args) => lab::run(args),
+            Eval::Newcomer(args) => newcomer::run(args),
             Eval::Logs(args) => logs::run(args),
             Eval::Play(args) => play::run(args),
             Eval::Scan(args) => scan::run(args),
@@ -91,6 +96,7 @@ impl Eval {
             Eval::Bugs(args) => bugs::run(args),
             Eval::Cases(args) => cases::run(args),
             Eval::Cost(args) => cost::run(args),
+            Eval::Demo(args) => demo::run(args),
             Eval::Emission(args) => emission::run(args),
             Eval::ZooKeeper2247(args) => reproduce::run("zookeeper-2247", args),
             Eval::ZooKeeper4203(args) => reproduce::run("zookeeper-4203", args),

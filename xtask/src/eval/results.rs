@@ -19,7 +19,7 @@ const HEAD: &str = "# Results\n\n\
 const MARK: &str = "\n## ";
 
 /// An evaluation, by the name of its section, with its arguments.
-const ALL: [(&str, &[&str]); 20] = [
+const ALL: [(&str, &[&str]); 22] = [
     ("reproduce: published failures", &["cases"]),
     ("reproduce: strategies", &["play", "wal"]),
     ("reproduce: an exception at one moment of many", &["bugs", "wal", "--seeds", "10"]),
@@ -34,6 +34,8 @@ const ALL: [(&str, &[&str]); 20] = [
     ("targets", &["targets"]),
     ("lab", &["lab"]),
     ("cost", &["cost"]),
+    ("newcomer: the guide, on a project of one's own", &["newcomer"]),
+    ("demo, and what it leaves for other tools", &["demo"]),
     ("cluster", &["cluster"]),
     ("force", &["force"]),
     ("jacoco", &["jacoco"]),

@@ -14,7 +14,7 @@ use hypocenter_lab::{LabError, evidence_of};
 
 use crate::failure::{Failure, Result};
 use crate::jdk::{Jdk, JdkArgs};
-use crate::process::{self, Job, fresh_directory, step};
+use crate::process::{self, Job, copy, fresh_directory, step};
 use crate::table;
 use crate::tool::{Done, Invocation, Tool, ToolArgs, words};
 use crate::{Verdict, eval, javac, root};
@@ -340,17 +340,6 @@ fn without_times(line: &str) -> String {
         }
         None => line.to_owned(),
     }
-}
-
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    if !from.is_dir() {
-        return fs::copy(from, to).map(drop).map_err(Failure::file(from));
-    }
-    fs::create_dir_all(to).map_err(Failure::file(to))?;
-    for entry in fs::read_dir(from).map_err(Failure::file(from))?.flatten() {
-        copy(&entry.path(), &to.join(entry.file_name()))?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod live;
 mod result;
+mod summary;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,7 +13,7 @@ use hypocenter_lab::Stopped;
 use hypocenter_plan::{
     Arm, Candidate, ExitCode, Guard, Plan, Record, Repeat, SiteKind, TaskMethod, Watch, WatchLevel,
 };
-use hypocenter_program::{Program, Scope, StateOptions, task_methods};
+use hypocenter_program::{Program, Scope, State, StateKind, StateOptions, task_methods};
 
 use crate::args::{ExploreArgs, ExploreFaults, KeyChoice};
 use crate::commands::scan::prefixes;
@@ -23,6 +24,7 @@ use crate::local::Ready;
 use crate::request::{Chosen, ExploreRequest, Request, existing};
 use crate::screen::{self, Quiet};
 use crate::target::Target;
+use summary::{Ended, StatePlace};
 
 /// The verb, for campaigns.
 const VERB: &str = "explore";
@@ -47,7 +49,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
     let Some(what) = request.explore.clone() else { unreachable!("both ways have it") };
     let target = Target::open(&request.target)?;
     screen::line("target", &target.packages.join(", "));
-    let (catalogue, tasks) = scan(&request, &what, &target);
+    let Scanned { catalogue, tasks, places } = scan(&request, &what, &target);
     if catalogue.sites().is_empty() {
         return Err(Failure::usage(format!(
             "nothing can go wrong: no class of {} has a call for --faults {}",
@@ -57,17 +59,28 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
         .hint("check --packages, or give other --faults"));
     }
     // The plan of the campaign has every fault, so that all its trials share one map.
-    let plan = Plan { candidates: every_fault(&catalogue), ..plan_of(&request, tasks) };
+    let plan = Plan { candidates: every_fault(&catalogue), ..plan_of(&request, tasks.clone()) };
     let ready = match resumed {
         Some(directory) => Ready::resume(directory, lab)?,
         None => Ready::begin(Request { plan, ..request }, &target, lab)?,
     };
     let settings = settings(&ready.request, &what, &target)?;
-    let mut engine = live::Narrated::new(Explore::new(Arc::new(catalogue), settings));
+    let catalogue = Arc::new(catalogue);
+    let mut engine = live::Narrated::new(Explore::new(catalogue.clone(), settings));
     let interrupt = Interrupt::watch();
     let progress = engine.progress();
     let (stopped, _) = ready.drive(&mut engine, lab, &Quiet(&interrupt), &interrupt, &progress)?;
-    let code = result::finish(&engine.verdict(), &ready.directory, begun.elapsed(), lab.json)?;
+    let ended = Ended {
+        verdict: &engine.verdict(),
+        request: &ready.request,
+        what: &what,
+        catalogue: &catalogue,
+        tasks: &tasks,
+        places: &places,
+        directory: &ready.directory,
+        took: begun.elapsed(),
+    };
+    let code = result::finish(&ended, lab.json)?;
     if stopped == Stopped::Interrupted {
         let name = ready.directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut failure = Failure::usage("you ended the campaign; what it has recorded is kept")
@@ -107,7 +120,15 @@ fn asked(args: &ExploreArgs) -> Result<Request, Failure> {
     Ok(Request { explore: Some(explore), ..request })
 }
 
-fn scan(request: &Request, what: &ExploreRequest, target: &Target) -> (Catalogue, Vec<TaskMethod>) {
+/// What there is to go wrong, and the tasks.
+struct Scanned {
+    catalogue: Catalogue,
+    tasks: Vec<TaskMethod>,
+    /// For each task where its states begin.
+    places: Vec<Vec<StatePlace>>,
+}
+
+fn scan(request: &Request, what: &ExploreRequest, target: &Target) -> Scanned {
     let begun = Instant::now();
     let working = screen::Working::new("scan");
     let scope = Scope::of(&prefixes(&request.target.packages, &target.with_jdk));
@@ -135,7 +156,32 @@ fn scan(request: &Request, what: &ExploreRequest, target: &Target) -> (Catalogue
             begun.elapsed().as_secs_f64()
         ),
     );
-    (catalogue, tasks)
+    let places = tasks.iter().map(|it| state_places(&program, it)).collect();
+    Scanned { catalogue, tasks, places }
+}
+
+/// Where the states of a task begin. They are numbered in the order of its code.
+fn state_places(program: &Program, task: &TaskMethod) -> Vec<StatePlace> {
+    let world = &program.world;
+    let is_here = |it: &&State| {
+        world.method_name(it.method) == task.method.as_bytes()
+            && world.method_descriptor(it.method) == task.descriptor.as_bytes()
+            && world.show_type(world.method(it.method).owner) == task.class
+    };
+    let mut states: Vec<&State> = program.states.states().iter().filter(is_here).collect();
+    states.sort_by_key(|it| it.instruction);
+    states.dedup_by_key(|it| it.instruction);
+    // Of a lambda, and of code that could not be followed, nothing is known.
+    if states.len() != task.states.len() {
+        return Vec::new();
+    }
+    let begins = |it: StateKind| match it {
+        StateKind::Start => "start",
+        StateKind::Branch => "branch",
+        StateKind::Handler => "caught exception",
+        StateKind::Helper => "helper method",
+    };
+    states.iter().map(|it| ((it.line > 0).then_some(it.line.into()), Some(begins(it.kind)))).collect()
 }
 
 fn every_fault(catalogue: &Catalogue) -> Vec<Candidate> {

@@ -56,9 +56,14 @@ pub fn carry_out(ready: &Ready, lab: &LabArgs, top: Option<usize>) -> Result<Exi
         return many(ready, lab, &ran);
     }
     screen::gap();
-    let passing = Passing::new(lab.json, request.workload.command.is_some(), &interrupt);
-    let ran = ready.run(lab, &passing, &interrupt)?;
-    screen::gap();
+    let ran = if lab.quiet {
+        ready.run(lab, &Quiet(&interrupt), &interrupt)?
+    } else {
+        let passing = Passing::new(lab.json, request.workload.command.is_some(), &interrupt);
+        let ran = ready.run(lab, &passing, &interrupt)?;
+        screen::gap();
+        ran
+    };
     let directory = trial_directory(&ready.directory, JobId(0));
     let outcome = match ran.ended_early {
         Some(outcome) => outcome,

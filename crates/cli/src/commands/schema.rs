@@ -1,9 +1,10 @@
 //! `hypocenter schema`: the published shape of the JSON documents.
 
 use hypocenter_plan::{ExitCode, Outcome, Plan, ThreadDump};
-use hypocenter_report::Summary;
+use hypocenter_report::{Exploration, Summary};
 
 use crate::args::{Document, SchemaArgs};
+use crate::config::Config;
 use crate::failure::Failure;
 use crate::screen;
 
@@ -13,6 +14,8 @@ pub fn run(args: &SchemaArgs) -> Result<ExitCode, Failure> {
         Document::Outcome => schemars::schema_for!(Outcome),
         Document::Dump => schemars::schema_for!(ThreadDump),
         Document::Summary => schemars::schema_for!(Summary),
+        Document::Exploration => schemars::schema_for!(Exploration),
+        Document::Config => schemars::schema_for!(Config),
     };
     screen::json(&schema)?;
     Ok(ExitCode::Done)

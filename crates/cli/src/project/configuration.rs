@@ -43,7 +43,7 @@ fn target(out: &mut String, project: &Project) {
         packages => format!("packages = [{}]\n", list(packages)),
     };
     *out += "# Types whose implementations are tasks, beside threads, Runnable, Callable and TimerTask.\n";
-    *out += "# task_types = [\"org.acme.Job\"]\n";
+    *out += "#task_types = [\"org.acme.Job\"]\n";
     out.push('\n');
 }
 

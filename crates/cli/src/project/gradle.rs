@@ -37,12 +37,13 @@ pub fn look(directory: &Path) -> Project {
             [format!("{path}cleanTest"), format!("{path}test"), "--tests".to_owned(), it.test.name.clone()];
         alone().chain(tasks).collect()
     });
-    let first: Vec<String> = gradle.iter().cloned().chain(words(["test"])).collect();
+    let first: Vec<String> = gradle.iter().cloned().chain(words(["--no-daemon", "test"])).collect();
     project.first = Some(line(&first));
     project.why = vec![
-        "No daemon: it would outlive the trial, and one that runs already is outside of it. Offline: a trial has a loopback".into(),
-        format!("of its own and no other network, so run `{}` once before. cleanTest, and no build cache, because Gradle", first.join(" ")),
-        "does not run tests again whose inputs are the same.".into(),
+        "No daemon: it would outlive the trial, and one that runs already is outside of it; end it by `gradle --stop`, or".into(),
+        "trials wait for its locks. Offline: a trial has a loopback of its own and no other network, so run".into(),
+        format!("`{}` once before. cleanTest, and no build cache, because Gradle does not run tests", first.join(" ")),
+        "again whose inputs are the same.".into(),
     ];
     project
 }

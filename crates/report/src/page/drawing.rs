@@ -50,6 +50,21 @@ pub fn cut(text: &str, chars_max: usize) -> String {
     text.chars().take(chars_max.saturating_sub(1)).chain(['\u{2026}']).collect()
 }
 
+/// A bar of parts, each with its share of the whole and how it looks.
+pub fn bar(parts: &[(f64, &str)]) -> String {
+    let mut text = String::from(
+        "<svg class=\"bar\" viewBox=\"0 0 120 10\" width=\"120\" height=\"10\" aria-hidden=\"true\"><rect width=\"120\" height=\"10\" rx=\"3\" class=\"rest\"/>",
+    );
+    let mut at = 0.0;
+    for (share, class) in parts {
+        let width = 120.0 * share.clamp(0.0, 1.0);
+        text +=
+            &format!("<rect x=\"{at:.1}\" width=\"{width:.1}\" height=\"10\" rx=\"3\" class=\"{class}\"/>");
+        at += width;
+    }
+    text + "</svg>"
+}
+
 /// Steps for an axis: about as many as asked for, at round numbers.
 pub fn ticks(from: f64, to: f64, about: usize) -> Vec<f64> {
     let span = to - from;

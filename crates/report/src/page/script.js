@@ -84,7 +84,8 @@
   const PAGE = 100;
   const search = document.getElementById('search');
   if (!search) return;
-  const body = document.querySelector('#tried-table tbody');
+  const table = document.getElementById('tried-table');
+  const body = table.tBodies[0];
   const shown = document.getElementById('shown');
   const more = document.getElementById('more');
   let tried, limit = 40;
@@ -109,8 +110,8 @@
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const fitting = tried.filter((it) => words.every((word) => it[1].includes(word)));
     body.replaceChildren(...fitting.slice(0, limit).map((it) => cells(it[0])));
-    const of = fitting.length === 1 ? ' round' : ' rounds';
-    const all = fitting.length.toLocaleString('en') + of;
+    const of = fitting.length === 1 ? table.dataset.one : table.dataset.many;
+    const all = fitting.length.toLocaleString('en') + ' ' + of;
     shown.textContent = fitting.length > limit ? limit + ' of ' + all : all;
     if (more) more.hidden = fitting.length <= limit;
   };

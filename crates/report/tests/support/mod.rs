@@ -2,11 +2,12 @@
 
 #![allow(dead_code)] // each test binary uses its part
 
-use hypocenter_plan::{Fault, Frame, Guard, Injection, Plan, Site, SiteKind};
+use hypocenter_plan::{Fault, Frame, Guard, Injection, Plan, Role, Site, SiteKind};
 use hypocenter_report::{
-    Beside, Cause, FaultSummary, Found, Injected, Interest, Lane, Lanes, Lead, Line, Mark, Missing, NamedBy,
-    Place, RUNS_VERSION, Rate, Report, Round, Row, Run, RunOf, Runs, SUMMARY_VERSION, Sign, Standing, Story,
-    Summary,
+    Beside, Cause, EXPLORATION_VERSION, Exploration, ExploreReport, ExploreStanding, FaultSummary, Finding,
+    Found, Injected, Interest, Lane, Lanes, Lead, Line, Mark, Missing, NamedBy, Place, RUNS_VERSION, Rate,
+    Report, Round, Row, Run, RunOf, Runs, SUMMARY_VERSION, Saw, Severity, Sign, SiteCounts, Standing, Story,
+    Summary, Symptom, SymptomKind, Task, TaskState, Tried, Way,
 };
 
 /// What logs may say.
@@ -237,4 +238,133 @@ pub fn runs(entries: u32) -> Runs {
 
 pub fn page(summary: &Summary, runs: Option<&Runs>) -> String {
     Report { summary, runs }.page()
+}
+
+fn symptom(severity: Severity, why: &str) -> Symptom {
+    Symptom { kind: SymptomKind::Client, severity, why: why.into() }
+}
+
+/// The fault of a trial, in a state of a task.
+fn struck(number: u64) -> Injected {
+    let mut it = injected(number);
+    it.at.state = Some(format!("org.acme.Acceptor.run#{}", number % 4));
+    it
+}
+
+fn finding(number: u64, severity: Severity) -> Finding {
+    let injected = struck(number);
+    let saw = |name: &str, role: Role, progress: Option<u64>, end: Option<&str>, is_well: bool| Saw {
+        name: name.into(),
+        role,
+        node: (role == Role::Client).then(|| "q3".into()),
+        phase: (role == Role::Client).then_some(1),
+        progress,
+        steps: (role == Role::Client).then_some(20),
+        end: end.map(str::to_owned),
+        alive: (role == Role::Node).then_some(true),
+        is_well,
+    };
+    Finding {
+        class: injected.site.class.clone(),
+        method: injected.site.method.clone(),
+        line: injected.site.line,
+        callee: injected.site.callee.clone(),
+        fault: "throw java.io.IOException".into(),
+        kind: SymptomKind::Client,
+        severity,
+        why: format!("clients fail whose nodes say that they are well: {HOSTILE}"),
+        symptoms: vec![symptom(severity, HOSTILE), symptom(Severity::Minor, "the thread Acceptor is gone")],
+        stack: vec!["org.acme.Acceptor.run".into()],
+        node: "q3".into(),
+        state: injected.at.state.clone(),
+        first_trial: number,
+        trials: 2,
+        rate: Rate { hits: 3, runs: 3 },
+        known: None,
+        same_site: Rate { hits: 1, runs: 2 },
+        same_state: Rate { hits: 2, runs: 2 },
+        matters: Some("the state matters".into()),
+        replay: format!("hypocenter replay explore-0001/{}", number + 100),
+        injected,
+        trial: number + 100,
+        processes: vec![
+            saw("q3", Role::Node, None, None, true),
+            saw("c<b>3", Role::Client, Some(4), Some("exited with status 1"), false),
+            saw("c1", Role::Client, Some(20), Some("exited with status 0"), true),
+        ],
+        ways: vec![
+            Way { from: None, to: Some(0), times: 1 },
+            Way { from: Some(0), to: Some(3), times: 1 },
+            Way { from: Some(3), to: None, times: 1 },
+        ],
+    }
+}
+
+/// A campaign of `explore` of so many trials, of which every hundredth is suspicious.
+pub fn exploration(trials: u64) -> Exploration {
+    let tried = |number: u64| Tried {
+        number,
+        trial: number + 2,
+        focus: Some("org.acme.Acceptor.run#1".into()),
+        injected: (!number.is_multiple_of(9)).then(|| struck(number)),
+        symptoms: match number % 100 {
+            10 => vec![symptom(Severity::Critical, HOSTILE)],
+            20 => vec![symptom(Severity::Minor, "a little")],
+            _ => Vec::new(),
+        },
+        new_states: u64::from(number < 30),
+        requests: 1_000,
+    };
+    let state = |number: u32| TaskState {
+        name: format!("org.acme.Acceptor.run#{number}"),
+        line: Some(20 + 7 * number),
+        begins: Some(if number == 0 { "start" } else { "<i>branch" }.into()),
+        is_reached: number < 3,
+        injected: u64::from(number),
+    };
+    Exploration {
+        version: EXPLORATION_VERSION,
+        tool: "0.1.0".into(),
+        verb: "explore".into(),
+        campaign: "explore-0001".into(),
+        workload: "quorum".into(),
+        policy: "bsrr".into(),
+        seed: 3,
+        trials,
+        injected: trials - trials / 9,
+        states: 40,
+        keys: 77,
+        resets: 1,
+        normal_runs: 3,
+        refused: 0,
+        standing: ExploreStanding::Done,
+        findings: vec![finding(6, Severity::Critical), finding(9, Severity::Major)],
+        known: vec![Finding { known: Some(HOSTILE.into()), ..finding(11, Severity::Major) }],
+        expected: vec![finding(12, Severity::Expected)],
+        seconds: 103.0,
+        sites: SiteCounts { total: 162, reached: Some(90), injected: 30 },
+        tasks: vec![Task {
+            name: "org.acme.Acceptor.run".into(),
+            states: (0..6).map(state).collect(),
+            ways: vec![
+                Way { from: None, to: Some(0), times: 3 },
+                Way { from: Some(0), to: Some(1), times: 12 },
+                Way { from: Some(1), to: Some(1), times: 2 },
+                Way { from: Some(1), to: Some(0), times: 12 },
+                Way { from: Some(0), to: Some(2), times: 1 },
+            ],
+        }],
+        tried: (1..=trials).map(tried).collect(),
+    }
+}
+
+/// The same when nothing was found.
+pub fn nothing_suspicious(trials: u64) -> Exploration {
+    let mut it = exploration(trials);
+    it.findings.clear();
+    it
+}
+
+pub fn explore_page(it: &Exploration) -> String {
+    ExploreReport(it).page()
 }

@@ -8,6 +8,7 @@ use hypocenter_report::Runs;
 use hypocenter_reproduce::Round;
 use serde::{Deserialize, Serialize};
 
+use crate::commands::report::{SUMMARY, keep};
 use crate::failure::Failure;
 
 /// What others want to know of the document.
@@ -39,7 +40,7 @@ impl Summary {
 }
 
 fn path(campaign: &Path) -> PathBuf {
-    campaign.join("summary.json")
+    campaign.join(SUMMARY)
 }
 
 /// Keeps the document and the rounds.
@@ -56,10 +57,4 @@ pub fn write_runs(campaign: &Path, runs: &Runs) -> Result<(), Failure> {
         &campaign.join("runs.json"),
         &(serde_json::to_string(runs).expect("the document is always JSON") + "\n"),
     )
-}
-
-fn keep(path: &Path, text: &str) -> Result<(), Failure> {
-    let part = path.with_extension("part");
-    let kept = fs::write(&part, text).and_then(|()| fs::rename(&part, path));
-    kept.map_err(|error| Failure::usage(format!("{}: {error}", path.display())).hint("free some space"))
 }

@@ -1,0 +1,153 @@
+//! The suspicious findings, each with its story: the fault, what was wrong, what every client saw, and where the task was.
+
+use std::fmt::Write;
+
+use hypocenter_plan::Role;
+
+use super::{MESSAGE_CHARS, Section, command, left_out, machine, name, sentence, stack};
+use crate::exploration::{Exploration, Finding, Saw};
+use crate::summary::Rate;
+use crate::text::{count, escaped, thousands};
+use crate::words::{self, Sentence, state};
+
+/// Findings that are told, and processes of each.
+const FINDINGS_SHOWN: usize = 50;
+const PROCESSES_SHOWN: usize = 60;
+
+pub fn section(it: &Exploration) -> Option<Section> {
+    if it.findings.is_empty() {
+        return None;
+    }
+    let mut body = String::new();
+    for (number, finding) in it.findings.iter().take(FINDINGS_SHOWN).enumerate() {
+        body += &one(finding, number + 1, it);
+    }
+    body.push_str(&left_out(it.findings.len(), FINDINGS_SHOWN, "summary.json has all."));
+    let lead = "Each is one fault, in one trial each time, that left a part of the service broken; the worst first. What is told is of \
+                the trial that its command shows again.";
+    Some(Section { id: "findings", title: "Findings".to_owned(), lead: lead.to_owned(), body })
+}
+
+fn one(it: &Finding, number: usize, of: &Exploration) -> String {
+    let severity = it.severity.name();
+    let mut text = format!(
+        "<article class=\"finding {severity}\" id=\"finding-{number}\">\n<p class=\"over\"><span class=\"chip {severity}\">{severity}</span> {}</p>\n<h3>{}</h3>\n",
+        seen(it),
+        sentence(&told(it))
+    );
+    text += "<ul class=\"symptoms\">";
+    for symptom in it.symptoms.iter().take(20) {
+        let _ = write!(
+            text,
+            "<li class=\"{}\">{}</li>",
+            symptom.severity.name(),
+            escaped(&symptom.why, MESSAGE_CHARS)
+        );
+    }
+    let _ = write!(text, "</ul>\n{}\n", command(&it.replay));
+    text += &processes(&it.processes);
+    if let Some(task) = it.state.as_deref().and_then(|state| machine::task_of(&of.tasks, state)) {
+        let _ = write!(
+            text,
+            "<h4>Where the task was: <code>{}</code></h4>\n{}",
+            name(&words::state(&task.name)),
+            machine::drawing(task, &it.ways, it.state.as_deref().unwrap_or_default())
+        );
+    }
+    let _ = write!(
+        text,
+        "<details class=\"why\"><summary>Compared with what is near it, and the stack</summary>{}{}</details>\n</article>\n",
+        compared(it),
+        stack(&it.injected)
+    );
+    text
+}
+
+/// The fault, and the state in which it happened.
+fn told(it: &Finding) -> Sentence {
+    let said = Sentence::default().and(words::one(&it.injected));
+    match &it.state {
+        Some(at) => said.words(", in the state ").name(state(at)).words("."),
+        None => said.words("."),
+    }
+}
+
+fn seen(it: &Finding) -> String {
+    let rate = match it.rate.runs {
+        0 => "not replayed".to_owned(),
+        runs => format!("{} of {}", it.rate.hits, count(runs, "replay", "replays")),
+    };
+    format!(
+        "shown by {}, first by number {}, and by {rate}",
+        count(it.trials, "trial", "trials"),
+        thousands(it.first_trial)
+    )
+}
+
+fn compared(it: &Finding) -> String {
+    let of = |rate: Rate| format!("{} of {}", rate.hits, thousands(rate.runs));
+    match &it.matters {
+        None => "<p>Nothing near it was tried.</p>".to_owned(),
+        Some(matters) => format!(
+            "<p>{}: the same call at other moments showed the same in {}, other calls in the same state in {}.</p>",
+            escaped(&capital(matters), MESSAGE_CHARS),
+            of(it.same_site),
+            of(it.same_state)
+        ),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |it| it.to_uppercase().chain(chars).collect())
+}
+
+/// What became of nodes and clients.
+fn processes(all: &[Saw]) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from(
+        "<h4>What every client saw</h4>\n<div class=\"scroll\"><table class=\"saw\"><thead><tr><th></th><th>talks to</th><th>steps</th><th>how it ended</th></tr></thead><tbody>",
+    );
+    let (nodes, clients): (Vec<&Saw>, Vec<&Saw>) = all.iter().partition(|it| it.role != Role::Client);
+    for it in clients.iter().chain(&nodes).take(PROCESSES_SHOWN) {
+        let class = if it.is_well { "" } else { " class=\"hit\"" };
+        let phase = it
+            .phase
+            .filter(|it| *it > 1)
+            .map_or_else(String::new, |it| format!(" <span class=\"dim\">phase {it}</span>"));
+        let _ = write!(
+            text,
+            "<tr{class}><td><b>{}</b>{phase}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            name(&it.name),
+            it.node.as_deref().map_or_else(String::new, name),
+            steps(it),
+            ended(it)
+        );
+    }
+    text += "</tbody></table></div>\n";
+    text + &left_out(all.len(), PROCESSES_SHOWN, "outcome.json of the trial has all.")
+}
+
+fn steps(it: &Saw) -> String {
+    let Some(steps) = it.steps.filter(|it| *it > 0) else { return String::new() };
+    let made = it.progress.unwrap_or(0);
+    let share = made.min(steps) as f64 / steps as f64;
+    format!(
+        "{} {} of {}",
+        super::drawing::bar(&[(share, if share < 1.0 { "bad" } else { "good" })]),
+        thousands(made),
+        thousands(steps)
+    )
+}
+
+fn ended(it: &Saw) -> String {
+    let end = it.end.as_deref().unwrap_or("there to the end");
+    let says = match it.alive {
+        Some(true) => ", and says that it is well",
+        Some(false) => ", and says that it is not well",
+        None => "",
+    };
+    escaped(&format!("{end}{says}"), MESSAGE_CHARS)
+}

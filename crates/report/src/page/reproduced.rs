@@ -1,0 +1,160 @@
+//! The page of a campaign of `reproduce`.
+
+use std::fmt::Write;
+
+use super::{Frame, MESSAGE_CHARS, Section, broken, command, left_out, name, stack, whole};
+use super::{cause, lanes, logs, ranks, tried};
+use crate::Report;
+use crate::summary::{Missing, Summary};
+use crate::text::{count, escaped, thousands};
+use crate::words;
+
+/// Things of the failure log that are listed.
+const MISSING_SHOWN: usize = 200;
+/// Further faults that bring the failure and are listed.
+const FOUND_SHOWN: usize = 100;
+
+pub fn page(report: &Report<'_>) -> String {
+    let summary = report.summary;
+    let sections = [
+        cause::section(report),
+        lanes::section(report),
+        logs::section(report),
+        others(summary),
+        ranks::section(summary),
+        tried::section(summary),
+        missing(summary),
+        Some(figures(report)),
+    ];
+    let chip = if summary.reproduced { ("yes", "reproduced") } else { ("no", "not reproduced") };
+    let frame = Frame {
+        campaign: &summary.campaign,
+        workload: &summary.workload,
+        tool: &summary.tool,
+        is_found: summary.reproduced,
+        chip: (chip.0, chip.1.to_owned()),
+        verdict: words::verdict(summary),
+        proof: words::proof(summary),
+        rest: rest(summary),
+    };
+    frame.page(sections.into_iter().flatten())
+}
+
+/// The command that shows it again, and what the oracle saw.
+fn rest(summary: &Summary) -> String {
+    let mut text = summary.replay.as_deref().map_or_else(String::new, |it| command(it) + "\n");
+    if let Some(found) = summary.found.first() {
+        let _ = writeln!(
+            text,
+            "<details class=\"why\"><summary>What the oracle saw</summary><p class=\"mono\">{}</p>{}</details>",
+            escaped(&found.why, MESSAGE_CHARS),
+            found.faults.iter().map(stack).collect::<String>()
+        );
+    }
+    text
+}
+
+/// What else brings the failure.
+fn others(summary: &Summary) -> Option<Section> {
+    let rest = summary.found.get(1..).filter(|it| !it.is_empty())?;
+    let mut body = String::from(
+        "<div class=\"scroll\"><table><thead><tr><th>round</th><th>fault</th><th>replays</th><th>command</th></tr></thead><tbody>",
+    );
+    for found in rest.iter().take(FOUND_SHOWN) {
+        let what: Vec<String> = found.faults.iter().map(whole).collect();
+        let replay =
+            format!("hypocenter replay {}/{}", summary.campaign, found.replayed.unwrap_or(found.trial));
+        let _ = write!(
+            body,
+            "<tr><td class=\"n\">{}</td><td>{}</td><td>{} of {}</td><td>{}</td></tr>",
+            found.round,
+            what.join("<br>"),
+            found.hits,
+            found.runs,
+            command(&replay)
+        );
+    }
+    body.push_str("</tbody></table></div>");
+    body.push_str(&left_out(rest.len(), FOUND_SHOWN, "summary.json has all."));
+    let lead = count(rest.len() as u64, "other fault brings", "other faults bring") + " the failure too.";
+    Some(Section { id: "others", title: "What else brings it".to_owned(), lead, body })
+}
+
+/// What the failure log has and normal runs do not.
+fn missing(summary: &Summary) -> Option<Section> {
+    if summary.missing.is_empty() {
+        return None;
+    }
+    let mut body = String::from(
+        "<details><summary>The list</summary><div class=\"scroll\"><table><thead><tr><th>line</th><th>message</th><th>times</th>\
+         <th>sites that lead to it</th><th>rounds that showed it</th></tr></thead><tbody>",
+    );
+    for it in summary.missing.iter().take(MISSING_SHOWN) {
+        let Missing { node, line, message, times, sites, shown, .. } = it;
+        let node = if summary.logs.len() > 1 { format!("{} ", name(node)) } else { String::new() };
+        let _ = write!(
+            body,
+            "<tr><td class=\"n\">{node}{}</td><td class=\"mono\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
+            thousands(u64::from(*line)),
+            escaped(message, MESSAGE_CHARS),
+            thousands(u64::from(*times)),
+            thousands(*sites),
+            thousands(*shown)
+        );
+    }
+    body.push_str("</tbody></table></div>");
+    body.push_str(&left_out(summary.missing.len(), MISSING_SHOWN, "summary.json has all."));
+    body.push_str("</details>");
+    let all = summary.missing.len();
+    let never = summary.missing.iter().filter(|it| it.shown == 0).count();
+    let never = match never {
+        0 => "Every one of them came in some round.".to_owned(),
+        it => format!("{} came in no round.", thousands(it as u64)),
+    };
+    let lead = format!(
+        "{} in the failure log that normal runs do not show. {never}",
+        count(all as u64, "thing is", "things are")
+    );
+    Some(Section { id: "missing", title: "What was looked for".to_owned(), lead, body })
+}
+
+/// What was counted and measured, and what is where.
+fn figures(report: &Report<'_>) -> Section {
+    let summary = report.summary;
+    let mut rows: Vec<(&str, String)> = vec![
+        ("sites in the program", thousands(summary.sites_total)),
+        ("sites that lead to the failure log", thousands(summary.sites)),
+        ("moments at which the workload reaches them", thousands(summary.instances)),
+        (
+            "rounds",
+            format!("{} of at most {}", thousands(summary.tried.len() as u64), thousands(summary.budget)),
+        ),
+        ("runs without a fault", thousands(summary.normal_runs)),
+        ("strategy, seed", format!("{}, {}", name(&summary.strategy), summary.seed)),
+        ("time in all", words::seconds((summary.seconds * 1e3) as u64)),
+    ];
+    let measured = [
+        ("the workload ran, median", summary.workload_s.map(|it| words::seconds((it * 1e3) as u64))),
+        ("between two rounds, median", summary.between_rounds_ms.map(|it| format!("{it:.0} ms"))),
+        ("decisions of a run, median", summary.requests.map(thousands)),
+        ("a decision took, median", summary.decision_ns.map(|it| format!("{it:.0} ns"))),
+    ];
+    rows.extend(measured.into_iter().filter_map(|(what, it)| Some((what, it?))));
+    let mut body = super::figures(&rows);
+    body.push_str("<details><summary>Files</summary><ul class=\"files\">");
+    for (node, path) in summary.logs.iter().take(100) {
+        let _ = write!(
+            body,
+            "<li>failure log of {}: <code>{}</code></li>",
+            name(node),
+            broken(&escaped(path, MESSAGE_CHARS))
+        );
+    }
+    body.push_str(
+        "<li><code>summary.json</code>: all of this for other tools (<code>hypocenter schema summary</code>)</li>\
+         <li><code>rounds.jsonl</code>: a line a round</li>\
+         <li><code>junit.xml</code>, <code>findings.sarif</code>: for CI and editors</li>\
+         <li><code>trials/NNN/</code>: plan, logs and outcome of every trial</li></ul></details>",
+    );
+    Section { id: "figures", title: "Figures".to_owned(), lead: String::new(), body }
+}
