@@ -466,6 +466,7 @@ mod tests {
             thread: thread.into(),
             at: Some("a.A.run".into()),
             waits,
+            holds: false,
         };
         let lock = |circle| Waits::Lock { owner: "sync".into(), owner_at: Some("a.S.run".into()), circle };
         let both = |it: Vec<ThreadAtEnd>| Digest { threads: it, ..Digest::default() };
