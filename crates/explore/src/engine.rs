@@ -9,20 +9,23 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hypocenter_engine::{Engine, Job, JobId, Next, Work};
+use hypocenter_logs::role;
 use hypocenter_plan::{Candidate, Fault, Guard, Outcome, Plan, Repeat, StackGuard, glob_matches};
 use hypocenter_trace::hash;
 use serde::Serialize;
 
 use crate::catalogue::Catalogue;
 use crate::checks::{self, ClientOf, Normal, Struck, Symptom};
+use crate::few::Few;
 use crate::findings::{Finding, Findings, Injected};
 use crate::fresh::Fresh;
 use crate::known::Known;
-use crate::ledger::{KeyKind, Ledger};
+use crate::ledger::{Group, KeyKind, Ledger};
 use crate::neighbours::{Near, Surroundings};
 use crate::policy::Policy;
 use crate::reader::{Digest, Reader};
 use crate::round_robin::{RoundRobin, chance};
+use crate::threads::ThreadAtEnd;
 
 /// How many candidates a plan has at most: calls that were seen first come first.
 const CANDIDATES_MAX: usize = 1 << 12;
@@ -171,7 +174,7 @@ enum Chosen {
 /// What a policy keeps.
 #[derive(Debug)]
 enum Chooser {
-    RoundRobin(RoundRobin),
+    RoundRobin(RoundRobin, Few),
     Fresh(Fresh),
     /// All requests of all trials, and how many trials those were.
     Chance {
@@ -188,7 +191,7 @@ enum Chooser {
 impl Chooser {
     fn of(settings: &Settings) -> Chooser {
         match settings.policy {
-            Policy::Bsrr => Chooser::RoundRobin(RoundRobin::new(settings.budget)),
+            Policy::Bsrr => Chooser::RoundRobin(RoundRobin::new(settings.budget), Few::default()),
             Policy::NewState | Policy::Fate => Chooser::Fresh(Fresh::default()),
             Policy::Random => Chooser::Chance { requests: 0, trials: 0 },
             Policy::Exhaustive => Chooser::Sequence { instances: Vec::new(), next: 0 },
@@ -284,11 +287,16 @@ impl Explore {
         let (ledger, catalogue) = (&self.ledger, &*self.catalogue);
         let draw = Draw { catalogue, seed: self.settings.plan.seed.wrapping_add(self.next_id) };
         match &mut self.chooser {
-            Chooser::RoundRobin(keys) => {
+            Chooser::RoundRobin(keys, few) => {
                 let key = keys.next()?;
-                let probability = Some(keys.chance(key, self.settings.epsilon));
                 let group = &ledger.groups()[key as usize];
-                let candidates = draw.group(ledger, key, probability);
+                let candidates = match few.next(key, group, draw.seed) {
+                    Some((call, request)) => {
+                        let guard = Guard { occurrence: Some(request), ..guard_of(group) };
+                        vec![draw.candidate(call.site, call.fault, guard)]
+                    }
+                    None => draw.group(group, Some(keys.chance(key, self.settings.epsilon))),
+                };
                 Some((candidates, Chosen::Key(key), Some(in_words(group.key.state.as_deref(), &group.key))))
             }
             Chooser::Fresh(keys) => {
@@ -298,7 +306,7 @@ impl Explore {
                 }
                 let (mut candidates, mut owners) = (Vec::new(), Vec::new());
                 for &key in &waited {
-                    let of_key = draw.group(ledger, key, None);
+                    let of_key = draw.group(&ledger.groups()[key as usize], None);
                     owners.extend(std::iter::repeat_n(key, of_key.len()));
                     candidates.extend(of_key);
                 }
@@ -309,7 +317,7 @@ impl Explore {
             Chooser::Chance { requests, trials } => {
                 let probability = chance(*requests as f64 / (*trials).max(1) as f64, self.settings.epsilon);
                 let mut calls: Vec<u32> =
-                    ledger.groups().iter().flat_map(|it| it.calls.iter().map(|it| it.0)).collect();
+                    ledger.groups().iter().flat_map(|it| it.calls.iter().map(|it| it.site)).collect();
                 calls.sort_unstable();
                 calls.dedup();
                 let guard = Guard { probability: Some(probability), ..Guard::default() };
@@ -414,14 +422,16 @@ impl Explore {
     fn take_down(&mut self, digest: &Digest) -> usize {
         let counts = self.ledger.take_down(&self.catalogue, digest);
         match &mut self.chooser {
-            Chooser::RoundRobin(keys) => {
+            Chooser::RoundRobin(keys, _) => {
                 let twins = |key: u32| self.ledger.groups()[key as usize].twins;
-                counts.iter().for_each(|&(key, times)| keys.seen(key, twins(key), times));
+                let is_whole = !digest.is_cut;
+                counts.iter().for_each(|&(key, times)| keys.seen(key, twins(key), times, is_whole));
             }
             Chooser::Fresh(keys) => counts.iter().for_each(|&(key, _)| keys.seen(key)),
-            Chooser::Chance { requests, trials } => {
+            Chooser::Chance { requests, trials } if !digest.is_cut => {
                 (*requests, *trials) = (*requests + digest.requests(), *trials + 1);
             }
+            Chooser::Chance { .. } => {}
             Chooser::Sequence { instances, .. } if instances.is_empty() => {
                 *instances = instances_of(&self.catalogue, digest);
             }
@@ -439,7 +449,11 @@ impl Explore {
     fn symptoms(&self, injected: &Injected, outcome: &Outcome, digest: &Digest) -> Vec<Symptom> {
         let is_delay = matches!(injected.fault, Fault::Delay { .. });
         let struck = Struck { node: &injected.at.node, is_delay };
-        checks::symptoms(outcome, digest, struck, &self.settings.clients, &self.normal)
+        let symptoms = checks::symptoms(outcome, digest, struck, &self.settings.clients, &self.normal);
+        match self.catalogue.in_memory(&injected.at.stack) {
+            Some(method) if !is_delay => checks::impossible(symptoms, method),
+            _ => symptoms,
+        }
     }
 
     fn told_trial(&mut self, id: JobId, asked: Asked, outcome: &Outcome, digest: &Digest) {
@@ -450,7 +464,10 @@ impl Explore {
         };
         self.refused += outcome.candidates.iter().filter(refused).count() as u64;
         match (&mut self.chooser, &chosen) {
-            (Chooser::RoundRobin(keys), Chosen::Key(key)) => keys.told(*key, injected.is_some()),
+            (Chooser::RoundRobin(keys, _), Chosen::Key(key)) => {
+                let again = injected.as_ref().is_some_and(|(_, it)| holds_up(it, digest));
+                keys.told(*key, injected.is_some(), again);
+            }
             (Chooser::Fresh(keys), Chosen::AnyOf(waited, owners)) => {
                 let key = injected.as_ref().and_then(|(at, _)| owners.get(*at).copied());
                 keys.told(waited, key);
@@ -575,7 +592,7 @@ impl Engine for Explore {
             states: self.states.clone(),
             keys: self.ledger.groups().len(),
             resets: match &self.chooser {
-                Chooser::RoundRobin(keys) => keys.resets(),
+                Chooser::RoundRobin(keys, _) => keys.resets(),
                 _ => 0,
             },
             findings: self.findings.ranked(),
@@ -583,6 +600,13 @@ impl Engine for Explore {
             refused: self.refused,
         }
     }
+}
+
+/// Whether a delay stopped a thread with a lock in its hands. Whether others need that lock is a matter of the moment, so other
+/// moments of the same state are worth a look.
+fn holds_up(injected: &Injected, digest: &Digest) -> bool {
+    let here = |it: &&ThreadAtEnd| it.node == injected.at.node && it.thread == role(&injected.at.thread);
+    matches!(injected.fault, Fault::Delay { .. }) && digest.threads.iter().filter(here).any(|it| it.holds)
 }
 
 /// A key for people.
@@ -611,6 +635,17 @@ fn instances_of(catalogue: &Catalogue, digest: &Digest) -> Vec<(String, u32, u64
     instances
 }
 
+/// What the requests of a group have in common, as a plan says it.
+fn guard_of(group: &Group) -> Guard {
+    Guard {
+        node: Some(group.key.node.clone()),
+        state: group.key.state.clone(),
+        thread: group.key.thread.clone(),
+        stack: group.key.stack.clone().filter(|it| !it.is_empty()).map(StackGuard::Suffix),
+        ..Guard::default()
+    }
+}
+
 /// Makes the candidates of a trial.
 struct Draw<'a> {
     catalogue: &'a Catalogue,
@@ -618,19 +653,11 @@ struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    /// The candidates for the requests of a key.
-    fn group(&self, ledger: &Ledger, key: u32, probability: Option<f64>) -> Vec<Candidate> {
-        let group = &ledger.groups()[key as usize];
-        let guard = Guard {
-            node: Some(group.key.node.clone()),
-            state: group.key.state.clone(),
-            thread: group.key.thread.clone(),
-            stack: group.key.stack.clone().filter(|it| !it.is_empty()).map(StackGuard::Suffix),
-            probability,
-            ..Guard::default()
-        };
+    /// The candidates for the requests of a group.
+    fn group(&self, group: &Group, probability: Option<f64>) -> Vec<Candidate> {
+        let guard = Guard { probability, ..guard_of(group) };
         let calls = group.calls.iter().take(CANDIDATES_MAX);
-        calls.map(|&(site, fault)| self.candidate(site, fault, guard.clone())).collect()
+        calls.map(|it| self.candidate(it.site, it.fault, guard.clone())).collect()
     }
 
     /// A fault at a call: this one, or one of those that it can have.

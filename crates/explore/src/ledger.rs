@@ -35,14 +35,24 @@ pub struct Key {
     pub stack: Option<Vec<String>>,
 }
 
+/// A call that makes requests of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Call {
+    /// The call, by its number in the catalogue.
+    pub site: u32,
+    /// Which of its faults belong to the group: one, or all.
+    pub fault: Option<u32>,
+    /// How many requests it made in a trial without a fault, the fewest of all such trials that had any; 0 if none had.
+    pub least: u64,
+}
+
 /// What was seen of a group.
 #[derive(Debug, Clone)]
 pub struct Group {
     /// What its requests have in common.
     pub key: Key,
-    /// The calls that made them, by their numbers in the catalogue, in the order in which they were seen; and which of the
-    /// faults of each belong to the group: one, or all.
-    pub calls: Vec<(u32, Option<u32>)>,
+    /// The calls that made them, in the order in which they were seen.
+    pub calls: Vec<Call>,
     /// How many groups that were seen before it are the same on another node.
     pub twins: u32,
 }
@@ -81,7 +91,7 @@ impl Ledger {
             for fault in 0..faults {
                 let fault = by_fault.then_some(fault as u32);
                 let key = self.key(catalogue, situation, it.site, fault, &digest.stack(it.stack));
-                let group = self.group(key, it.site, fault);
+                let group = self.group(key, it.site, fault, it.times * u64::from(!digest.is_cut));
                 let place = *places.entry(group).or_insert_with(|| {
                     counts.push((group, 0));
                     counts.len() - 1
@@ -92,7 +102,7 @@ impl Ledger {
         counts
     }
 
-    fn group(&mut self, key: Key, site: u32, fault: Option<u32>) -> u32 {
+    fn group(&mut self, key: Key, site: u32, fault: Option<u32>, times: u64) -> u32 {
         let number = *self.numbers.entry(key).or_insert_with_key(|key| {
             let anywhere = Key { node: String::new(), ..key.clone() };
             let count = self.twins.entry(anywhere).or_default();
@@ -101,8 +111,11 @@ impl Ledger {
             self.groups.len() as u32 - 1
         });
         let calls = &mut self.groups[number as usize].calls;
-        if !calls.contains(&(site, fault)) {
-            calls.push((site, fault));
+        match calls.iter_mut().find(|it| (it.site, it.fault) == (site, fault)) {
+            Some(call) if call.least == 0 => call.least = times,
+            Some(call) if times > 0 => call.least = call.least.min(times),
+            Some(_) => {}
+            None => calls.push(Call { site, fault, least: times }),
         }
         number
     }

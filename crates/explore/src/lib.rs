@@ -7,12 +7,14 @@
 //! bad are put together by the place where the fault went in.
 //!
 //! The [`Catalogue`] has every call at which something can go wrong; [`Reader`] counts the requests of a trial; the
-//! [`ledger`](Ledger) gives them keys; `round_robin` and `fresh` choose among keys and know numbers only.
+//! [`ledger`](Ledger) gives them keys; `round_robin` and `fresh` choose among keys and know numbers only; `few` chooses among the
+//! requests of a key.
 
 mod catalogue;
 mod checks;
 mod engine;
 mod fault_scope;
+mod few;
 mod findings;
 mod fresh;
 mod known;
@@ -30,7 +32,7 @@ pub use engine::{Explore, Settings, Standing, TrialRecord, Verdict};
 pub use fault_scope::FaultScope;
 pub use findings::{Finding, Injected};
 pub use known::{FaultName, Known};
-pub use ledger::{Key, KeyKind, Ledger};
+pub use ledger::{Call, Key, KeyKind, Ledger};
 pub use neighbours::Neighbours;
 pub use policy::Policy;
 pub use reader::{Digest, Reader, Requested, Situation};

@@ -57,8 +57,12 @@ pub struct Digest {
     /// The methods of recorded stacks, innermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stacks: Vec<Vec<String>>,
-    /// The requests, in the order in which they came first.
+    /// The requests, in the order in which they came first: those before the fault of the trial, if it had one. What comes behind is
+    /// what the fault has done, and no other trial would come there with its fault still to be injected.
     pub requested: Vec<Requested>,
+    /// Whether the fault happened, so that not all requests count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
     /// Of a run without a fault: its requests one by one, as situation and call, as far as they are kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sequence: Vec<(u32, u32)>,
@@ -113,12 +117,17 @@ impl Reader {
     fn requests(&self, plan: &Plan, map: &Map<'_>, trace: &Trace<'_>) -> Digest {
         let mut found = Found { names: state_names(&plan.record.tasks), ..Found::default() };
         let numbers = self.numbers(map);
-        for jvm in trace.jvms() {
-            let dictionary = trace.dictionary(&jvm);
+        let jvms: Vec<_> = trace.jvms().into_iter().map(|it| (trace.dictionary(&it), it)).collect();
+        let injections = jvms.iter().flat_map(|(dictionary, _)| &dictionary.injections);
+        let injected = injections.map(|it| it.ticks).min();
+        for (dictionary, jvm) in jvms {
             found.of_thread.clear();
             found.stacks_here.clear();
             for event in trace.events(&jvm) {
                 let Some(&Some(site)) = numbers.get(event.site.0 as usize) else { continue };
+                if injected.is_some_and(|it| event.ticks > it) {
+                    continue;
+                }
                 let name = || dictionary.thread_name(event.thread);
                 let situation = found.situation(plan, &jvm.node, event.thread, event.state, name);
                 let stack = match event.stack {
@@ -131,7 +140,7 @@ impl Reader {
                 found.came_to(it.to);
             }
         }
-        found.digest(plan.candidates.is_empty())
+        Digest { is_cut: injected.is_some(), ..found.digest(plan.candidates.is_empty()) }
     }
 }
 

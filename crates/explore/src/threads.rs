@@ -24,6 +24,9 @@ pub struct ThreadAtEnd {
     /// What it waited for.
     #[serde(default, skip_serializing_if = "Waits::is_no")]
     pub waits: Waits,
+    /// Whether it sleeps with a lock in its hands, that others may need.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub holds: bool,
 }
 
 /// What a thread waits for.
@@ -67,6 +70,7 @@ pub(crate) fn at_end(dumps: &[ThreadDump]) -> Vec<ThreadAtEnd> {
                 thread: role(&thread.name).into_owned(),
                 at: at(thread),
                 waits: waits(thread, &by_id),
+                holds: holds(thread),
             });
         }
     }
@@ -75,6 +79,14 @@ pub(crate) fn at_end(dumps: &[ThreadDump]) -> Vec<ThreadAtEnd> {
 
 fn at(thread: &DumpedThread) -> Option<String> {
     thread.frames.iter().map(|it| &it.method).find(|it| !is_platform(it)).cloned()
+}
+
+/// A worker of the JDK's pools holds a lock of its own while it works on a task.
+const OWN_LOCK: &str = "java.util.concurrent.ThreadPoolExecutor$Worker@";
+
+fn holds(thread: &DumpedThread) -> bool {
+    thread.frames.first().is_some_and(|it| it.method.starts_with("java.lang.Thread.sleep"))
+        && thread.locks.iter().any(|it| !it.starts_with(OWN_LOCK))
 }
 
 fn waits(thread: &DumpedThread, by_id: &BTreeMap<i64, &DumpedThread>) -> Waits {
@@ -149,5 +161,23 @@ mod tests {
         assert!(found.iter().all(|it| it.node == "n1" && it.at.is_some()));
         let text = serde_json::to_string(&found).unwrap();
         assert_eq!(serde_json::from_str::<Vec<ThreadAtEnd>>(&text).unwrap(), found);
+    }
+
+    #[test]
+    fn a_lock_counts_where_its_thread_sleeps_and_it_is_not_the_pools() {
+        for (frame, lock, expected) in [
+            ("java.lang.Thread.sleep", "a.Node@1", true),
+            ("java.lang.Thread.sleep0", "java.lang.Object@1", true),
+            ("java.lang.Thread.sleep", "java.util.concurrent.ThreadPoolExecutor$Worker@1", false),
+            ("sun.nio.ch.Net.poll", "java.io.BufferedInputStream@1", false),
+        ] {
+            let frames = vec![Frame { method: frame.into(), at: None }];
+            let thread = thread("t", 1, "TIMED_WAITING", "a.A.run", None);
+            assert_eq!(
+                holds(&DumpedThread { frames, locks: vec![lock.into()], ..thread }),
+                expected,
+                "{frame}"
+            );
+        }
     }
 }
