@@ -39,7 +39,7 @@ fn sources() -> String {
 
 /// The parts of a message that the tool prints as they are: what stands for something else is `...`, a number or a letter.
 fn fixed_parts(message: &str) -> Vec<&str> {
-    let ends = ["...", " N", " M", ": ", "; ", ", ", "{dir}", "512 MB"];
+    let ends = ["...", " N", " M", ": ", "; ", ", ", "{dir}"];
     let mut parts = vec![message];
     for end in ends {
         parts = parts.into_iter().flat_map(|it| it.split(end)).collect();
