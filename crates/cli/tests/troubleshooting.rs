@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use hypocenter_plan::ExitCode::{self, AlreadyFails, Budget, Bug, Done, Findings, Usage};
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -39,7 +41,7 @@ fn sources() -> String {
 
 /// The parts of a message that the tool prints as they are: what stands for something else is `...`, a number or a letter.
 fn fixed_parts(message: &str) -> Vec<&str> {
-    let ends = ["...", " N", " M", ": ", "; ", ", ", "{dir}", "512 MB"];
+    let ends = ["...", " N", " M", ": ", "; ", ", ", "{dir}"];
     let mut parts = vec![message];
     for end in ends {
         parts = parts.into_iter().flat_map(|it| it.split(end)).collect();
@@ -67,6 +69,21 @@ fn every_page_of_the_guide_is_there() {
             let file = link.split('#').next().unwrap_or(link);
             let there = file.is_empty() || file.contains("://") || path.parent().unwrap().join(file).exists();
             assert!(there, "{name} leads to {link}, which is not there");
+        }
+    }
+}
+
+#[test]
+fn every_exit_code_is_explained() {
+    let all = [Done, Usage, Findings, Budget, AlreadyFails, Bug];
+    // One that is added belongs into the list too.
+    let _ = |it: ExitCode| match it {
+        Done | Usage | Findings | Budget | AlreadyFails | Bug => {}
+    };
+    for name in ["README.md", "docs/exit-codes.md"] {
+        let text = std::fs::read_to_string(root().join(name)).unwrap();
+        for code in all.map(|it| it as u8) {
+            assert!(text.contains(&format!("\n| {code} | ")), "{name} does not say what {code} is");
         }
     }
 }
