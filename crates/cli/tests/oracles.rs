@@ -351,6 +351,25 @@ fn the_stack_of_a_live_thread_is_seen() {
 }
 
 #[test]
+fn what_only_the_fault_holds_is_not_stuck_if_delays_are_outlasted() {
+    let oracle = |method: &str| format!("{{ stack = \"probe.Dumps.{method}\" }}");
+    let held =
+        stuck(Tool::new("inject").arg("Dumps.step").args("--sleep 600s"), "x", &oracle("step")).exits(0);
+    let plan = fs::read(held.trial().join("plan.json")).expect("a trial has its plan");
+    let mut plan: Value = serde_json::from_slice(&plan).expect("a plan is JSON");
+    plan["candidates"][0]["fault"]["delay_ms"] = 5_000.into();
+    plan["outlast"] = true.into();
+    let outlasted = |method: &str| stuck(Tool::new("run").plan(&plan), "x", &oracle(method));
+    said(&outlasted("step").exits(0), false, "is in probe.Dumps.step");
+    // What nobody holds is where it was.
+    said(
+        &outlasted("waitForTheBell").exits(4),
+        true,
+        "thread `keeper` of table is in probe.Dumps.waitForTheBell",
+    );
+}
+
+#[test]
 fn a_failure_without_a_fault_is_said_by_the_exit_code() {
     let oracle = |text: &str| format!("{{ log = \"{text}\" }}");
     let run = |text: &str, flags: &str| {

@@ -29,6 +29,8 @@ const TICK: Duration = Duration::from_millis(50);
 const LAST_WORDS_TIME: Duration = Duration::from_secs(1);
 /// How long the JVMs may take for their thread dumps.
 const DUMP_TIME: Duration = Duration::from_secs(10);
+/// How long what was held up by a delay has to go on, before it is looked at.
+const RECOVERY_TIME: Duration = Duration::from_secs(2);
 /// How long a command of an oracle or of `alive` may take.
 const ASIDE_TIME: Duration = Duration::from_secs(30);
 
@@ -57,6 +59,8 @@ pub(crate) struct Stage<'a> {
     pub questions: &'a [String],
     /// Whether threads are dumped even if nothing went wrong.
     pub dump: bool,
+    /// The delays that are to be over before the oracle looks at threads, by the numbers of their candidates.
+    pub outlasted: &'a [(u32, Duration)],
     pub observer: &'a dyn Observer,
 }
 
@@ -131,6 +135,8 @@ struct Play<'scope, 'env> {
     restarts: Vec<(Instant, usize)>,
     readers: Vec<(usize, Output, ScopedJoinHandle<'scope, Kept>)>,
     problems: Vec<Problem>,
+    /// When each of the delays that are outlasted has begun.
+    delayed: Vec<Option<Instant>>,
 }
 
 /// Runs the workload to its end, or ends it. Everything that it started is gone when this returns.
@@ -162,6 +168,7 @@ pub(crate) fn run(stage: &Stage<'_>) -> Result<Staged, LabError> {
             restarts: Vec::new(),
             readers: Vec::new(),
             problems: Vec::new(),
+            delayed: vec![None; stage.outlasted.len()],
         };
         let result = play.play(&inbox);
         let wall = started.elapsed();
@@ -313,6 +320,7 @@ impl<'env> Play<'_, 'env> {
             }
         }
         (0..self.actors.len()).for_each(|actor| self.settle(actor));
+        self.look_for_delays();
         self.ask_conditions()?;
         let now = Instant::now();
         let due: Vec<usize> =
@@ -642,8 +650,34 @@ impl<'env> Play<'_, 'env> {
         Ok(id)
     }
 
+    /// Notes when delays have begun.
+    fn look_for_delays(&mut self) {
+        for (since, &(candidate, _)) in self.delayed.iter_mut().zip(self.stage.outlasted) {
+            if since.is_none() && self.stage.trial.is_injected(candidate) {
+                *since = Some(Instant::now());
+            }
+        }
+    }
+
+    /// Waits until no delay lasts any more, and what was held up has had time to go on.
+    fn outlast(&mut self, inbox: &Receiver<Event>) -> Result<(), LabError> {
+        self.look_for_delays();
+        let begun = self.delayed.iter().zip(self.stage.outlasted);
+        let Some(over) = begun.filter_map(|(since, &(_, lasts))| Some((*since)? + lasts)).max() else {
+            return Ok(());
+        };
+        let until = over + RECOVERY_TIME;
+        while Instant::now() < until && self.actors.iter().any(|it| it.outcome.end.is_none()) {
+            if self.step(inbox, until.saturating_duration_since(Instant::now()))?.is_some() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// What is asked while the nodes are still there: their threads, whether they are alive, the oracle's commands.
     fn finale(&mut self, end: End, inbox: &Receiver<Event>) -> Result<Vec<Option<bool>>, LabError> {
+        self.outlast(inbox)?;
         let live = self.actors.iter().any(|it| it.outcome.end.is_none());
         if live && (self.stage.dump || !end.is_well()) {
             self.dump(inbox)?;

@@ -9,7 +9,9 @@ use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use hypocenter_engine::{Evidence, LogBytes};
-use hypocenter_plan::{NodeRule, Oracle, Outcome, Plan, Problem, ThreadDump, Workload};
+use hypocenter_plan::{
+    Candidate, Fault, NodeRule, Oracle, Outcome, Plan, Problem, Repeat, ThreadDump, Workload,
+};
 use hypocenter_trace::{Map, TrialFile};
 use memmap2::{Mmap, MmapMut};
 
@@ -277,6 +279,12 @@ impl Trial<'_> {
         };
         let keeper = Keeper::start(&around.keeper, &setup)?;
         let questions = self.oracle.map(questions).unwrap_or_default();
+        let sees_stacks = self.oracle.is_some_and(|it| it.has(&|it| matches!(it, Oracle::Stack { .. })));
+        let outlasted = if self.plan.outlast && (sees_stacks || !questions.is_empty()) {
+            delays(self.plan)
+        } else {
+            Vec::new()
+        };
         let stage = Stage {
             workload: self.workload,
             main: self.main,
@@ -296,8 +304,8 @@ impl Trial<'_> {
             java_tool_options: around.java_tool_options.as_deref(),
             stdin: self.stdin.as_ref(),
             questions: &questions,
-            dump: self.plan.record.dump
-                || self.oracle.is_some_and(|it| it.has(&|it| matches!(it, Oracle::Stack { .. }))),
+            dump: self.plan.record.dump || sees_stacks,
+            outlasted: &outlasted,
             observer,
         };
         stage::run(&stage)
@@ -338,6 +346,17 @@ const TMP: &str = "/tmp";
 
 fn is_tmp(path: &Path) -> bool {
     path.canonicalize().is_ok_and(|path| path == Path::new(TMP))
+}
+
+/// The delays of a plan that end, by the numbers of their candidates.
+fn delays(plan: &Plan) -> Vec<(u32, Duration)> {
+    let delay = |(number, it): (u32, &Candidate)| match it.fault {
+        Fault::Delay { delay_ms, .. } if it.repeat == Repeat::Once => {
+            Some((number, Duration::from_millis(delay_ms)))
+        }
+        _ => None,
+    };
+    (0..).zip(&plan.candidates).filter_map(delay).collect()
 }
 
 /// The commands that an oracle asks.

@@ -27,6 +27,10 @@ pub struct Plan {
     /// The faults, of which the first ones reached happen, up to the limit.
     #[serde(default)]
     pub candidates: Vec<Candidate>,
+    /// Whether delays are over before an oracle looks at threads or asks a command: what stands still only because the fault holds
+    /// it is not stuck.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outlast: bool,
     /// What to count and to record.
     #[serde(default)]
     pub record: Record,
@@ -249,6 +253,7 @@ impl Default for Plan {
             arm: Arm::default(),
             nodes: Vec::new(),
             candidates: Vec::new(),
+            outlast: false,
             record: Record::default(),
         }
     }

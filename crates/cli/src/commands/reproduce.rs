@@ -254,6 +254,8 @@ fn plan_of(request: &Request, target: &Target, args: &ReproduceArgs) -> Plan {
     Plan {
         nodes: request.plan.nodes.clone(),
         seed: args.seed,
+        // A search takes for stuck what is so for good.
+        outlast: true,
         record: Record { watch, lossless: true, ..Record::default() },
         ..Plan::default()
     }

@@ -12,9 +12,9 @@ final class Leases {
     private final Map<Integer, Integer> epochs = new TreeMap<>();
     private long validUntilNs;
 
-    /** The coordinator has answered a beat that was sent at this time. */
+    /** The coordinator has answered a beat that was sent at this time. What is ours under a new epoch has to be opened again. */
     synchronized void told(Map<Integer, Integer> owned, long sentNs) {
-        epochs.keySet().retainAll(owned.keySet());
+        epochs.entrySet().retainAll(owned.entrySet());
         validUntilNs = sentNs + RELIABLE_NS;
     }
 
