@@ -1,7 +1,7 @@
 //! The calls at which something can go wrong, and what.
 
-use hypocenter_plan::{Fault, Site};
-use rustc_hash::FxHashMap;
+use hypocenter_plan::{Fault, Frame, Site};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A call and the faults that can happen there.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +17,8 @@ pub struct SiteFaults {
 pub struct Catalogue {
     sites: Vec<SiteFaults>,
     by_method: FxHashMap<(String, String, String), Vec<u32>>,
+    /// Lines of methods whose calls only work in memory, as `package.Class.method` and the line.
+    in_memory: FxHashSet<(String, u32)>,
 }
 
 impl Catalogue {
@@ -27,7 +29,26 @@ impl Catalogue {
             let key = (site.class.clone(), site.method.clone(), site.descriptor.clone());
             by_method.entry(key).or_default().push(number as u32);
         }
-        Catalogue { sites, by_method }
+        Catalogue { sites, by_method, in_memory: FxHashSet::default() }
+    }
+
+    /// The same, and these calls are left out since they only work in memory.
+    pub fn without(mut self, in_memory: impl IntoIterator<Item = Site>) -> Catalogue {
+        let line_of = |it: &Site| Some((format!("{}.{}", it.class, it.method), it.line?));
+        let other: FxHashSet<(String, u32)> = self.sites.iter().filter_map(|it| line_of(&it.site)).collect();
+        // A line says which call a stack went through only where all of its calls are of one kind.
+        self.in_memory =
+            in_memory.into_iter().filter_map(|it| line_of(&it)).filter(|it| !other.contains(it)).collect();
+        self
+    }
+
+    /// The frame of a stack, innermost first, at a call that only works in memory: whatever that calls works there too, however the
+    /// innermost method is used elsewhere.
+    pub(crate) fn in_memory<'s>(&self, stack: &'s [Frame]) -> Option<&'s str> {
+        let line = |it: &Frame| it.at.as_deref()?.rsplit_once(':')?.1.parse::<u32>().ok();
+        let is_in_memory =
+            |it: &&Frame| line(it).is_some_and(|line| self.in_memory.contains(&(it.method.clone(), line)));
+        stack.iter().skip(1).find(is_in_memory).map(|it| it.method.as_str())
     }
 
     /// All calls, by their numbers.
@@ -40,5 +61,43 @@ impl Catalogue {
         let key = (site.class.clone(), site.method.clone(), site.descriptor.clone());
         let of_method = self.by_method.get(&key)?;
         of_method.iter().copied().find(|&it| self.sites[it as usize].site.same_point(site))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hypocenter_plan::SiteKind;
+
+    use super::*;
+
+    fn site(method: &str, line: u32) -> Site {
+        Site {
+            class: "a.Store".into(),
+            method: method.into(),
+            descriptor: "()V".into(),
+            kind: SiteKind::Call,
+            callee: Some("java.io.OutputStream.write(I)V".into()),
+            ordinal: 0,
+            line: Some(line),
+        }
+    }
+
+    #[test]
+    fn what_is_called_by_a_call_in_memory_is_in_memory() {
+        let faults = vec![Fault::Exception { class: "java.io.IOException".into(), message: None }];
+        let sites =
+            [site("write", 7), site("save", 3)].map(|site| SiteFaults { site, faults: faults.clone() });
+        let catalogue = Catalogue::new(sites.into()).without([site("reply", 5), site("save", 3)]);
+        let frame = |method: &str, at: &str| Frame { method: method.into(), at: Some(at.into()) };
+        let below = |caller: Frame| {
+            let stack = [frame("a.Store.write", "Store.java:7"), caller];
+            catalogue.in_memory(&stack).map(str::to_owned)
+        };
+        assert_eq!(below(frame("a.Store.reply", "Store.java:5")).as_deref(), Some("a.Store.reply"));
+        assert_eq!(below(frame("a.Store.reply", "Store.java:6")), None);
+        assert_eq!(below(frame("a.Store.save", "Store.java:3")), None, "another call of that line is not");
+        assert_eq!(below(frame("a.Store.reply", "Unknown")), None);
+        let itself = [frame("a.Store.reply", "Store.java:5")];
+        assert_eq!(catalogue.in_memory(&itself), None, "its own call is no caller");
     }
 }

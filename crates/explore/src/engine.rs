@@ -114,6 +114,8 @@ pub struct Verdict {
     pub injected: u64,
     /// The abstract states that threads came to.
     pub states: Vec<String>,
+    /// How many calls there are at which something can go wrong.
+    pub calls: usize,
     /// How many keys there are.
     pub keys: usize,
     /// How often all budgets were given anew.
@@ -449,7 +451,11 @@ impl Explore {
     fn symptoms(&self, injected: &Injected, outcome: &Outcome, digest: &Digest) -> Vec<Symptom> {
         let is_delay = matches!(injected.fault, Fault::Delay { .. });
         let struck = Struck { node: &injected.at.node, is_delay };
-        checks::symptoms(outcome, digest, struck, &self.settings.clients, &self.normal)
+        let symptoms = checks::symptoms(outcome, digest, struck, &self.settings.clients, &self.normal);
+        match self.catalogue.in_memory(&injected.at.stack) {
+            Some(method) if !is_delay => checks::impossible(symptoms, method),
+            _ => symptoms,
+        }
     }
 
     fn told_trial(&mut self, id: JobId, asked: Asked, outcome: &Outcome, digest: &Digest) {
@@ -586,6 +592,7 @@ impl Engine for Explore {
             trials: self.trials.clone(),
             injected: self.trials.iter().filter(|it| it.injected.is_some()).count() as u64,
             states: self.states.clone(),
+            calls: self.catalogue.sites().len(),
             keys: self.ledger.groups().len(),
             resets: match &self.chooser {
                 Chooser::RoundRobin(keys, _) => keys.resets(),

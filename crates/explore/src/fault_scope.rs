@@ -56,6 +56,11 @@ impl FaultScope {
         let named = name_calls(world, &program.facts, &calls);
         // A call in a method that cannot be read has no name, and no hook can be put there.
         let sites = faults.into_values().zip(named);
-        Catalogue::new(sites.filter_map(|(faults, site)| Some(SiteFaults { site: site?, faults })).collect())
+        let sites = sites.filter_map(|(faults, site)| Some(SiteFaults { site: site?, faults })).collect();
+        // Other exceptions may well happen in memory, and a catalogue does not tell them apart.
+        let is_told = !self.in_memory && !self.other_exceptions;
+        let dropped = program.faults.dropped().iter().filter(|_| is_told).map(|it| it.call);
+        let in_memory = name_calls(world, &program.facts, &dropped.collect::<Vec<CallId>>());
+        Catalogue::new(sites).without(in_memory.into_iter().flatten())
     }
 }

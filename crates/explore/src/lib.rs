@@ -7,7 +7,8 @@
 //! bad are put together by the place where the fault went in.
 //!
 //! The [`Catalogue`] has every call at which something can go wrong; [`Reader`] counts the requests of a trial; the
-//! [`ledger`](Ledger) gives them keys; `round_robin` and `fresh` choose among keys and know numbers only.
+//! [`ledger`](Ledger) gives them keys; `round_robin` and `fresh` choose among keys and know numbers only; `few` chooses among the
+//! requests of a key.
 
 mod catalogue;
 mod checks;

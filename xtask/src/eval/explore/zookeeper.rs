@@ -36,6 +36,7 @@ struct Published {
     methods: Vec<String>,
     #[serde(default)]
     callees: Vec<String>,
+    symptoms: Vec<String>,
 }
 
 impl Published {
@@ -43,7 +44,10 @@ impl Published {
         let stack = || list(finding, "stack").iter().filter_map(Value::as_str);
         let below = self.methods.iter().any(|it| stack().any(|method| glob_matches(it, method)));
         let callee = finding["callee"].as_str().unwrap_or("").split('(').next().unwrap_or("");
-        below && (self.callees.is_empty() || self.callees.iter().any(|it| glob_matches(it, callee)))
+        let why = finding["why"].as_str().unwrap_or("");
+        below
+            && (self.callees.is_empty() || self.callees.iter().any(|it| glob_matches(it, callee)))
+            && self.symptoms.iter().any(|it| glob_matches(it, why))
     }
 }
 
@@ -137,8 +141,9 @@ fn summary(faults: &str, jobs: u16, ran: &Ran) -> Vec<String> {
     let (success, early) =
         (injected.iter().filter(is_well).count(), injected.iter().filter(has_ended).count());
     let mut lines = vec![format!(
-        "{faults}: {} trials and {} runs beside, {:.0} an hour with {jobs} at a time, tool's share {:.1} %; of {} with a fault {} \
-         success, {} partial, {} early exit; {} states, {} suspicious findings, {} expected or minor",
+        "{faults}: {} calls at which something can go wrong; {} trials and {} runs beside, {:.0} an hour with {jobs} at a time, tool's \
+         share {:.1} %; of {} with a fault {} success, {} partial, {} early exit; {} states, {} suspicious findings, {} expected or minor",
+        number("calls"),
         number("trials"),
         (ran.outcomes.len() as u64).saturating_sub(number("trials")),
         ran.outcomes.len() as f64 / ran.seconds() * 3600.0,
@@ -173,17 +178,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_finding_is_a_bug_by_its_way_and_by_what_is_called() {
+    fn a_finding_is_a_bug_by_its_way_by_what_is_called_and_by_its_symptom() {
         let truth: Truth = truth::read(&root().join("eval").join(NAME).join("explore-truth.toml")).unwrap();
-        let names = |callee: &str, stack: &[&str]| -> Vec<&str> {
-            let finding = json!({"callee": callee, "stack": stack});
+        let names = |callee: &str, stack: &[&str], why: &str| -> Vec<&str> {
+            let finding = json!({"callee": callee, "stack": stack, "why": why});
             truth.bug.iter().filter(|it| it.is_it(&finding)).map(|it| it.name.as_str()).collect()
         };
         let acceptor = "org.apache.zookeeper.server.quorum.Leader$LearnerCnxAcceptor$LearnerCnxAcceptorHandler.acceptConnections";
-        assert_eq!(names("java.net.ServerSocket.accept()Ljava/net/Socket;", &[acceptor]), ["ZOOKEEPER-4203"]);
-        assert_eq!(names("java.net.Socket.setSoTimeout(I)V", &[acceptor]), ["ZOOKEEPER-4424"]);
-        assert!(names("java.net.Socket.close()V", &[acceptor]).is_empty());
+        let late = "the fault is on zk3, and zk2 never got ready";
+        let accept = "java.net.ServerSocket.accept()Ljava/net/Socket;";
+        assert_eq!(names(accept, &[acceptor], late), ["ZOOKEEPER-4203"]);
+        assert!(names(accept, &[acceptor], "threads wait for each other: a, b").is_empty());
+        assert_eq!(names("java.net.Socket.setSoTimeout(I)V", &[acceptor], late), ["ZOOKEEPER-4424"]);
+        assert!(names("java.net.Socket.close()V", &[acceptor], late).is_empty());
         let packet = ["org.apache.zookeeper.server.quorum.Learner.writePacket", "a.B.run"];
-        assert_eq!(names("java.io.BufferedOutputStream.flush()V", &packet), ["ZOOKEEPER-4074"]);
+        let why = "clients fail whose nodes say that they are well (zk1): write1 (3 of 40 steps, exited with status 1)";
+        assert_eq!(names("java.io.BufferedOutputStream.flush()V", &packet, why), ["ZOOKEEPER-4074"]);
     }
 }
