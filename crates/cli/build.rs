@@ -1,4 +1,4 @@
-//! Builds the agent and hands its file to the crate, which carries it inside the binary, as it does the sources of the demo.
+//! Builds the agent and hands its file to the crate, which carries it inside the binary, as it does the target of the demo.
 //!
 //! The agent is another crate type with another profile, so it is built by a cargo of its own, in a directory of its
 //! own: in the same one the two would wait for each other for ever.
@@ -9,7 +9,7 @@ use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    demo_sources();
+    demo_files();
     println!("cargo::rerun-if-env-changed=HYPOCENTER_AGENT");
     if let Some(ready) = env::var_os("HYPOCENTER_AGENT") {
         let path = PathBuf::from(ready);
@@ -58,25 +58,34 @@ fn main() {
     println!("cargo::rustc-env=HYPOCENTER_AGENT_FILE={}", library.display());
 }
 
-/// A list of the sources that the demo carries: name and text of each.
-fn demo_sources() {
+/// A list of the files that the demo carries, by path and text: the sources of its target, its configuration, and what that names.
+fn demo_files() {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
-    let directory = root.join("../../targets/quorum/src/quorum");
-    println!("cargo::rerun-if-changed={}", directory.display());
-    let mut files: Vec<PathBuf> = std::fs::read_dir(&directory)
-        .unwrap_or_else(|error| panic!("{}: {error}", directory.display()))
-        .map(|it| it.expect("the directory can be read").path())
-        .filter(|it| it.extension().is_some_and(|it| it == "java"))
-        .collect();
-    files.sort();
-    let mut list = String::from("&[\n");
-    for file in files {
-        let name = file.file_name().expect("a file has a name").to_string_lossy();
-        list += &format!("    ({name:?}, include_str!({:?})),\n", file.display().to_string());
+    let target = root.join("../../targets/quorum");
+    // Not all of the target: what is built there is no matter.
+    println!("cargo::rerun-if-changed={}", target.join("src").display());
+    let configuration = target.join("hypocenter.toml");
+    let text = std::fs::read_to_string(&configuration)
+        .unwrap_or_else(|error| panic!("{}: {error}", configuration.display()));
+    let list = |directory: &str, is_wanted: &dyn Fn(&str) -> bool| -> Vec<String> {
+        let entries = std::fs::read_dir(target.join(directory))
+            .unwrap_or_else(|error| panic!("{directory} of {}: {error}", target.display()));
+        let names = entries.map(|it| it.expect("the directory can be read").file_name());
+        let names = names.map(|it| it.to_string_lossy().into_owned()).filter(|it| is_wanted(it));
+        names.map(|it| format!("{directory}{it}")).collect()
+    };
+    let mut paths = list("src/quorum/", &|it| it.ends_with(".java"));
+    paths.extend(list("", &|it| it == "hypocenter.toml" || it.ends_with(".sh") && text.contains(it)));
+    paths.sort();
+    let mut files = String::from("&[\n");
+    for path in paths {
+        let file = target.join(&path).display().to_string();
+        println!("cargo::rerun-if-changed={file}");
+        files += &format!("    ({path:?}, include_str!({file:?})),\n");
     }
-    list += "]\n";
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("demo_sources.rs");
-    std::fs::write(&out, list).unwrap_or_else(|error| panic!("{}: {error}", out.display()));
+    files += "]\n";
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("demo_files.rs");
+    std::fs::write(&out, files).unwrap_or_else(|error| panic!("{}: {error}", out.display()));
 }
 
 /// One directory for all profiles of this build, beside them: `target/agent-build`.

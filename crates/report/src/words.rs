@@ -112,10 +112,9 @@ pub fn explored(it: &Exploration) -> Sentence {
     let said = Sentence::default();
     let trials = count(it.trials, "trial", "trials");
     match (&it.standing, it.findings.first()) {
-        (ExploreStanding::NormalFails { runs, .. }, _) => said.words(format!(
-            "The workload goes wrong without any fault, in {}: it must be mended first.",
-            count(*runs, "run", "runs")
-        )),
+        (ExploreStanding::NormalFails { .. }, _) => {
+            said.words("The workload goes wrong without any fault: it must be mended first.")
+        }
         (ExploreStanding::NothingToInject, None) => {
             said.words("Nothing to inject: the workload makes no call at which something can go wrong.")
         }

@@ -9,6 +9,8 @@ use std::process::Command;
 use std::time::Instant;
 
 use clap::Parser;
+use hypocenter_engine::JobId;
+use hypocenter_lab::{finished, trial_directory};
 use hypocenter_plan::{CommandLine, ExitCode};
 
 use crate::args::{Args, DemoArgs};
@@ -16,13 +18,13 @@ use crate::failure::Failure;
 use crate::java::{self, INSTALL_HINT};
 use crate::screen;
 
-/// The sources of the target, by their names.
-static SOURCES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/demo_sources.rs"));
-static CONFIGURATION: &str = include_str!("../../../../targets/quorum/hypocenter.toml");
-/// What the configuration asks whether a server is well.
-static HEALTH: &str = include_str!("../../../../targets/quorum/health.sh");
+/// The target: its sources, its configuration, and what that names, by their paths.
+static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/demo_files.rs"));
+const CONFIGURATION: &str = "hypocenter.toml";
 /// The nodes whose logs are kept as those of the failure.
 const NODES: [&str; 3] = ["q1", "q2", "q3"];
+/// The flag whose value is a path in the target's directory.
+const LOG: &str = "--log";
 /// What the sources are written for.
 const RELEASE: &str = "17";
 
@@ -32,7 +34,10 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
     let shown = args.directory.display().to_string();
     screen::story(&[
         "A replicated store: three servers, and clients of each. It is a small program of ours with a bug or two,",
-        &format!("and nothing of it knows Hypocenter. Its sources and classes are in {shown}."),
+        &format!(
+            "and nothing of it knows Hypocenter. Its sources and classes are in {shown}, and the commands that"
+        ),
+        "follow are as they would be typed there.",
     ]);
 
     chapter("1. One fault, at one exact instant");
@@ -40,11 +45,10 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
         "An accept() fails on one server, once, while its second client comes. Errors like that pass. What",
         "does the server make of it?",
     ]);
-    let site = "ClientAcceptor.run -> ServerSocket.accept";
-    place.carry_out(
-        &["inject", site, "--throw", "java.io.IOException", "--node", "q2", "--at", "2"],
-        "shown",
-    )?;
+    let fault = ["ClientAcceptor.run -> ServerSocket.accept", "--throw", "java.io.IOException"];
+    let when = ["--node", "q2", "--at", "2", "--workload", "quorum"];
+    place.carry_out(&[&["inject"][..], &fault, &when].concat(), "shown")?;
+    place.has_failed("shown")?;
     screen::story(&[
         "A client of q2 was never answered (d2), although every server says that it is well. One error that would",
         "have passed, and nobody accepts clients any more.",
@@ -56,23 +60,21 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
         "are kept in `failure`, and hypocenter.toml says what the failure is: a client that is not answered. Which",
         "call has to fail, on which server, and when?",
     ]);
-    place.keep_logs("shown", "failure")?;
+    let logs = "failure";
+    place.keep_logs("shown", logs)?;
     let jobs = std::thread::available_parallelism().map_or(1, |it| it.get().min(2)).to_string();
-    let logs = args.directory.join("failure").display().to_string();
-    let reproduced = place.carry_out(
-        &["reproduce", "--log", &logs, "--faults", "exceptions", "--jobs", &jobs, "--replays", "2"],
-        "reproduced",
-    )?;
+    let search = ["reproduce", LOG, logs, "--faults", "exceptions"];
+    let effort = ["--jobs", &jobs, "--replays", "2"];
+    let reproduced = place.carry_out(&[&search[..], &effort].concat(), "reproduced")?;
 
     chapter("3. Which small fault breaks a part of it?");
     screen::story(&[
         "And without any log: one fault a trial, in one state of one thread, until something is worse than a server",
         "that fails cleanly.",
     ]);
-    let search = ["explore", "--trials", "20", "--until", "*", "--jobs", &jobs];
-    let effort = ["--normal-runs", "2", "--replays", "2", "--neighbours", "1"];
-    let words: Vec<&str> = search.into_iter().chain(effort).collect();
-    let explored = place.carry_out(&words, "explored")?;
+    let search = ["explore", "--trials", "20", "--until", "*"];
+    let effort = ["--jobs", &jobs, "--normal-runs", "2", "--replays", "2", "--neighbours", "1"];
+    let explored = place.carry_out(&[&search[..], &effort].concat(), "explored")?;
 
     chapter("Look at it");
     for name in ["reproduced", "explored"] {
@@ -86,14 +88,8 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
     // What was promised is that a fault is found in both ways.
     Ok(match (reproduced, explored) {
         (ExitCode::Done, ExitCode::Findings) => ExitCode::Done,
-        (ExitCode::Done, other) => {
-            if other == ExitCode::Done {
-                ExitCode::Findings
-            } else {
-                other
-            }
-        }
-        (other, _) => other,
+        (ExitCode::Done, ExitCode::Done) => ExitCode::Findings,
+        (ExitCode::Done, other) | (other, _) => other,
     })
 }
 
@@ -124,23 +120,21 @@ impl Place {
             return Err(Failure::usage(format!("{}: the directory is not empty", directory.display()))
                 .hint("give a directory that is new or empty, or remove that of the last demo"));
         }
-        let sources = directory.join("src/quorum");
-        fs::create_dir_all(&sources).map_err(|error| cannot(&sources, error))?;
+        fs::create_dir_all(directory).map_err(|error| cannot(directory, error))?;
         let directory = directory.canonicalize().map_err(|error| cannot(directory, error))?;
-        let mut files = Vec::new();
-        for (name, text) in SOURCES {
-            let path = directory.join("src/quorum").join(name);
-            fs::write(&path, text).map_err(|error| cannot(&path, error))?;
-            files.push(path);
-        }
-        for (name, text) in [("hypocenter.toml", &configuration(&home)[..]), ("health.sh", HEALTH)] {
+        let mut sources = Vec::new();
+        for (name, text) in FILES {
             let path = directory.join(name);
-            fs::write(&path, text).map_err(|error| cannot(&path, error))?;
+            let text = if *name == CONFIGURATION { with_java(text, &home) } else { (*text).to_owned() };
+            let parent = path.parent().unwrap_or(&directory);
+            let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, text));
+            written.map_err(|error| cannot(&path, error))?;
+            sources.extend(path.extension().is_some_and(|it| it == "java").then_some(path));
         }
         let output = Command::new(&javac)
             .args(["--release", RELEASE, "-d"])
             .arg(directory.join("build/classes"))
-            .args(&files)
+            .args(&sources)
             .output()
             .map_err(|error| cannot(&javac, error))?;
         if !output.status.success() {
@@ -158,20 +152,32 @@ impl Place {
 
     /// Shows a command of the tool, and carries it out.
     fn carry_out(&self, words: &[&str], campaign: &str) -> Result<ExitCode, Failure> {
-        let mut all: Vec<String> = words.iter().map(|it| (*it).to_owned()).collect();
-        if words[0] == "inject" {
-            all.extend(["--workload".to_owned(), "quorum".to_owned()]);
-        }
-        all.extend(["--campaign".to_owned(), campaign.to_owned()]);
-        let typed: Vec<String> =
-            std::iter::once("hypocenter".to_owned()).chain(all.iter().cloned()).collect();
+        let words = [&["hypocenter"][..], words, &["--campaign", campaign]].concat();
+        let typed: Vec<String> = words.into_iter().map(str::to_owned).collect();
         screen::story(&[&format!("$ {}", CommandLine::of_words(&typed).0)]);
-        let config = self.directory.join("hypocenter.toml").display().to_string();
+        // The demo is not in the directory of the target, as its user would be.
+        let placed = (0..typed.len()).map(|at| match at.checked_sub(1).map(|it| typed[it].as_str()) {
+            Some(LOG) => self.directory.join(&typed[at]).display().to_string(),
+            _ => typed[at].clone(),
+        });
+        let config = self.directory.join(CONFIGURATION).display().to_string();
         let out = self.out().display().to_string();
         let places = ["--config".to_owned(), config, "--out".to_owned(), out, "--quiet".to_owned()];
-        let args = Args::try_parse_from(typed.into_iter().chain(places))
-            .map_err(|error| Failure::usage(error.to_string()))?;
+        let args =
+            Args::try_parse_from(placed.chain(places)).map_err(|error| Failure::usage(error.to_string()))?;
         crate::carry_out(args.verb)
+    }
+
+    /// Whether the failure happened in the trial of a campaign, as what is told next says.
+    fn has_failed(&self, campaign: &str) -> Result<(), Failure> {
+        let trial = trial_directory(&self.out().join(campaign), JobId(0));
+        let outcome = finished(&trial)?;
+        if outcome.is_some_and(|it| it.failure.is_some_and(|it| it.happened)) {
+            return Ok(());
+        }
+        let what = format!("{}: the failure did not happen this time", trial.display());
+        Err(Failure::usage(what)
+            .hint("again, in another directory: the machine may have been too busy for the target's limits"))
     }
 
     /// Keeps what the nodes logged in a campaign's trial, one file a node.
@@ -186,14 +192,14 @@ impl Place {
     }
 }
 
-/// The target's configuration; its commands name `java`, which need not be on the PATH.
-fn configuration(home: &Path) -> String {
+/// A configuration whose commands name `java`, which need not be on the PATH.
+fn with_java(text: &str, home: &Path) -> String {
     let on_path = java::on_path("java").and_then(|it| Some(it.parent()?.parent()?.to_owned()));
     if on_path.is_some_and(|it| home.canonicalize().is_ok_and(|home| home == it)) {
-        return CONFIGURATION.to_owned();
+        return text.to_owned();
     }
     let java = CommandLine::of_words(&[home.join("bin/java").display().to_string()]).0;
-    CONFIGURATION.replace("\"java ", &format!("\"{java} "))
+    text.replace("\"java ", &format!("\"{java} "))
 }
 
 #[cfg(test)]
@@ -202,9 +208,13 @@ mod tests {
 
     #[test]
     fn the_target_is_whole() {
-        let names: Vec<&str> = SOURCES.iter().map(|it| it.0).collect();
-        assert!(names.contains(&"Server.java") && names.contains(&"Client.java"), "{names:?}");
-        let elsewhere = configuration(Path::new("/opt/a jdk"));
+        let text = |path: &str| FILES.iter().find(|it| it.0 == path).map(|it| it.1);
+        assert!(text("src/quorum/Server.java").is_some() && text("src/quorum/Client.java").is_some());
+        let configuration = text(CONFIGURATION).expect("it has a configuration");
+        for word in configuration.split([' ', '"', '\'']).filter(|it| it.ends_with(".sh")) {
+            assert!(text(word).is_some(), "{word} is not there");
+        }
+        let elsewhere = with_java(configuration, Path::new("/opt/a jdk"));
         assert!(elsewhere.contains("\"'/opt/a jdk/bin/java' -XX:+UseSerialGC"), "{elsewhere}");
         toml::from_str::<toml::Table>(&elsewhere).expect("it is still a configuration");
     }
