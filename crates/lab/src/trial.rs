@@ -145,6 +145,24 @@ fn file_error(path: &Path) -> impl FnOnce(std::io::Error) -> LabError {
 }
 
 impl Trial<'_> {
+    /// Makes the trial's directory, and takes its lock. Whoever wants the same trial at the same time may be faster: to make it,
+    /// or to take what is still empty for what somebody left behind, and put it aside.
+    fn own_directory(&self) -> Result<(PathBuf, Lock), LabError> {
+        let taken = |error: std::io::Error| match error.kind() {
+            ErrorKind::AlreadyExists | ErrorKind::NotFound => {
+                LabError::TrialBusy { trial: self.directory.display().to_string() }
+            }
+            _ => file_error(self.directory)(error),
+        };
+        fs::create_dir(self.directory).map_err(taken)?;
+        let directory = fs::canonicalize(self.directory).map_err(taken)?;
+        let lock = match Lock::of_trial(&directory) {
+            Err(LabError::File { source, .. }) => return Err(taken(source)),
+            lock => lock?,
+        };
+        Ok((directory, lock))
+    }
+
     /// Runs the trial.
     pub fn run(&self, observer: &dyn Observer) -> Result<Outcome, LabError> {
         self.workload.check().map_err(LabError::Workload)?;
@@ -154,9 +172,7 @@ impl Trial<'_> {
         let began = SystemTime::now();
         let parent = self.directory.parent().unwrap_or(self.directory);
         fs::create_dir_all(parent).map_err(file_error(parent))?;
-        fs::create_dir(self.directory).map_err(file_error(self.directory))?;
-        let directory = fs::canonicalize(self.directory).map_err(file_error(self.directory))?;
-        let _ours = Lock::of_trial(&directory)?;
+        let (directory, _ours) = self.own_directory()?;
         let files = TrialFiles::of(&directory);
         for path in [&files.logs, &files.dumps, &files.fresh, &files.tmp] {
             fs::create_dir(path).map_err(file_error(path))?;
