@@ -363,7 +363,7 @@ fn what_only_the_fault_holds_is_not_stuck_if_delays_are_outlasted() {
     said(&outlasted("step").exits(0), false, "is in probe.Dumps.step");
     // What nobody holds is where it was.
     said(
-        &outlasted("waitForTheBell").exits(4),
+        &outlasted("waitForTheBell").exits(0),
         true,
         "thread `keeper` of table is in probe.Dumps.waitForTheBell",
     );

@@ -115,6 +115,9 @@ impl Normal {
             let problems = outcome.problems.iter().filter(of_process).take(NAMED_MAX);
             wrong.extend(problems.map(|it| format!("{}: {}", it.place, it.what)));
         }
+        // Whoever says so without a fault would hide what a fault does.
+        let unwell = outcome.processes.iter().filter(|it| it.alive == Some(false));
+        wrong.extend(unwell.map(|it| format!("{} says that it is not well: look at its `alive`", it.name)));
         if let Some(failure) = outcome.failure.as_ref().filter(|it| it.happened) {
             wrong.push(format!("the oracle says that the failure happened: {}", failure.why));
         }

@@ -154,6 +154,7 @@ pub fn quorum_configuration() -> String {
     let text = fs::read_to_string(path).expect("the configuration is in the checkout");
     let java = default_jdk().java();
     let text = text.replace("\"java ", &format!("\"'{java}' "));
+    let text = text.replace("health.sh", &format!("'{}'", targets().join("quorum/health.sh").display()));
     text.replace("build/classes", &quorum_classes().display().to_string())
 }
 

@@ -386,6 +386,17 @@ fn runs_without_a_fault_that_go_wrong_end_the_campaign_before_it_begins() {
     assert_eq!(story.len(), 2);
     let wrong = vec![("the workload ended before all steps were made".to_owned(), 1)];
     assert_eq!(engine.verdict().standing, Standing::NormalFails { wrong, runs: 2 });
+
+    // So does a question that says of a node that works that it does not: it would explain away whatever a fault does.
+    let mut engine = Explore::new(catalogue(), settings(Policy::Bsrr));
+    let story = campaign(&mut engine, |plan| {
+        let mut outcome = outcome(plan, None, true);
+        outcome.processes[1].alive = Some(false);
+        (outcome, normal())
+    });
+    assert_eq!(story.len(), 2);
+    let wrong = vec![("c2 says that it is not well: look at its `alive`".to_owned(), 2)];
+    assert_eq!(engine.verdict().standing, Standing::NormalFails { wrong, runs: 2 });
 }
 
 #[test]
