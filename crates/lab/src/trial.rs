@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use hypocenter_engine::{Evidence, LogBytes};
 use hypocenter_plan::{
-    Candidate, Fault, NodeRule, Oracle, Outcome, Plan, Problem, Repeat, ThreadDump, Workload,
+    Candidate, Condition, Fault, NodeRule, Oracle, Outcome, Plan, Problem, Repeat, ThreadDump, Workload,
 };
 use hypocenter_trace::{Map, TrialFile};
 use memmap2::{Mmap, MmapMut};
@@ -333,7 +333,12 @@ impl Trial<'_> {
 fn named_below_tmp(workload: &Workload, base: &Path, tool_options: Option<&str>) -> Vec<PathBuf> {
     let of_nodes = workload.node.iter().filter_map(|it| it.command.as_ref());
     let of_clients = workload.client.iter().map(|it| &it.command);
-    let commands = workload.command.iter().chain(of_nodes).chain(of_clients);
+    let asked =
+        workload.node.iter().flat_map(|it| it.ready.iter().chain(&it.alive)).filter_map(|it| match it {
+            Condition::Command(command) => Some(command),
+            _ => None,
+        });
+    let commands = workload.command.iter().chain(of_nodes).chain(of_clients).chain(asked);
     let words = commands.filter_map(|it| it.words("").ok()).flatten();
     let variables = workload.node.iter().map(|it| &it.env).chain(workload.client.iter().map(|it| &it.env));
     let values = variables.chain([&workload.env]).flat_map(|env| env.values().cloned());
