@@ -2,8 +2,8 @@
 //!
 //! The algorithm is Myers's, in linear space: the middle of the shortest way from one sequence to the other is searched from
 //! both ends, and each half is done in the same way. It takes time by the length of the sequences and the square of
-//! their differences. So the steps are counted. When there are more than a table of bits has words, that is made instead, if
-//! it is not too large. If it is, equal elements are paired by their order (the third with the third), the longest run of such
+//! their differences. So the steps are counted. When they take longer than a table of bits would, that is made instead, if it
+//! is not too large. If it is, equal elements are paired by their order (the third with the third), the longest run of such
 //! pairs that cross nothing is kept, and what lies between two of them is done as before. Time stays linear but for a
 //! logarithm, and the answer may be shorter than the longest.
 
@@ -15,6 +15,8 @@ const STEPS_FREE: usize = 1 << 18;
 const STEPS_EACH: usize = 32;
 /// How many words a table may have: sequences of 16,000 each, or a short one and a very long one.
 const WORDS_MAX: usize = 1 << 22;
+/// How many words of a table are made in the time of a step, and of the way back through it.
+const STEP_WORDS: usize = 8;
 /// How often a part is cut at pairs before what is left of it stays without partners.
 const CUTS_MAX: u32 = 8;
 
@@ -110,7 +112,7 @@ impl Differ {
             (&a_reversed[a.len() - a1..a.len() - a0], &b_reversed[b.len() - b1..b.len() - b0]);
         let words = bits::words(x.len(), y.len());
         let has_table = words <= WORDS_MAX;
-        let mut steps = if has_table { words } else { self.steps };
+        let mut steps = if has_table { words / STEP_WORDS } else { self.steps };
         let middle = self.middle(x, y, x_reversed, y_reversed, &mut steps);
         if !has_table {
             self.steps = steps;

@@ -16,7 +16,7 @@
 //! not depend on the number of threads.
 
 use crate::calls::CallGraph;
-use crate::distances::{FaultDistances, Ways};
+use crate::distances::{self, FaultDistances, Ways};
 use crate::exceptions::{Exception, Exceptions};
 use crate::facts::{CallId, Facts, HandlerId};
 use crate::graphs::Graphs;
@@ -273,10 +273,10 @@ impl CausalGraph {
         Ways::from(self, start, None, u32::MAX)
     }
 
-    /// The distance of every node from a given point, by its number among them: the events on the shortest way;
-    /// `u32::MAX` for those that it does not lead to.
-    pub fn distances(&self, start: usize) -> Vec<u32> {
-        self.ways(start).distances().to_vec()
+    /// Tells how far each node is from each of the given points that lead to it: the point, by its number among them, the node,
+    /// and the events on the shortest way.
+    pub fn each_distance(&self, found: impl FnMut(usize, u32, u32)) {
+        distances::each(self, found);
     }
 
     /// The shortest way from a given point to a node: the nodes, the point first, each with why it is needed.

@@ -1,6 +1,6 @@
 //! How far everything in a causal graph is from the points that it was built from.
 
-use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use crate::causal::{CausalGraph, EdgeKind, Node};
 use crate::facts::CallId;
@@ -78,6 +78,64 @@ impl Ways {
     }
 }
 
+/// Tells how far each node is from each of the points that lead to it: the point, by its number, the node and the distance. It
+/// searches from many points at once, each of which is a bit.
+pub(crate) fn each(graph: &CausalGraph, mut found: impl FnMut(usize, u32, u32)) {
+    let count = graph.nodes().len();
+    let mut reached = vec![0_u64; count];
+    let [mut here, mut further] = [(); 2].map(|()| Border { nodes: Vec::new(), points: vec![0; count] });
+    for (block, starts) in graph.starts().chunks(64).enumerate() {
+        reached.fill(0);
+        let mut reach = |node: u32, points: u64, distance: u32, border: &mut Border| {
+            let mut new = points & !reached[node as usize];
+            reached[node as usize] |= new;
+            border.add(node, new);
+            while new != 0 {
+                found(64 * block + new.trailing_zeros() as usize, node, distance);
+                new &= new - 1;
+            }
+        };
+        for (at, &start) in starts.iter().enumerate() {
+            reach(start, 1 << at, 0, &mut here);
+        }
+        let mut distance = 0;
+        while !here.nodes.is_empty() {
+            // Steps of slicing take no distance.
+            while let Some((node, points)) = here.pop() {
+                for (to, _) in graph.priors(node) {
+                    if graph.nodes()[to as usize].is_event() {
+                        reach(to, points, distance + 1, &mut further);
+                    } else {
+                        reach(to, points, distance, &mut here);
+                    }
+                }
+            }
+            std::mem::swap(&mut here, &mut further);
+            distance += 1;
+        }
+    }
+}
+
+/// Nodes from which it goes on, and the points that lead there and were not followed further.
+struct Border {
+    nodes: Vec<u32>,
+    points: Vec<u64>,
+}
+
+impl Border {
+    fn add(&mut self, node: u32, points: u64) {
+        if points != 0 && self.points[node as usize] == 0 {
+            self.nodes.push(node);
+        }
+        self.points[node as usize] |= points;
+    }
+
+    fn pop(&mut self) -> Option<(u32, u64)> {
+        let node = self.nodes.pop()?;
+        Some((node, std::mem::take(&mut self.points[node as usize])))
+    }
+}
+
 /// For every call at which a fault of the graph goes in, and every point that the graph was built from, how far they
 /// are apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,30 +156,20 @@ impl FaultDistances {
             }
         }
         faults.sort_unstable();
-        let rows: Vec<&[(CallId, u32)]> = faults.chunk_by(|a, b| a.0 == b.0).collect();
+        let mut calls: Vec<CallId> = faults.iter().map(|it| it.0).collect();
+        calls.dedup();
+        let row = |call: &CallId| calls.binary_search(call).unwrap_or_else(|it| it);
+        let rows: FxHashMap<u32, usize> = faults.iter().map(|(call, node)| (*node, row(call))).collect();
         let starts = graph.starts().len();
-        let columns: Vec<Vec<(u32, u32)>> = (0..starts)
-            .into_par_iter()
-            .map(|start| {
-                let ways = graph.ways(start);
-                let nearest = |row: &&[(CallId, u32)]| {
-                    let nodes = row.iter().map(|&(_, node)| (ways.distances[node as usize], node));
-                    nodes.min().unwrap_or((NEVER, NEVER))
-                };
-                rows.iter().map(nearest).collect()
-            })
-            .collect();
-        let mut it = FaultDistances {
-            calls: rows.iter().map(|row| row[0].0).collect(),
-            starts,
-            distances: Vec::with_capacity(rows.len() * starts),
-            nodes: Vec::with_capacity(rows.len() * starts),
-        };
-        for row in 0..rows.len() {
-            it.distances.extend(columns.iter().map(|column| column[row].0));
-            it.nodes.extend(columns.iter().map(|column| column[row].1));
-        }
-        it
+        let mut nearest = vec![(NEVER, NEVER); calls.len() * starts];
+        each(graph, |start, node, distance| {
+            if let Some(row) = rows.get(&node) {
+                let nearest = &mut nearest[row * starts + start];
+                *nearest = (distance, node).min(*nearest);
+            }
+        });
+        let (distances, nodes) = nearest.into_iter().unzip();
+        FaultDistances { calls, starts, distances, nodes }
     }
 
     /// The calls, sorted; a call is meant by its position here.

@@ -20,7 +20,7 @@ use crate::recording::Recording;
 use crate::silence::{self, Silent};
 use crate::space::Thread;
 use crate::statements;
-use crate::traces::Traces;
+use crate::traces::{Seen, Traces};
 
 /// How much of a message is kept for people.
 const MESSAGE_CHARS_MAX: usize = 300;
@@ -109,12 +109,9 @@ pub struct Digest {
     /// For each stack of those, by its number from 1, the stacks of the failure log that it fits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stacks: Vec<Vec<u32>>,
-    /// The stack traces of the failure log that such a run logs as well, by their numbers; and those that it logs with other lines.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub traces: Vec<u32>,
-    /// See `traces`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub traces_alike: Vec<u32>,
+    /// The stack traces of the failure log that such a run logs as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traces: Option<Seen>,
     /// Why the trial says nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<String>,
@@ -387,8 +384,7 @@ impl Digester for Reader {
         if !is_base {
             digest.missing.clear();
         } else {
-            (digest.traces, digest.traces_alike) =
-                case.traces.of_run(logs.iter().flat_map(|it| it.log.entries()));
+            digest.traces = Some(case.traces.of_run(logs.iter().flat_map(|it| it.log.entries())));
             match (evidence.map(), evidence.trace()) {
                 (Ok(map), Ok(trace)) => {
                     let recording = Recording::of(case, &compared.trial, &compared.timeline, &map, &trace);

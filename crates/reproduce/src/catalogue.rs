@@ -299,17 +299,15 @@ impl Catalogue {
     fn exceptions(&self, program: &Program, observables: &[Wanted], causes: &Causes, found: &mut Choices) {
         let (world, faults) = (&program.world, &program.faults);
         let Causes { graph, owners } = causes;
-        let nodes: Vec<(u32, CallId, TypeId)> = graph
-            .nodes()
-            .iter()
-            .enumerate()
-            .filter_map(|(number, node)| match node {
-                Node::New(call, it) | Node::External(call, it) => {
-                    Some((number as u32, *call, faults.thrown(world, *call, *it)?))
-                }
-                _ => None,
-            })
-            .collect();
+        let thrown = |node: &Node| match *node {
+            Node::New(call, it) | Node::External(call, it) => {
+                let class = faults.thrown(world, call, it)?;
+                let is_declared = faults.at(call).iter().any(|it| it.kind.exceptions().contains(&class));
+                Some((call, class, if is_declared { 0 } else { SUBTYPE_DISTANCE }))
+            }
+            _ => None,
+        };
+        let thrown: Vec<Option<(CallId, TypeId, u32)>> = graph.nodes().iter().map(thrown).collect();
         let evidence: Vec<Evidence> = observables.iter().map(|it| self.evidence(program, it)).collect();
         let io_exception = world.find_type(b"java/io/IOException");
         let mut nearest: FxHashMap<(CallId, TypeId), FxHashMap<u32, u32>> = FxHashMap::default();
@@ -319,19 +317,11 @@ impl Catalogue {
             let nearest = nearest.entry((call, class)).or_default().entry(observable).or_insert(distance);
             *nearest = distance.min(*nearest);
         };
-        for (start, &observable) in owners.iter().enumerate() {
-            let distances = graph.distances(start);
-            let evidence = &evidence[observable as usize];
-            for &(node, call, class) in &nodes {
-                let distance = distances[node as usize];
-                if distance == u32::MAX {
-                    continue;
-                }
-                let is_declared = faults.at(call).iter().any(|it| it.kind.exceptions().contains(&class));
-                let extra = if is_declared { 0 } else { SUBTYPE_DISTANCE };
-                add(observable, call, class, distance + extra + evidence.against(world, call, class));
-            }
-        }
+        graph.each_distance(|start, node, distance| {
+            let Some((call, class, extra)) = thrown[node as usize] else { return };
+            let against = evidence[owners[start] as usize].against(world, call, class);
+            add(owners[start], call, class, distance + extra + against);
+        });
         for (observable, evidence) in evidence.iter().enumerate() {
             for (&(call, class), &distance) in &evidence.named {
                 add(observable as u32, call, class, distance);
@@ -463,13 +453,11 @@ impl Causes {
         };
         let methods: Vec<Option<MethodId>> = self.graph.nodes().iter().map(method).collect();
         let mut found: Vec<FxHashMap<MethodId, u32>> = vec![FxHashMap::default(); observables];
-        for (start, &observable) in self.owners.iter().enumerate() {
-            for (method, distance) in methods.iter().zip(self.graph.distances(start)) {
-                let Some(method) = method.filter(|_| distance != u32::MAX) else { continue };
-                let nearest = found[observable as usize].entry(method).or_insert(distance);
-                *nearest = distance.min(*nearest);
-            }
-        }
+        self.graph.each_distance(|start, node, distance| {
+            let Some(method) = methods[node as usize] else { return };
+            let nearest = found[self.owners[start] as usize].entry(method).or_insert(distance);
+            *nearest = distance.min(*nearest);
+        });
         found
     }
 }

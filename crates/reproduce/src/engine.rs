@@ -244,8 +244,8 @@ struct Level {
     silent: Vec<Silent>,
     /// How often each key was matched in the run that the level starts from.
     matched: Vec<u32>,
-    /// The stack traces of the failure log that the runs have which it starts from.
-    traces: Seen,
+    /// The stack traces of the failure log that the runs have which it starts from, if somebody looked.
+    traces: Option<Seen>,
     sites_inferred: usize,
     /// How many rounds it had.
     rounds: u64,
@@ -262,8 +262,8 @@ struct Start<'a> {
     silent: Vec<Silent>,
     /// For each stack of theirs the stacks of the failure log that it fits.
     stacks: &'a [Vec<u32>],
-    /// The stack traces of the failure log that they have.
-    traces: Seen,
+    /// The stack traces of the failure log that they have, if somebody looked.
+    traces: Option<Seen>,
     /// What was kept.
     behind: Option<Instance>,
 }
@@ -431,8 +431,7 @@ impl Reproduce {
         let missing = self.normal.first().map_or(&[][..], |it| &it.missing);
         let silent: Vec<&[Silent]> = self.normal.iter().map(|it| &it.silent[..]).collect();
         let stacks = self.normal.first().map_or(&[][..], |it| &it.stacks);
-        let mut traces = Seen::default();
-        self.normal.iter().for_each(|it| traces.add(&it.traces, &it.traces_alike));
+        let traces = Seen::of_all(self.normal.iter().map(|it| it.traces.as_ref()));
         let silent = silence::of_all(&silent);
         let start = Start { matched, missing, silent, stacks, traces, behind: None };
         let level = Level::new(&self.case, &self.settings, Vec::new(), start, executions);
@@ -654,7 +653,7 @@ impl Level {
                 .iter()
                 .map(|&key| {
                     // Of several that say the same those are missing that came in a way that no normal run shows, if any did.
-                    let mut entries = case.traces().only_here(key, &traces);
+                    let mut entries = case.traces().only_here(key, traces.as_ref());
                     if entries.is_empty() {
                         entries.clone_from(&keys[key as usize].entries);
                         entries.retain(|it| missing.binary_search(it).is_ok());

@@ -34,3 +34,4 @@ pub use silence::Silent;
 pub use space::{Choice, Instance, Observable, Space};
 pub use statements::{copies, index, ranking};
 pub use strategy::Strategy;
+pub use traces::Seen;

@@ -179,10 +179,16 @@ impl Search {
             // What does not come even from the fault that is nearest to it may have another reason than a fault.
             shown.extend(aimed.filter(|it| !shown.contains(it)));
         }
-        for observable in shown {
+        for &observable in &shown {
             self.shown[observable as usize] += self.options.step;
         }
-        self.priorities.get_mut().fill(None);
+        // The others stay the least for what they are the least for: none has become less.
+        let shown: FxHashSet<u32> = shown.into_iter().collect();
+        for known in self.priorities.get_mut() {
+            if known.flatten().is_some_and(|(_, observable)| shown.contains(&observable)) {
+                *known = None;
+            }
+        }
     }
 
     /// A fault happened, whatever came of it: it is not tried again.
@@ -381,10 +387,13 @@ fn nearest_of_sites(space: &Space) -> Vec<Vec<u32>> {
         sorted.sort_unstable_by_key(|it| it.position);
         let nearest = |observable: &Observable| {
             // Beside each entry the last instances before it and the first behind are the nearest; a few more, since they
-            // may be of other threads.
+            // may be of other threads. Entries that are near to one another have the same ones beside them.
+            let mut done = 0;
             let beside = observable.entries.iter().flat_map(|&entry| {
                 let behind = sorted.partition_point(|it| it.position <= entry);
-                sorted[behind.saturating_sub(BESIDE)..].iter().take(2 * BESIDE)
+                let from = behind.saturating_sub(BESIDE);
+                let to = (from + 2 * BESIDE).min(sorted.len());
+                &sorted[from.max(std::mem::replace(&mut done, to))..to]
             });
             beside.map(|it| observable.apart(it)).min().unwrap_or(u32::BITS)
         };

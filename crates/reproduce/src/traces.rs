@@ -3,11 +3,13 @@
 //! They are evidence and no more: a log may be of another version, with other lines, or its exceptions may have been made
 //! elsewhere than where they were thrown.
 
+use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 
 use hypocenter_logs::{Entry, Relation, Trace};
 use hypocenter_plan::Frame;
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use rustc_hash::{FxHashMap, FxHasher};
+use serde::{Deserialize, Serialize};
 
 /// How many different stack traces are told apart.
 const TRACES_MAX: usize = 4_096;
@@ -32,11 +34,13 @@ struct LoggedTrace {
     entries: Vec<(u32, u32)>,
 }
 
-/// Which stack traces of the failure log other runs have too, by their numbers.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Seen {
-    same: FxHashSet<u32>,
-    alike: FxHashSet<u32>,
+/// The stack traces of the failure log that other runs log too, by their numbers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    /// With the same lines.
+    same: BTreeSet<u32>,
+    /// With these lines or others.
+    alike: BTreeSet<u32>,
 }
 
 impl Traces {
@@ -60,12 +64,12 @@ impl Traces {
         self.all[number as usize].entries.push((key, place));
     }
 
-    /// Which of these a run has, by its entries: those that are the same, and those that are but for their lines.
-    pub fn of_run<'t>(&self, entries: impl Iterator<Item = Entry<'t>>) -> (Vec<u32>, Vec<u32>) {
-        if self.all.is_empty() {
-            return Default::default();
-        }
+    /// Which of these a run has, by its entries.
+    pub fn of_run<'t>(&self, entries: impl Iterator<Item = Entry<'t>>) -> Seen {
         let mut seen = Seen::default();
+        if self.all.is_empty() {
+            return seen;
+        }
         for entry in entries {
             let trace = entry.trace();
             let Some(frames) = root_frames(&trace) else { continue };
@@ -73,16 +77,11 @@ impl Traces {
             seen.same.extend(self.by_lines.get(&by_lines));
             seen.alike.extend(self.by_methods.get(&by_methods).into_iter().flatten());
         }
-        let sorted = |numbers: FxHashSet<u32>| {
-            let mut numbers: Vec<u32> = numbers.into_iter().collect();
-            numbers.sort_unstable();
-            numbers
-        };
-        (sorted(seen.same), sorted(seen.alike))
+        seen
     }
 
-    /// The places of the entries of a key with a stack trace that no other run has.
-    pub fn only_here(&self, key: u32, seen: &Seen) -> Vec<u32> {
+    /// The places of the entries of a key with a stack trace that no other run has; none if nobody looked.
+    pub fn only_here(&self, key: u32, seen: Option<&Seen>) -> Vec<u32> {
         let new = self.new_ones(seen).flat_map(|it| &it.entries);
         let mut places: Vec<u32> = new.filter(|it| it.0 == key).map(|it| it.1).collect();
         places.sort_unstable();
@@ -90,25 +89,30 @@ impl Traces {
     }
 
     /// How much of a stack trace of a key that no other run has is in the stack of a fault, at most: the frames that follow one
-    /// another in both. All of it if the key has none.
-    pub fn shared(&self, key: u32, seen: &Seen, stack: &[Frame]) -> f64 {
+    /// another in both. All of it if the key has none, or if nobody looked.
+    pub fn shared(&self, key: u32, seen: Option<&Seen>, stack: &[Frame]) -> f64 {
         let of_key = self.new_ones(seen).filter(|it| it.entries.iter().any(|it| it.0 == key));
         let share = |it: &LoggedTrace| common_run(&it.frames, stack) as f64 / it.frames.len() as f64;
         of_key.map(share).reduce(f64::max).unwrap_or(1.0)
     }
 
-    fn new_ones<'s>(&'s self, seen: &'s Seen) -> impl Iterator<Item = &'s LoggedTrace> {
+    fn new_ones<'s>(&'s self, seen: Option<&'s Seen>) -> impl Iterator<Item = &'s LoggedTrace> {
         // If all that other runs log has other lines, the log is of another version.
-        let known = if seen.same.is_empty() { &seen.alike } else { &seen.same };
-        (0..).zip(&self.all).filter(|(number, _)| !known.contains(number)).map(|it| it.1)
+        let known = seen.map(|it| if it.same.is_empty() { &it.alike } else { &it.same });
+        let is_new = move |number: &u32| known.is_some_and(|it| !it.contains(number));
+        (0..).zip(&self.all).filter(move |it| is_new(&it.0)).map(|it| it.1)
     }
 }
 
 impl Seen {
-    /// What one more run has.
-    pub fn add(&mut self, same: &[u32], alike: &[u32]) {
-        self.same.extend(same);
-        self.alike.extend(alike);
+    /// What several runs have; nothing if that is not known of one of them.
+    pub fn of_all<'s>(runs: impl IntoIterator<Item = Option<&'s Seen>>) -> Option<Seen> {
+        let mut all = Seen::default();
+        for it in runs {
+            all.same.extend(&it?.same);
+            all.alike.extend(&it?.alike);
+        }
+        Some(all)
     }
 }
 
@@ -182,10 +186,7 @@ java.io.IOException: lost
 
     fn seen(traces: &Traces, text: &str) -> Seen {
         let log = Log::read(text.as_bytes()).expect("a log");
-        let (same, alike) = traces.of_run(log.entries());
-        let mut seen = Seen::default();
-        seen.add(&same, &alike);
-        seen
+        traces.of_run(log.entries())
     }
 
     fn stack(frames: &[(&str, u32)]) -> Vec<Frame> {
@@ -199,12 +200,18 @@ java.io.IOException: lost
     #[test]
     fn what_no_other_run_logs_is_told_from_what_all_log() {
         let traces = traces(FAILURE);
-        assert_eq!(traces.only_here(7, &Seen::default()), [0, 1]);
+        assert_eq!(traces.only_here(7, Some(&Seen::default())), [0, 1]);
         // The second entry has a stack trace that only the failure has.
         let normal = FAILURE.replace("Clerk.java:28", "Clerk.java:30");
-        assert_eq!(traces.only_here(7, &seen(&traces, &normal)), [1]);
-        assert_eq!(traces.only_here(8, &seen(&traces, &normal)), [0; 0]);
-        assert_eq!(traces.only_here(7, &seen(&traces, FAILURE)), [0; 0]);
+        assert_eq!(traces.only_here(7, Some(&seen(&traces, &normal))), [1]);
+        assert_eq!(traces.only_here(8, Some(&seen(&traces, &normal))), [0; 0]);
+        assert_eq!(traces.only_here(7, Some(&seen(&traces, FAILURE))), [0; 0]);
+        // If nobody looked for them in one of the runs, none is known to be new.
+        let normal = seen(&traces, &normal);
+        assert_eq!(Seen::of_all([Some(&normal), Some(&Seen::default())]), Some(normal.clone()));
+        assert_eq!(Seen::of_all([Some(&normal), None]), None);
+        assert_eq!(traces.only_here(7, None), [0; 0]);
+        assert_eq!(traces.shared(7, None, &stack(&[("Other.run", 1)])), 1.0);
     }
 
     #[test]
@@ -212,7 +219,7 @@ java.io.IOException: lost
         let traces = traces(FAILURE);
         let other = FAILURE.replace(":34)", ":40)");
         let other = other.split("2024-01-01 00:00:02").next().expect("the first entry");
-        assert_eq!(traces.only_here(7, &seen(&traces, other)), [1]);
+        assert_eq!(traces.only_here(7, Some(&seen(&traces, other))), [1]);
     }
 
     #[test]
@@ -220,12 +227,12 @@ java.io.IOException: lost
         let traces = traces(FAILURE);
         let normal = FAILURE.replace("Clerk.java:28", "Clerk.java:30");
         let seen = seen(&traces, &normal);
-        let shared = |frames: &[(&str, u32)]| traces.shared(7, &seen, &stack(frames));
+        let shared = |frames: &[(&str, u32)]| traces.shared(7, Some(&seen), &stack(frames));
         // Thrown deeper, by a call in the same line.
         assert_eq!(shared(&[("Client.call", 52), ("Clerk.carryOut", 28), ("Session.run", 34)]), 1.0);
         assert_eq!(shared(&[("Client.call", 52), ("Clerk.carryOut", 27), ("Session.run", 34)]), 0.5);
         assert_eq!(shared(&[("Other.run", 1)]), 0.0);
         // Nothing was thrown with entries of this key.
-        assert_eq!(traces.shared(8, &seen, &stack(&[("Other.run", 1)])), 1.0);
+        assert_eq!(traces.shared(8, Some(&seen), &stack(&[("Other.run", 1)])), 1.0);
     }
 }

@@ -132,6 +132,15 @@ fn shape(graph: &CausalGraph) -> (Vec<Node>, Vec<Vec<(u32, EdgeKind)>>) {
 
 /// The distances of faults are those of the nearest node of their call, and there is a way of that length.
 fn distances_are_those_of_the_ways(graph: &CausalGraph) {
+    let mut all: Vec<(usize, u32, u32)> = Vec::new();
+    graph.each_distance(|start, node, distance| all.push((start, node, distance)));
+    all.sort_unstable();
+    let ways = (0..graph.starts().len()).map(|start| (start, graph.ways(start)));
+    let one_by_one = ways.flat_map(|(start, ways)| {
+        let nodes = 0..graph.nodes().len() as u32;
+        nodes.filter_map(move |node| Some((start, node, ways.distance(node)?)))
+    });
+    assert!(all.iter().copied().eq(one_by_one), "from all points at once as from each");
     let distances = graph.distances_to_faults();
     let mut seen = 0;
     for start in 0..graph.starts().len() {

@@ -6,6 +6,7 @@ use hypocenter_plan::{Candidate, CandidateResult, Outcome};
 use super::{Asked, Injected, Level, Reproduce, Round, Start, candidate_of};
 use crate::case::Digest;
 use crate::executions::{Executions, stable_threads};
+use crate::traces::Seen;
 
 /// How often a run with the kept fault alone is asked for before it is given up that it happens again.
 const BASE_ASKED_MAX: u32 = 3;
@@ -82,7 +83,7 @@ impl Reproduce {
             let (mut early, mut all) = (0.0, 0.0);
             for at in round.shown.iter().filter_map(at_of) {
                 let observable = &space.observables[at];
-                let shared = self.case.traces().shared(first.observables[at], &first.traces, stack);
+                let shared = self.case.traces().shared(first.observables[at], first.traces.as_ref(), stack);
                 let worth = shared / f64::from((1 + observable.remote) * (1 + observable.apart(instance)));
                 all += worth;
                 early += if place(at) <= until { worth } else { 0.0 };
@@ -152,8 +153,7 @@ impl Reproduce {
             *of_base = (*of_base).max(*of_normal);
         }
         let (missing, stacks) = (&digest.missing[..], &digest.stacks[..]);
-        let mut traces = self.levels[0].traces.clone();
-        traces.add(&digest.traces, &digest.traces_alike);
+        let traces = Seen::of_all([self.levels[0].traces.as_ref(), digest.traces.as_ref()]);
         let start = Start { matched, missing, silent: digest.silent, stacks, traces, behind };
         self.levels.push(Level::new(&self.case, &self.settings, vec![kept], start, executions));
     }
