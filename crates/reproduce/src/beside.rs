@@ -142,7 +142,7 @@ impl Case {
     }
 
     fn beside_with(&self, evidence: &Evidence, normal: &[(u32, u32)], rows_max: usize) -> Option<Beside> {
-        let (mut logs, _) = Reading::default().finish(evidence.logs());
+        let (mut logs, _) = self.logs_of(evidence, &mut Reading::default());
         if logs.is_empty() {
             return None;
         }

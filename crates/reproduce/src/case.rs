@@ -232,6 +232,11 @@ impl Case {
         &self.logged
     }
 
+    /// The logs of a trial that is over, of which some may have been read.
+    pub(crate) fn logs_of(&self, trial: &Evidence, reading: &mut Reading) -> (Vec<TrialLog>, Vec<String>) {
+        reading.finish(trial.logs(), self.failure.iter().map(|it| it.log.layout()))
+    }
+
     /// The stack traces of the failure log.
     pub(crate) fn traces(&self) -> &Traces {
         &self.traces
@@ -367,7 +372,7 @@ impl Digester for Reader {
     fn digest(&self, job: &Job, evidence: &[Evidence], mut reading: Reading) -> Digest {
         let case = &*self.0;
         let [evidence] = evidence else { return Digest::default() };
-        let (mut logs, problems) = reading.finish(evidence.logs());
+        let (mut logs, problems) = case.logs_of(evidence, &mut reading);
         if logs.is_empty() {
             let why = if problems.is_empty() { "it wrote nothing".to_owned() } else { problems.join("; ") };
             return Digest { unreadable: Some(why), matched: vec![0; case.keys.len()], ..Digest::default() };

@@ -154,7 +154,7 @@ impl Case {
     }
 
     fn look(&self, evidence: &Evidence) -> Option<Looked> {
-        let (mut logs, _) = Reading::default().finish(evidence.logs());
+        let (mut logs, _) = self.logs_of(evidence, &mut Reading::default());
         if logs.is_empty() {
             return None;
         }

@@ -1,7 +1,7 @@
 //! The logs of a trial: read and tied while it runs as far as they are there, and the rest when it is over.
 
 use hypocenter_engine::LogBytes;
-use hypocenter_logs::{Fields, GrowingLog, Log, LogError, Memo, Statements, Tied};
+use hypocenter_logs::{Fields, GrowingLog, Layout, Log, LogError, Memo, Statements, Tied};
 use rustc_hash::FxHashMap;
 
 /// What was read of a trial that still runs.
@@ -51,13 +51,25 @@ impl Reading {
         }
     }
 
-    /// The logs of a trial that are logs, and what is wrong with the others. A process may write its log to either stream.
-    pub(crate) fn finish(&mut self, logs: &[LogBytes]) -> (Vec<TrialLog>, Vec<String>) {
+    /// The logs of a trial that are logs, and what is wrong with the others. A process may write its log to either stream. One
+    /// whose layout nobody knows may be written like the failure log, of which somebody may have said how to read it: `layouts`
+    /// are those of its files.
+    pub(crate) fn finish<'l>(
+        &mut self,
+        logs: &[LogBytes],
+        layouts: impl Iterator<Item = &'l Layout> + Clone,
+    ) -> (Vec<TrialLog>, Vec<String>) {
         let mut found = Vec::new();
         let mut problems = Vec::new();
         for it in logs.iter().filter(|it| !it.bytes.is_empty()) {
             let Followed { log, tied } = self.logs.remove(&it.path).unwrap_or_default();
             let (log, is_begun) = log.finish(&it.bytes);
+            let log = log.or_else(|error| match error {
+                LogError::NoLayout { .. } => {
+                    layouts.clone().find_map(|layout| Log::read_with(&it.bytes, layout).ok()).ok_or(error)
+                }
+                _ => Err(error),
+            });
             match log {
                 Ok(log) => {
                     let begun = tied.filter(|_| is_begun);
@@ -127,7 +139,7 @@ mod tests {
             }
         }
         let evidence: Vec<LogBytes> = logs.iter().map(|(path, text)| evidence(path, text)).collect();
-        let (mut logs, problems) = reading.finish(&evidence);
+        let (mut logs, problems) = reading.finish(&evidence, [].iter());
         assert_eq!(problems, [""; 0]);
         let begun = logs.iter().filter_map(|it| it.begun.as_ref()).map(|it| it.entries().len()).sum();
         let fields = logs.iter().fold(Fields::ALL, |all, it| all & Fields::of(it.log.layout()));
@@ -172,7 +184,21 @@ mod tests {
         reading.add("a", one.as_bytes(), &statements, Fields::ALL);
         reading.forget("a");
         reading.add("a", other.as_bytes(), &statements, Fields::ALL);
-        let (logs, _) = reading.finish(&[evidence("a", &other)]);
+        let (logs, _) = reading.finish(&[evidence("a", &other)], [].iter());
         assert_eq!(logs[0].begun.as_ref().map(|it| it.entries().len()), Some(LINES - 1));
+    }
+
+    #[test]
+    fn a_log_that_nobody_knows_is_read_like_the_failure_log() {
+        let text = "#7 worker <> opened\n#8 worker <> closed\n";
+        let finish = |layouts: &[Layout]| {
+            let (logs, problems) = Reading::default().finish(&[evidence("a", text)], layouts.iter());
+            (logs.iter().map(|it| it.log.entries().count()).collect::<Vec<_>>(), problems.len())
+        };
+        let own = Layout::compile(r"^#\d+ (?<thread>\S+) <> (?<message>.*)").unwrap();
+        let other = Layout::compile("%d{ISO8601} [%t] %m%n").unwrap();
+        assert_eq!(finish(&[]), (vec![], 1));
+        assert_eq!(finish(std::slice::from_ref(&other)), (vec![], 1));
+        assert_eq!(finish(&[other, own]), (vec![2], 0));
     }
 }
