@@ -154,7 +154,9 @@ pub fn quorum_configuration() -> String {
     let text = fs::read_to_string(path).expect("the configuration is in the checkout");
     let java = default_jdk().java();
     let text = text.replace("\"java ", &format!("\"'{java}' "));
-    let text = text.replace("health.sh", &format!("'{}'", targets().join("quorum/health.sh").display()));
+    let text = ["health.sh", "answers.sh"].iter().fold(text, |text, script| {
+        text.replace(script, &format!("'{}'", targets().join("quorum").join(script).display()))
+    });
     text.replace("build/classes", &quorum_classes().display().to_string())
 }
 
