@@ -258,21 +258,25 @@ fn client(outcome: &Outcome, fault: Struck<'_>, clients: &[ClientOf]) -> Option<
     symptom(Severity::Minor, format!("all clients fail: {names}"))
 }
 
-/// No client was started. A node that got no fault should get ready all the same; and one that got an exception should get
-/// over it, or end.
+/// No client was started. A node that got no fault should get ready all the same, above all if the one that got it is; and one
+/// that got an exception should get over it, or end. A delay may hold its thread still, and with it whoever needs that thread.
 fn not_ready(outcome: &Outcome, fault: Struck<'_>) -> Option<Symptom> {
     let struck = fault.node;
     let waiting = |it: &&ProcessOutcome| it.role == Role::Node && it.ready_ms.is_none() && it.end.is_none();
     let names: Vec<&str> = outcome.processes.iter().filter(waiting).map(|it| it.name.as_str()).collect();
     // The lab waits for nobody once a node has ended.
     let ended = ended_nodes(outcome).any(|it| it.name == struck);
+    let (partly, wholly) =
+        if fault.is_delay { (Severity::Major, Severity::Minor) } else { (Severity::Critical, Severity::Major) };
     let (severity, why) = if ended || names.is_empty() {
         (Severity::Expected, format!("{struck} got the fault and ended before any client was started"))
-    } else if names.iter().any(|it| *it != struck) {
-        (Severity::Major, format!("the fault is on {struck}, and {} never got ready", names.join(", ")))
+    } else if !names.contains(&struck) {
+        let why = format!("the fault is on {struck}, which got ready, and {} never did", names.join(", "));
+        (partly, why)
+    } else if names.len() > 1 {
+        (wholly, format!("the fault is on {struck}, and {} never got ready", names.join(", ")))
     } else {
-        let severity = if fault.is_delay { Severity::Minor } else { Severity::Major };
-        (severity, format!("{struck} got the fault, did not end, and never got ready"))
+        (wholly, format!("{struck} got the fault, did not end, and never got ready"))
     };
     Some(Symptom { kind: SymptomKind::Client, severity, why })
 }
@@ -390,14 +394,14 @@ mod tests {
         vec![of("c1", "n1", 1), of("c2", "n2", 1), of("d1", "n1", 2), of("d2", "n2", 2)]
     }
 
-    /// The worst symptom of a trial whose fault was on n1.
-    fn worst(processes: Vec<ProcessOutcome>) -> Option<(SymptomKind, Severity)> {
+    /// The worst symptom of a trial whose fault, an exception or a delay, was on n1.
+    fn worst(processes: Vec<ProcessOutcome>, is_delay: bool) -> Option<(SymptomKind, Severity)> {
         let is_ready = processes.iter().all(|it| it.role == Role::Client || it.ready_ms.is_some());
         let end = if is_ready { End::Unfinished } else { End::NotReady };
         let found = symptoms(
             &Outcome { end, ..outcome(processes) },
             &Digest::default(),
-            Struck { node: "n1", is_delay: false },
+            Struck { node: "n1", is_delay },
             &clients(),
             &Normal::default(),
         );
@@ -438,7 +442,8 @@ mod tests {
             ("another node ends", vec![up("n1"), dead("n2")], Some((Crash, Critical))),
             ("the node of the fault never gets ready", vec![waits("n1"), up("n2")], Some((Client, Major))),
             ("the node of the fault ends first", vec![dead("n1"), waits("n2")], Some((Crash, Expected))),
-            ("another node never gets ready", vec![up("n1"), waits("n2")], Some((Client, Major))),
+            ("another node never gets ready", vec![up("n1"), waits("n2")], Some((Client, Critical))),
+            ("no node gets ready", vec![waits("n1"), waits("n2")], Some((Client, Major))),
             (
                 "nobody says anything, and some clients fail",
                 vec![silent("n1"), silent("n2"), client("c1", 3), client("c2", 10)],
@@ -450,8 +455,11 @@ mod tests {
                 Some((Client, Minor)),
             ),
         ] {
-            assert_eq!(worst(processes), expected, "{what}");
+            assert_eq!(worst(processes, false), expected, "{what}");
         }
+        let delayed = |processes| worst(processes, true);
+        assert_eq!(delayed(vec![waits("n1"), waits("n2")]), Some((Client, Minor)), "it may be held still");
+        assert_eq!(delayed(vec![up("n1"), waits("n2")]), Some((Client, Major)));
     }
 
     #[test]

@@ -423,9 +423,9 @@ impl Explore {
         let counts = self.ledger.take_down(&self.catalogue, digest);
         match &mut self.chooser {
             Chooser::RoundRobin(keys, _) => {
-                let twins = |key: u32| self.ledger.groups()[key as usize].twins;
+                let state = |key: u32| self.ledger.groups()[key as usize].anywhere;
                 let is_whole = !digest.is_cut;
-                counts.iter().for_each(|&(key, times)| keys.seen(key, twins(key), times, is_whole));
+                counts.iter().for_each(|&(key, times)| keys.seen(key, state(key), times, is_whole));
             }
             Chooser::Fresh(keys) => counts.iter().for_each(|&(key, _)| keys.seen(key)),
             Chooser::Chance { requests, trials } if !digest.is_cut => {

@@ -57,7 +57,7 @@ mod tests {
         };
         let calls =
             least.iter().enumerate().map(|(site, &least)| Call { site: site as u32, fault: None, least });
-        Group { key, calls: calls.collect(), twins: 0 }
+        Group { key, calls: calls.collect(), anywhere: 0 }
     }
 
     #[test]

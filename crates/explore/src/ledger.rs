@@ -53,8 +53,8 @@ pub struct Group {
     pub key: Key,
     /// The calls that made them, in the order in which they were seen.
     pub calls: Vec<Call>,
-    /// How many groups that were seen before it are the same on another node.
-    pub twins: u32,
+    /// What it is but for the node, by number: groups that differ in nothing else have the same.
+    pub anywhere: u32,
 }
 
 /// All groups, by their numbers.
@@ -63,14 +63,14 @@ pub struct Ledger {
     kind: KeyKind,
     groups: Vec<Group>,
     numbers: FxHashMap<Key, u32>,
-    /// How many groups there are of each key, whatever the node.
-    twins: FxHashMap<Key, u32>,
+    /// Keys but for their nodes.
+    anywhere: FxHashMap<Key, u32>,
 }
 
 impl Ledger {
     /// Nothing was seen yet.
     pub fn new(kind: KeyKind) -> Ledger {
-        Ledger { kind, groups: Vec::new(), numbers: FxHashMap::default(), twins: FxHashMap::default() }
+        Ledger { kind, groups: Vec::new(), numbers: FxHashMap::default(), anywhere: FxHashMap::default() }
     }
 
     /// The groups, by their numbers.
@@ -105,9 +105,9 @@ impl Ledger {
     fn group(&mut self, key: Key, site: u32, fault: Option<u32>, times: u64) -> u32 {
         let number = *self.numbers.entry(key).or_insert_with_key(|key| {
             let anywhere = Key { node: String::new(), ..key.clone() };
-            let count = self.twins.entry(anywhere).or_default();
-            self.groups.push(Group { key: key.clone(), calls: Vec::new(), twins: *count });
-            *count += 1;
+            let count = self.anywhere.len() as u32;
+            let anywhere = *self.anywhere.entry(anywhere).or_insert(count);
+            self.groups.push(Group { key: key.clone(), calls: Vec::new(), anywhere });
             self.groups.len() as u32 - 1
         });
         let calls = &mut self.groups[number as usize].calls;

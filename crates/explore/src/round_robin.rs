@@ -1,12 +1,13 @@
-//! Budgeted round robin over keys (LEGOLAS 4.3, Algorithm 2). It knows numbers only.
+//! Budgeted round robin over states (LEGOLAS 4.3, Algorithm 2). It knows numbers only.
 //!
-//! Each trial is for the key at the front, which then goes to the back. A key has a budget of injections; when every key
-//! has used up its own, all get it anew. A trial whose key was not reached costs no budget, so a key that is never
-//! reached again would be tried for ever: after some misses in a row it waits for the next time that budgets are given.
+//! A key is a state on a node, and has a budget of injections; when every key has used up its own, all get it anew. A trial whose
+//! key was not reached costs no budget, so a key that is never reached again would be tried for ever: after some misses in a row
+//! it waits for the next time that budgets are given.
 //!
-//! The paper leaves open in which order keys come that are seen in the same runs. The nodes of a cluster run the same code, so a state
-//! that was tried on one of them tells less on the next than a state that was tried nowhere: those go first. And a key may be worth
-//! another look at once; who says so is not known here.
+//! Each trial is for the state at the front, which then goes to the back. The paper leaves open what becomes of states that
+//! several nodes have. The nodes of a cluster run the same code, so the state takes its turn as one, each time on the next of
+//! its nodes: else what only a leader does would wait until all that everybody does was tried on everybody. A state that was never
+//! tried goes before those that were. And a key may be worth another look at once; who says so is not known here.
 
 use std::collections::VecDeque;
 
@@ -16,10 +17,8 @@ const MISSES_MAX: u32 = 3;
 /// What is known of a key.
 #[derive(Debug, Clone, Default)]
 struct Info {
-    /// How many keys that were seen before it are the same on another node.
-    twins: u32,
-    /// Whether it had a turn since budgets were given.
-    is_tried: bool,
+    /// Its state, by number.
+    state: u32,
     /// Injections that are left.
     budget: u32,
     /// Trials that are for it and not over.
@@ -41,32 +40,46 @@ impl Info {
     }
 }
 
+/// A state, and its keys: that of the node whose turn it is comes first.
+#[derive(Debug, Clone, Default)]
+struct State {
+    keys: VecDeque<u32>,
+    /// Whether it ever had a turn.
+    is_tried: bool,
+}
+
 /// See the module.
 #[derive(Debug, Clone)]
 pub(crate) struct RoundRobin {
     budget: u32,
+    /// The states, by their numbers, in the order of their turns.
     list: VecDeque<u32>,
+    states: Vec<State>,
     keys: Vec<Info>,
     resets: u64,
 }
 
 impl RoundRobin {
     pub(crate) fn new(budget: u32) -> RoundRobin {
-        RoundRobin { budget: budget.max(1), list: VecDeque::new(), keys: Vec::new(), resets: 0 }
+        let (list, states, keys) = (VecDeque::new(), Vec::new(), Vec::new());
+        RoundRobin { budget: budget.max(1), list, states, keys, resets: 0 }
     }
 
-    /// A trial had requests with this key, of which there are so many twins on other nodes. One that is new is at the end of the
-    /// list, or before those that nobody has tried and that have more twins. Keys are numbered from 0. The trial is whole if it had no
-    /// fault, and so all requests count.
-    pub(crate) fn seen(&mut self, key: u32, twins: u32, requests: u64, is_whole: bool) {
-        while self.keys.len() <= key as usize {
-            let waits = |&it: &u32| {
-                let info = &self.keys[it as usize];
-                !info.is_tried && info.twins > twins
-            };
-            let at = self.list.iter().position(waits).unwrap_or(self.list.len());
-            self.list.insert(at, self.keys.len() as u32);
-            self.keys.push(Info { budget: self.budget, twins, ..Info::default() });
+    /// A trial had requests with this key, which is of this state. Both are numbered from 0, in the order in which they are first
+    /// said here. The trial is whole if it had no fault, and so all requests count.
+    pub(crate) fn seen(&mut self, key: u32, state: u32, requests: u64, is_whole: bool) {
+        if self.states.len() <= state as usize {
+            assert_eq!(self.states.len(), state as usize, "states are numbered in the order in which they come");
+            let is_tried = |&it: &u32| self.states[it as usize].is_tried;
+            let at = self.list.iter().position(is_tried).unwrap_or(self.list.len());
+            self.list.insert(at, state);
+            self.states.push(State::default());
+        }
+        if self.keys.len() <= key as usize {
+            assert_eq!(self.keys.len(), key as usize, "keys are numbered in the order in which they come");
+            // Before those that had their turn, which are at the back.
+            self.states[state as usize].keys.push_front(key);
+            self.keys.push(Info { state, budget: self.budget, ..Info::default() });
         }
         let info = &mut self.keys[key as usize];
         if info.is_whole && !is_whole {
@@ -85,28 +98,24 @@ impl RoundRobin {
         if used_up && !self.keys.is_empty() {
             self.resets += 1;
             for info in &mut self.keys {
-                (info.budget, info.misses, info.is_tried) = (self.budget, 0, false);
-            }
-            let mut list: Vec<u32> = (0..self.keys.len() as u32).collect();
-            list.sort_by_key(|&it| self.keys[it as usize].twins);
-            self.list = list.into();
-        }
-        let at = self.list.iter().position(|&it| self.keys[it as usize].has_room())?;
-        // What lies before it has used up its budget, or would by what is open.
-        for _ in 0..at {
-            let passed = self.list.pop_front().expect("it was just found behind this one");
-            if !self.keys[passed as usize].is_used_up() {
-                self.list.push_back(passed);
+                (info.budget, info.misses) = (self.budget, 0);
             }
         }
-        let key = self.list.pop_front().expect("it was just found");
-        self.list.push_back(key);
-        let info = &mut self.keys[key as usize];
-        (info.open, info.is_tried) = (info.open + 1, true);
+        let (at, turn) = self.list.iter().enumerate().find_map(|(at, &state)| {
+            let keys = &self.states[state as usize].keys;
+            Some((at, keys.iter().position(|&it| self.keys[it as usize].has_room())?))
+        })?;
+        let state = self.list.remove(at).expect("it was just found there");
+        self.list.push_back(state);
+        let state = &mut self.states[state as usize];
+        state.is_tried = true;
+        let key = state.keys.remove(turn).expect("it was just found there");
+        state.keys.push_back(key);
+        self.keys[key as usize].open += 1;
         Some(key)
     }
 
-    /// The trial for a key is over. One that is worth another look goes to the front, until its budget is used up.
+    /// The trial for a key is over. One that is worth another look is next, until its budget is used up.
     pub(crate) fn told(&mut self, key: u32, injected: bool, again: bool) {
         let info = &mut self.keys[key as usize];
         info.open = info.open.saturating_sub(1);
@@ -116,9 +125,10 @@ impl RoundRobin {
         } else {
             info.misses += 1;
         }
-        let at = self.list.iter().position(|&it| it == key).filter(|_| again && !info.is_used_up());
-        if let Some(key) = at.and_then(|at| self.list.remove(at)) {
-            self.list.push_front(key);
+        if again && !info.is_used_up() {
+            let state = info.state;
+            to_front(&mut self.states[state as usize].keys, key);
+            to_front(&mut self.list, state);
         }
     }
 
@@ -134,6 +144,12 @@ impl RoundRobin {
     }
 }
 
+fn to_front(list: &mut VecDeque<u32>, number: u32) {
+    if let Some(it) = list.iter().position(|&it| it == number).and_then(|at| list.remove(at)) {
+        list.push_front(it);
+    }
+}
+
 /// The chance of each of some requests (LEGOLAS 4.3). One more than there are is assumed, so that the first of two or three
 /// is not almost certain. In millionths, so that it is the same number when a plan was written down and read again.
 pub(crate) fn chance(requests: f64, epsilon: f64) -> f64 {
@@ -146,9 +162,10 @@ pub(crate) fn chance(requests: f64, epsilon: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn with_keys(budget: u32, keys: u32) -> RoundRobin {
+    /// So many states, each on one node.
+    fn with_states(budget: u32, states: u32) -> RoundRobin {
         let mut it = RoundRobin::new(budget);
-        (0..keys).for_each(|key| it.seen(key, 0, 10, true));
+        (0..states).for_each(|key| it.seen(key, key, 10, true));
         it
     }
 
@@ -163,8 +180,8 @@ mod tests {
     }
 
     #[test]
-    fn each_trial_is_for_another_key_until_budgets_are_used_up_and_given_anew() {
-        let mut it = with_keys(2, 3);
+    fn each_trial_is_for_another_state_until_budgets_are_used_up_and_given_anew() {
+        let mut it = with_states(2, 3);
         assert_eq!(trials(&mut it, 6, |_| true), [0, 1, 2, 0, 1, 2]);
         assert_eq!(it.resets(), 0);
         assert_eq!(trials(&mut it, 4, |_| true), [0, 1, 2, 0]);
@@ -172,40 +189,38 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_found_later_comes_at_the_end_of_the_list() {
-        let mut it = with_keys(5, 2);
+    fn what_was_never_tried_goes_first() {
+        let mut it = with_states(5, 3);
         assert_eq!(trials(&mut it, 1, |_| true), [0]);
-        it.seen(2, 0, 1, true);
-        assert_eq!(trials(&mut it, 4, |_| true), [1, 0, 2, 1]);
+        it.seen(3, 3, 1, true);
+        assert_eq!(trials(&mut it, 5, |_| true), [1, 2, 3, 0, 1]);
     }
 
     #[test]
-    fn what_was_tried_on_no_node_goes_before_its_twins() {
-        let mut it = RoundRobin::new(5);
-        // Two states on three nodes, then one that is found when a trial is over.
-        for (key, twins) in [0, 1, 2, 0, 1, 2].into_iter().enumerate() {
-            it.seen(key as u32, twins, 10, true);
+    fn a_state_of_several_nodes_takes_its_turn_as_one_each_time_on_another() {
+        let mut it = RoundRobin::new(2);
+        // One state on three nodes, and one on the first of them.
+        for (key, state) in [0, 1, 0, 0].into_iter().enumerate() {
+            it.seen(key as u32, state, 10, true);
         }
-        assert_eq!(trials(&mut it, 3, |_| true), [0, 3, 1]);
-        it.seen(6, 0, 10, true);
-        assert_eq!(trials(&mut it, 8, |_| true), [6, 4, 2, 5, 0, 3, 1, 6]);
-        let mut it = RoundRobin::new(1);
-        (0..4).for_each(|key| it.seen(key, key % 2, 10, true));
-        let twice = [0, 2, 1, 3, 0, 2, 1, 3];
-        assert_eq!(trials(&mut it, 8, |_| true), twice);
+        assert_eq!(trials(&mut it, 6, |_| true), [3, 1, 2, 1, 0, 3]);
+        assert_eq!(trials(&mut it, 2, |_| true), [2, 0], "the other state has used its budget up");
+        assert_eq!(it.resets(), 0);
+        it.seen(4, 0, 10, true);
+        assert_eq!(trials(&mut it, 1, |_| true), [4], "another node, before those that had their turn");
     }
 
     #[test]
     fn a_key_that_is_not_reached_any_more_does_not_stop_the_others() {
-        let mut it = with_keys(1, 2);
+        let mut it = with_states(1, 2);
         // 0 is never reached: it has its turns, and then everybody gets a budget again.
-        assert_eq!(trials(&mut it, 6, |key| key != 0), [0, 1, 0, 0, 0, 1]);
+        assert_eq!(trials(&mut it, 6, |key| key != 0), [0, 1, 0, 0, 1, 0]);
         assert_eq!(it.resets(), 1);
     }
 
     #[test]
     fn trials_side_by_side_do_not_overdraw_a_budget() {
-        let mut it = with_keys(1, 2);
+        let mut it = with_states(1, 2);
         assert_eq!((it.next(), it.next()), (Some(0), Some(1)));
         assert_eq!(it.next(), None);
         it.told(0, false, false);
@@ -214,7 +229,7 @@ mod tests {
 
     #[test]
     fn what_is_worth_another_look_is_next_until_its_budget_is_used_up() {
-        let mut it = with_keys(3, 3);
+        let mut it = with_states(3, 3);
         assert_eq!(it.next(), Some(0));
         it.told(0, true, true);
         assert_eq!((it.next(), it.next()), (Some(0), Some(1)));
@@ -223,6 +238,15 @@ mod tests {
         assert_eq!(it.next(), Some(0));
         it.told(0, true, true);
         assert_eq!(trials(&mut it, 3, |_| true), [2, 1, 2], "its budget is used up");
+    }
+
+    #[test]
+    fn another_look_is_on_the_same_node() {
+        let mut it = RoundRobin::new(3);
+        (0..2).for_each(|key| it.seen(key, 0, 10, true));
+        let first = it.next().unwrap();
+        it.told(first, true, true);
+        assert_eq!(it.next(), Some(first));
     }
 
     #[test]

@@ -200,8 +200,8 @@ fn a_state_that_a_trial_finds_is_injectable_from_the_next() {
     assert_eq!(verdict.trials[0].new_states, 1);
     assert_eq!(
         verdict.trials[3].focus.as_deref(),
-        Some("n1 a.A.run#0"),
-        "the new one is at the end of the list"
+        Some("n1 a.A.run#2"),
+        "the new one goes before those that were tried"
     );
     assert_eq!(verdict.keys, 4);
 }
