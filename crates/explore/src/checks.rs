@@ -266,8 +266,11 @@ fn not_ready(outcome: &Outcome, fault: Struck<'_>) -> Option<Symptom> {
     let names: Vec<&str> = outcome.processes.iter().filter(waiting).map(|it| it.name.as_str()).collect();
     // The lab waits for nobody once a node has ended.
     let ended = ended_nodes(outcome).any(|it| it.name == struck);
-    let (partly, wholly) =
-        if fault.is_delay { (Severity::Major, Severity::Minor) } else { (Severity::Critical, Severity::Major) };
+    let (partly, wholly) = if fault.is_delay {
+        (Severity::Major, Severity::Minor)
+    } else {
+        (Severity::Critical, Severity::Major)
+    };
     let (severity, why) = if ended || names.is_empty() {
         (Severity::Expected, format!("{struck} got the fault and ended before any client was started"))
     } else if !names.contains(&struck) {

@@ -69,7 +69,11 @@ impl RoundRobin {
     /// said here. The trial is whole if it had no fault, and so all requests count.
     pub(crate) fn seen(&mut self, key: u32, state: u32, requests: u64, is_whole: bool) {
         if self.states.len() <= state as usize {
-            assert_eq!(self.states.len(), state as usize, "states are numbered in the order in which they come");
+            assert_eq!(
+                self.states.len(),
+                state as usize,
+                "states are numbered in the order in which they come"
+            );
             let is_tried = |&it: &u32| self.states[it as usize].is_tried;
             let at = self.list.iter().position(is_tried).unwrap_or(self.list.len());
             self.list.insert(at, state);

@@ -241,8 +241,8 @@ impl<'c> Tree<'c> {
 
     /// Gives the height, and the drawing.
     fn draw(&self, head: &Head, width: f64, several_logs: bool) -> (f64, String) {
-        let mut pen =
-            Pen { width, y: 0.0, rails: String::new(), text: String::new(), several_logs, cards_end: 0.0 };
+        let (rails, text) = (String::new(), String::new());
+        let mut pen = Pen { width, y: 0.0, rails, text, several_logs, cards_end: 0.0, long_end: 0.0 };
         let top = pen.head(head);
         self.branch(&self.roots, 0, top, &mut pen);
         (pen.y + 4.0, pen.rails + &pen.text)
@@ -265,8 +265,9 @@ struct Pen {
     rails: String,
     text: String,
     several_logs: bool,
-    /// Where the last line of the log that stands beside the code ends.
+    /// Where the last line of the log that stands beside the code ends, and where the last step does that reaches as far.
     cards_end: f64,
+    long_end: f64,
 }
 
 impl Pen {
@@ -347,12 +348,16 @@ impl Pen {
         let (x, room) = self.room(column);
         // Where there is room, the log stands beside the code.
         let is_beside = !leads.is_empty() && self.width > 2.0 * BESIDE_MIN;
-        let room = if is_beside { ((self.width / 2.0 - x - 30.0) / CHAR).max(8.0) as usize } else { room };
-        let lines = wrapped(step, room, 4);
+        let beside_x = self.width / 2.0;
+        let room_beside = ((beside_x - x - 30.0) / CHAR).max(8.0) as usize;
+        let lines = wrapped(step, if is_beside { room_beside } else { room }, 4);
         let cards: Vec<Card> =
-            leads.iter().map(|it| self.card(it, if is_beside { self.width / 2.0 } else { x })).collect();
+            leads.iter().map(|it| self.card(it, if is_beside { beside_x } else { x })).collect();
+        let is_long = lines.iter().any(|it| it.chars().count() > room_beside);
         if let Some(first) = cards.first().filter(|_| is_beside) {
-            self.y = self.y.max(self.cards_end + first.height / 2.0 - 9.0);
+            self.y = self.y.max(self.cards_end.max(self.long_end) + first.height / 2.0 - 9.0);
+        } else if is_long {
+            self.y = self.y.max(self.cards_end);
         }
         let y = self.y + 9.0;
         self.rail((Pen::x(from), from_y), (Pen::x(column), y));
@@ -367,6 +372,9 @@ impl Pen {
             );
         }
         self.y += LINE * lines.len() as f64 + ROOM;
+        if is_long {
+            self.long_end = self.y;
+        }
         if is_beside {
             let begin = x + lines[0].chars().count() as f64 * CHAR + 6.0;
             let mut top = y - cards[0].height / 2.0;
@@ -468,4 +476,59 @@ fn named(text: &str) -> String {
         if is_name(word) { format!("<tspan class=\"name\">{safe}</tspan>") } else { safe }
     });
     words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What follows a mark, up to the quote behind it, as a number.
+    fn number(text: &str, mark: &str) -> f64 {
+        let from = text.split(mark).nth(1).unwrap_or_else(|| panic!("{mark} in {text}"));
+        from.split('"').next().unwrap().parse().unwrap()
+    }
+
+    /// The elements of a drawing that begin with this, each as its text up to the end of its line of text.
+    fn elements<'d>(drawing: &'d str, begin: &str, class: &str) -> Vec<&'d str> {
+        let parts = drawing.match_indices(begin).map(|(at, _)| &drawing[at..]);
+        parts.filter(|it| it.split('>').next().unwrap().contains(class)).collect()
+    }
+
+    #[test]
+    fn no_step_is_written_across_a_line_of_the_log() {
+        let long = |number: usize| {
+            format!("Handler.run:{number} calls org.acme.{}.notifyStopping", "Critical".repeat(5))
+        };
+        let lead = |line: u32, steps: &[usize]| Lead {
+            node: "n1".into(),
+            line,
+            message: "Severe unrecoverable error, from thread : acceptor ".repeat(3),
+            is_symptom: false,
+            distance: 1,
+            steps: steps
+                .iter()
+                .map(|&it| if it % 2 == 0 { format!("Log.run:{it} logs it") } else { long(it) })
+                .collect(),
+            places: Vec::new(),
+        };
+        let leads_to =
+            vec![lead(1, &[1, 2]), lead(2, &[1, 3, 4]), lead(3, &[1, 3, 5, 7, 6]), lead(4, &[1, 3, 5, 7, 8])];
+        let cause = Cause { fault: "it".into(), is_delay: false, leads_to, named_by: Vec::new() };
+        let head = Head { what: "it".into(), when: "now".into() };
+        let (_, drawing) = Tree::of(&cause).draw(&head, 1040.0, false);
+        let cards = elements(&drawing, "<rect", "log-box");
+        let steps = elements(&drawing, "<text", "\"step\"");
+        assert!(cards.len() == 4 && steps.len() >= 8, "{} cards, {} steps", cards.len(), steps.len());
+        for step in steps {
+            let text = step.split("</text>").next().unwrap();
+            let letters: usize =
+                text.split('<').filter_map(|it| it.split('>').nth(1)).map(|it| it.chars().count()).sum();
+            let (right, base) = (number(text, "x=\"") + letters as f64 * CHAR, number(text, "y=\""));
+            for card in &cards {
+                let (top, height) = (number(card, " y=\""), number(card, "height=\""));
+                let is_apart = right <= number(card, "x=\"") || base < top || base - 12.0 > top + height;
+                assert!(is_apart, "{text} at {base} lies across the card at {top}");
+            }
+        }
+    }
 }
