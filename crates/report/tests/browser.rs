@@ -1,4 +1,5 @@
-//! The page in a real browser, from a file, the network off. Where there is no chromium, the tests say so and pass.
+//! The page in a real browser, from a file, the network off. Where there is no chromium, the tests say so and pass, unless
+//! `HYPOCENTER_TEST_BROWSER` is set.
 
 #[path = "support/browser.rs"]
 mod browser;

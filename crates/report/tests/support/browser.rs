@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 
 /// Far longer than anything takes; a test that needs it has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// Where this is in the environment, a browser must be there.
+const REQUIRED: &str = "HYPOCENTER_TEST_BROWSER";
 /// What the browser may be called.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
@@ -35,10 +37,12 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts it with a fresh profile, the network off. Nothing, with a word, where there is no browser.
+    /// Starts it with a fresh profile, the network off. Nothing, with a word, where there is no browser and need not be one.
     pub fn start() -> Option<Browser> {
         let Some(program) = program() else {
-            eprintln!("skipped: none of {} is on the PATH", NAMES.join(", "));
+            let missing = format!("none of {} is on the PATH", NAMES.join(", "));
+            assert!(std::env::var_os(REQUIRED).is_none(), "{missing}, and {REQUIRED} is set");
+            eprintln!("skipped: {missing}");
             return None;
         };
         let profile = tempfile::tempdir().expect("a temporary directory");
