@@ -34,6 +34,9 @@ const HEADINGS: [&str; 9] = [
 ];
 /// For a campaign: far beyond what the slowest takes.
 const LIMIT: Duration = Duration::from_secs(12 * 3600);
+/// How long delays last in the bundled targets: longer than anything there waits for, by far, and every trial whose start is held up
+/// waits for that.
+const DELAY: &str = "20s";
 /// The exit codes of a campaign with a result: nothing suspicious, findings, and one that somebody ended early.
 const ENDED: [i32; 3] = [0, 2, 3];
 
@@ -295,6 +298,8 @@ impl Session<'_> {
             "0",
             "--neighbours",
             "0",
+            "--delay",
+            DELAY,
         ]);
         words.extend(asked.until.iter().flat_map(|it| ["--until", it]));
         self.runner.carry_out(&self.target.directory.join(asked.config), &words, place)
