@@ -31,6 +31,12 @@ fn run(mut command: Command) -> Said {
     }
 }
 
+/// Of a script that looks for the tool in its environment.
+fn run_with_tool(mut command: Command) -> Said {
+    command.env("HYPOCENTER", env!("CARGO_BIN_EXE_hypocenter"));
+    run(command)
+}
+
 fn temporary() -> TempDir {
     TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("cargo's directory can be written")
 }
@@ -100,8 +106,7 @@ fn the_folder_works_without_the_campaign_and_without_the_project() {
     let script = |args: &[&str]| {
         let mut command = Command::new("sh");
         command.arg(folder.join("replay.sh")).args(args).current_dir("/");
-        command.env("HYPOCENTER", env!("CARGO_BIN_EXE_hypocenter"));
-        run(command)
+        run_with_tool(command)
     };
     let said = script(&["--sandbox", "off", "--json"]).exits(0);
     let outcome = said.json();
@@ -116,6 +121,28 @@ fn the_folder_works_without_the_campaign_and_without_the_project() {
     }
     // What is behind the script's name goes to the tool.
     script(&["--sandbox", "off", "--repeat", "2"]).exits(0).says("happened in 2 of 2");
+}
+
+#[test]
+fn a_command_that_names_no_file_takes_the_directory_along() {
+    let project = Project::new();
+    let config = fs::read_to_string(project.path("hypocenter.toml")).expect("it was just written");
+    // As a build tool does, it finds by itself what it runs.
+    let config = config
+        .replace("'sh bin/spool.sh build/classes {dir}'", "\"sh -c 'sh bi*/spool.sh bui*/classes {dir}'\"");
+    fs::write(project.path("hypocenter.toml"), config).expect("a file can be written");
+    fs::create_dir(project.path(".git")).expect("a directory can be made");
+    project.injected();
+    project.tool("replay latest --export kept").exits(0);
+    let kept = project.path("kept/project");
+    assert!(kept.join("bin/spool.sh").is_file() && kept.join("build/classes").is_dir());
+    for left_out in [".git", "hypocenter-out", "kept"] {
+        assert!(!kept.join(left_out).exists(), "{left_out} is no part of the project");
+    }
+    let mut command = Command::new("sh");
+    command.arg(project.path("kept/replay.sh")).args(["--sandbox", "off", "--json"]).current_dir("/");
+    let said = run_with_tool(command).exits(0);
+    assert_eq!(said.json()["failure"]["happened"], true, "{:#}", said.json());
 }
 
 #[test]

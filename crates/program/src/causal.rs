@@ -233,7 +233,7 @@ impl CausalGraph {
     ) -> CausalGraph {
         let priors = Lists::of(nodes.len(), edges.iter().copied());
         let mut it = CausalGraph { nodes, distances: Vec::new(), starts, priors, is_complete };
-        it.distances = Ways::from(&it, &it.starts, None, u32::MAX).distances().to_vec();
+        it.distances = Ways::from(&it, &it.starts, |_, _| true, u32::MAX).distances().to_vec();
         it
     }
 
@@ -269,8 +269,13 @@ impl CausalGraph {
 
     /// The shortest ways from a given point, by its number among them.
     pub fn ways(&self, start: usize) -> Ways {
+        self.ways_through(start, |_| true)
+    }
+
+    /// The shortest ways from a given point, by its number among them, through nodes that may be gone through.
+    pub fn ways_through(&self, start: usize, may: impl Fn(&Node) -> bool) -> Ways {
         let start = self.starts.get(start).map_or(&[][..], std::slice::from_ref);
-        Ways::from(self, start, None, u32::MAX)
+        Ways::from(self, start, |node, _| may(node), u32::MAX)
     }
 
     /// Tells how far each node is from each of the given points that lead to it: the point, by its number among them, the node,
@@ -291,7 +296,7 @@ impl CausalGraph {
 
     /// The nodes that are still there without a kind of edge, within a distance.
     pub fn without(&self, kind: EdgeKind, distance_max: u32) -> impl Iterator<Item = Node> + '_ {
-        let ways = Ways::from(self, &self.starts, Some(kind), distance_max);
+        let ways = Ways::from(self, &self.starts, |_, it| it != kind, distance_max);
         let nodes = self.nodes.iter().enumerate();
         nodes.filter(move |(at, _)| ways.distance(*at as u32).is_some()).map(|it| *it.1)
     }

@@ -17,11 +17,12 @@ pub struct Ways {
 }
 
 impl Ways {
-    /// Searches from some nodes. Edges of one kind may be left out, and what is further than a bound.
+    /// Searches from some nodes along those edges that are to be followed, by the node that they lead to and their kind, and no
+    /// further than a bound.
     pub(crate) fn from(
         graph: &CausalGraph,
         starts: &[u32],
-        without: Option<EdgeKind>,
+        follows: impl Fn(&Node, EdgeKind) -> bool,
         distance_max: u32,
     ) -> Ways {
         let count = graph.nodes().len();
@@ -36,9 +37,10 @@ impl Ways {
                     continue;
                 }
                 for (to, kind) in graph.priors(node) {
-                    let is_event = graph.nodes()[to as usize].is_event();
+                    let next = &graph.nodes()[to as usize];
+                    let is_event = next.is_event();
                     let there = distance + u32::from(is_event);
-                    if Some(kind) == without || there >= it.distances[to as usize] {
+                    if there >= it.distances[to as usize] || !follows(next, kind) {
                         continue;
                     }
                     it.distances[to as usize] = there;

@@ -1,7 +1,7 @@
 //! How a fault leads to lines of the failure log, as ways through the causal graph.
 
-use hypocenter_plan::{Fault, Site};
-use hypocenter_program::{CallId, CausalGraph, EdgeKind, GraphOptions, MethodId, Node};
+use hypocenter_plan::{Fault, Frame, Site};
+use hypocenter_program::{CallId, CausalGraph, EdgeKind, GraphOptions, MethodId, Node, Program};
 
 use crate::case::Case;
 use crate::catalogue::NamedFrame;
@@ -33,8 +33,9 @@ pub struct Way {
 }
 
 impl Case {
-    /// How a fault leads to lines of the failure log, which are given as keys.
-    pub fn causes(&self, site: &Site, fault: &Fault, keys: &[u32]) -> Option<Causes> {
+    /// How a fault that happened with this stack, innermost first, leads to lines of the failure log, which are given as keys. Where the
+    /// graph has a way by the calls of the stack, it is that one.
+    pub fn causes(&self, site: &Site, fault: &Fault, stack: &[Frame], keys: &[u32]) -> Option<Causes> {
         let Fault::Exception { class, .. } = fault else { return None };
         let program = self.program();
         let (world, faults) = (&program.world, &program.faults);
@@ -62,17 +63,29 @@ impl Case {
             _ => false,
         };
         let nodes: Vec<u32> = (0..).zip(graph.nodes()).filter(|it| is_fault(it.1)).map(|it| it.0).collect();
-        let mut ways: Vec<Way> = Vec::new();
-        for (start, &key) in owners.iter().enumerate() {
-            let found = graph.ways(start);
+        let passes = |node: &Node| match *node {
+            Node::Internal(at, _) => !is_beside(program, at, stack),
+            _ => true,
+        };
+        let way_of = |start: usize, key: u32, may: &dyn Fn(&Node) -> bool| {
+            let found = graph.ways_through(start, may);
             let nearest = nodes.iter().filter_map(|&it| Some((found.distance(it)?, it))).min();
-            let Some((distance, node)) = nearest else { continue };
-            let way = Way { key, distance, path: found.path(node) };
-            match ways.iter_mut().find(|it| it.key == key) {
-                Some(before) if before.distance <= distance => {}
-                Some(before) => *before = way,
-                None => ways.push(way),
+            nearest.map(|(distance, node)| Way { key, distance, path: found.path(node) })
+        };
+        let mut ways: Vec<Way> = Vec::new();
+        for may in [&passes as &dyn Fn(&Node) -> bool, &|_| true] {
+            let mut found: Vec<Way> = Vec::new();
+            for (start, &key) in
+                owners.iter().enumerate().filter(|it| ways.iter().all(|way| way.key != *it.1))
+            {
+                let Some(way) = way_of(start, key, may) else { continue };
+                match found.iter_mut().find(|it| it.key == key) {
+                    Some(before) if before.distance <= way.distance => {}
+                    Some(before) => *before = way,
+                    None => found.push(way),
+                }
             }
+            ways.extend(found);
         }
         ways.sort_by_key(|it| (it.distance, it.key));
         let frame = |key: u32| {
@@ -82,4 +95,19 @@ impl Case {
         let named = keys.iter().filter_map(|&key| frame(key)).collect();
         Some(Causes { graph, ways, named })
     }
+}
+
+/// Whether a call lies beside the stack: its method is on it, went on to a method of that name, and did so on another line.
+fn is_beside(program: &Program, call: CallId, stack: &[Frame]) -> bool {
+    let (world, call) = (&program.world, program.facts.call(call));
+    let Some(callee) = call.callee else { return false };
+    let class = String::from_utf8_lossy(world.type_name(world.method(call.method).owner)).replace('/', ".");
+    let method = format!("{class}.{}", String::from_utf8_lossy(world.method_name(call.method)));
+    let name = String::from_utf8_lossy(world.signature(world.method_ref(callee).signature).0);
+    let line = |it: &Frame| it.at.as_deref()?.rsplit_once(':')?.1.parse::<u16>().ok();
+    let goes_on = |inner: &Frame| inner.method.rsplit_once('.').is_some_and(|it| it.1 == name);
+    let pairs = stack.iter().zip(stack.iter().skip(1));
+    let here = pairs.filter(|(inner, outer)| outer.method == method && goes_on(inner));
+    let mut lines = here.filter_map(|(_, outer)| line(outer)).peekable();
+    lines.peek().is_some() && lines.all(|it| it != call.line)
 }

@@ -4,17 +4,15 @@
 //! The program is real, its runs are not: two threads execute every site in turns, of what may happen in a trial that happens
 //! which is reached first, and what comes of it is said by [`World::trial`].
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+mod support;
+
 use std::sync::{Arc, OnceLock};
 
 use hypocenter_engine::{Digester, Engine, Job, Next, Work};
-use hypocenter_logs::Log;
 use hypocenter_plan::{
     Candidate, CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Injection, OracleOutcome, Outcome,
     Plan, Record, SiteKind, Watch, WatchLevel,
 };
-use hypocenter_program::{ClassPath, Program, Scope, StateOptions};
 use hypocenter_reproduce::{
     ByThread, Case, Comparison, Digest, Kinds, Recorded, Reproduce, SearchOptions, Settings, Standing,
     Strategy,
@@ -34,30 +32,9 @@ java.io.IOException: no space
 2026-01-01 10:00:04,000 ERROR [main] store.Store: edits are lost
 ";
 
-fn java_home() -> PathBuf {
-    if let Some(home) = std::env::var_os("JAVA_HOME").filter(|home| !home.is_empty()) {
-        return home.into();
-    }
-    let path = std::env::var_os("PATH").expect("a PATH");
-    let java = std::env::split_paths(&path).map(|it| it.join("java")).find(|it| it.is_file());
-    let java = java.expect("these tests need a JDK: set JAVA_HOME, or put java on the PATH");
-    java.canonicalize().expect("java exists").ancestors().nth(2).expect("it is in bin").to_owned()
-}
-
 fn case() -> Arc<Case> {
     static CASE: OnceLock<Arc<Case>> = OnceLock::new();
-    let made = CASE.get_or_init(|| {
-        let classes = Path::new(env!("CARGO_TARGET_TMPDIR")).join("store");
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/java/store/Store.java");
-        let mut javac = Command::new(java_home().join("bin/javac"));
-        assert!(javac.arg("-g").arg("-d").arg(&classes).arg(source).status().expect("javac runs").success());
-        let class_path = ClassPath::from_entries(&[".".to_owned()], &classes).with_jdk(&java_home());
-        let scope = Scope::of(&["store".to_owned()]);
-        let program = Program::of(&class_path.open(17), &scope, &StateOptions::default(), |_| {});
-        let failure = Log::read(FAILURE.as_bytes()).expect("a log");
-        Arc::new(Case::new(program, vec![("n".to_owned(), failure)], |it| it.contains("edits are lost")))
-    });
-    made.clone()
+    CASE.get_or_init(|| Arc::new(support::case_of("store", "Store", FAILURE, "edits are lost"))).clone()
 }
 
 fn settings(strategy: Strategy, window: usize) -> Settings {

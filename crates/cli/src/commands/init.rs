@@ -2,7 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hypocenter_plan::{CommandLine, ExitCode};
 
@@ -11,6 +11,8 @@ use crate::failure::Failure;
 use crate::project::{Project, configuration};
 use crate::screen;
 
+/// What is kept of a file that is written anew.
+const OLD: &str = "hypocenter.toml.old";
 /// Notes that are shown.
 const NOTES_SHOWN: usize = 12;
 /// Entries of the class path that are shown; the file has all.
@@ -28,21 +30,30 @@ pub fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
         return Err(exists(&file));
     }
     let project = Project::look(directory);
-    write(&file, &configuration::text(&project), args.force)?;
+    let old = write(&file, &configuration::text(&project), args.force)?;
     show(&project, directory, &file);
+    if let Some(old) = old {
+        screen::note("init", &screen::clean(&format!("what was in it before is in {}", old.display())));
+    }
     Ok(ExitCode::Done)
 }
 
 fn exists(file: &Path) -> Failure {
     Failure::usage(format!("{}: there already, and left as it is", file.display()))
-        .hint("`hypocenter init --force` writes it anew; what is in it now is lost then")
+        .hint(format!("`hypocenter init --force` writes it anew, and keeps what is in it now as {OLD}"))
 }
 
-fn write(file: &Path, text: &str, force: bool) -> Result<(), Failure> {
+/// Gives where the file is kept that was there before, if one was.
+fn write(file: &Path, text: &str, force: bool) -> Result<Option<PathBuf>, Failure> {
     let cannot = |error: std::io::Error| {
         Failure::usage(format!("{}: cannot be written: {error}", file.display()))
             .hint("check that the directory can be written and that its disk has room")
     };
+    let old = file.with_file_name(OLD);
+    let is_kept = force && file.is_file();
+    if is_kept {
+        std::fs::copy(file, &old).map_err(cannot)?;
+    }
     // With --force the new file takes the place of the old one in one step, so there is always a whole one.
     let part = file.with_file_name(format!(".{}.{}", configuration::FILE, std::process::id()));
     let into = if force { part.as_path() } else { file };
@@ -58,7 +69,8 @@ fn write(file: &Path, text: &str, force: bool) -> Result<(), Failure> {
         // Half a file is worse than none; it is ours, as it was not there before.
         let _ = std::fs::remove_file(into);
         cannot(error)
-    })
+    })?;
+    Ok(is_kept.then_some(old))
 }
 
 fn show(project: &Project, directory: &Path, file: &Path) {

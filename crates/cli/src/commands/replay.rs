@@ -86,7 +86,8 @@ fn export_to(
         outcome: outcome.as_ref().map_or_else(|| "it was not run to its end".to_owned(), story),
         rate: Summary::read(campaign).and_then(|it| it.rate_of(index)),
     };
-    let exported = export::export(to, &request, plan, &shows)?;
+    let out = campaign.parent().unwrap_or(campaign);
+    let exported = export::export(to, out, &request, plan, &shows)?;
     screen::line("trial", &format!("{index} of {}", campaign.display()));
     screen::line("exported", &exported.directory.display().to_string());
     for it in &exported.needed {

@@ -87,6 +87,12 @@ fn ready_class_path(project: &mut Project, directory: &Path, module: &Module) {
         let what =
             format!("The same without Maven, as JUnit is in {DEPENDENCIES}: one JVM, which starts at once.");
         project.workloads.push(Proposal { name, what, command, timeout: ONE_TEST_TIME, active: true });
+    } else {
+        project.note(
+            DEPENDENCIES,
+            "has no JUnit that can be started by `java` alone, so there is no workload without Maven; with \
+             org.junit.platform:junit-platform-console-standalone among the test dependencies there is one",
+        );
     }
 }
 

@@ -72,11 +72,15 @@ pub fn ticks(from: f64, to: f64, about: usize) -> Vec<f64> {
         return vec![from];
     }
     let rough = span / about.max(1) as f64;
-    let power = 10f64.powf(rough.log10().floor());
-    let step =
-        [1.0, 2.0, 5.0, 10.0].iter().map(|it| it * power).find(|&it| it >= rough).unwrap_or(10.0 * power);
+    let digits = rough.log10().floor();
+    let power = 10f64.powf(digits);
+    let times = [1.0, 2.0, 5.0].into_iter().find(|it| it * power >= rough).unwrap_or(10.0);
+    let step = times * power;
     let first = (from / step).ceil() as i64;
-    (first..).map(|it| it as f64 * step).take_while(|&it| it <= to + step * 1e-9).take(100).collect()
+    // By a whole number, which is exact: a tenth is not.
+    let parts = 10f64.powf(-digits).round();
+    let tick = |it: i64| if digits < 0.0 { it as f64 * times / parts } else { it as f64 * step };
+    (first..).map(tick).take_while(|&it| it <= to + step * 1e-9).take(100).collect()
 }
 
 #[cfg(test)]
@@ -97,6 +101,8 @@ mod tests {
         assert_eq!(ticks(0.0, 10.0, 5), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
         assert_eq!(ticks(-15.2, 4.0, 4), [-15.0, -10.0, -5.0, 0.0]);
         assert_eq!(ticks(3.0, 3.0, 4), [3.0]);
+        assert_eq!(ticks(0.0, 0.8, 8), [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]);
+        assert_eq!(ticks(0.0, 0.07, 8).last(), Some(&0.07));
         assert!(ticks(f64::NAN, 1.0, 4).len() == 1);
     }
 }

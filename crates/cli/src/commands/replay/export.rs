@@ -7,6 +7,9 @@
 //! DIR/project/hypocenter.toml    target, workload and oracle
 //! DIR/project/...                what the class path and the commands name of the project's directory, at its place there
 //! ```
+//!
+//! A command that names nothing there, such as Maven's, finds by itself what it needs: then all of the directory goes along, but for
+//! results and what tools keep for themselves.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -28,6 +31,8 @@ const COPIED_BYTES_MAX: u64 = 512 * 1024 * 1024;
 const COPIED_FILES_MAX: usize = 50_000;
 /// How deep directories are copied.
 const DEPTH_MAX: usize = 64;
+/// What is no part of a project, where all of its directory is copied.
+const NO_PART: [&str; 6] = [".git", ".hg", ".svn", ".gradle", ".idea", ".vscode"];
 
 /// What the reader of the folder is told.
 #[derive(Debug, Default)]
@@ -76,12 +81,22 @@ struct FailureTable<'r> {
     oracle: &'r Oracle,
 }
 
-/// Writes the folder.
-pub fn export(to: &Path, request: &Request, plan: &Plan, shows: &Shows) -> Result<Exported, Failure> {
+/// Writes the folder. Results are in `out`.
+pub fn export(
+    to: &Path,
+    out: &Path,
+    request: &Request,
+    plan: &Plan,
+    shows: &Shows,
+) -> Result<Exported, Failure> {
     let to = fresh(to)?;
     let project = to.join("project");
     make(&project)?;
-    let (own, outside) = named(request);
+    let (mut own, outside, finds_its_way) = named(request);
+    if finds_its_way {
+        let left_out = [Some(to.clone()), out.canonicalize().ok()];
+        own.extend(parts(&request.base, &left_out)?);
+    }
     let copied = copied(&request.base, &own)?;
     let mut needed = outside;
     let workload = match &copied {
@@ -159,18 +174,37 @@ fn failed(path: &Path, error: &std::io::Error) -> Failure {
         .hint("give a directory that can be written, on a disk that has room")
 }
 
-/// What the class path and the commands name: of the project's directory, relative to it, and elsewhere.
-fn named(request: &Request) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
+/// The parts of a project's directory, relative to it.
+fn parts(base: &Path, left_out: &[Option<PathBuf>]) -> Result<Vec<PathBuf>, Failure> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(base).map_err(|error| failed(base, &error))? {
+        let entry = entry.map_err(|error| failed(base, &error))?;
+        let name = PathBuf::from(entry.file_name());
+        let is_other = entry.path().canonicalize().is_ok_and(|it| left_out.contains(&Some(it)));
+        if !is_other && !NO_PART.iter().any(|it| name == Path::new(it)) {
+            found.push(name);
+        }
+    }
+    Ok(found)
+}
+
+/// What the class path and the commands name: of the project's directory, relative to it, and elsewhere; and whether there is a
+/// command, other than a JVM's, that names nothing of its directory.
+fn named(request: &Request) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>, bool) {
     let base = &request.base;
     let workload = &request.workload;
     let place = |directory: Option<&String>| directory.map_or_else(|| base.clone(), |it| base.join(it));
     let own = place(workload.directory.as_ref());
     let mut found: BTreeSet<PathBuf> = request.target.classpath.iter().cloned().collect();
+    let mut finds_its_way = false;
     let mut look = |command: &CommandLine, directory: &Path| {
         let words = words_of(command);
         let parts = words.iter().flat_map(|it| it.split([':', '=', ',', ' ', '@', ';', '"', '\'']));
         let paths = parts.filter(|it| !it.is_empty()).map(|it| directory.join(it));
-        found.extend(paths.filter(|it| it.exists()));
+        let paths: Vec<PathBuf> = paths.filter(|it| it.exists()).collect();
+        let is_java = words.first().is_some_and(|it| Path::new(it).file_name() == Some("java".as_ref()));
+        finds_its_way |= !is_java && !paths.iter().any(|it| it.starts_with(base));
+        found.extend(paths);
     };
     workload.command.iter().for_each(|it| look(it, &own));
     for node in &workload.node {
@@ -200,7 +234,7 @@ fn named(request: &Request) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
             Err(_) => {}
         }
     }
-    (inside, outside)
+    (inside, outside, finds_its_way)
 }
 
 /// The words of a command, those of a script for a shell included.
@@ -308,7 +342,8 @@ fn readme(request: &Request, shows: &Shows, needed: &BTreeSet<PathBuf>) -> Strin
          something is wrong with the folder or the machine. `sh replay.sh --repeat 5` does it five times.\n\n\
          It needs `hypocenter` on the PATH, or its file as `HYPOCENTER`, and a JDK; it ran on {}. Results go to \
          hypocenter-out beside the script, or to `HYPOCENTER_OUT`.\n\n\
-         `project/` has what the class path and the commands name of the project's directory. For another build put its \
+         `project/` has what the class path and the commands name of the project's directory, or all of it where they name \
+         nothing. For another build put its \
          classes there, or change the paths in project/hypocenter.toml: a site is found again by class, method and order.\n",
         clean(&request.target.java_home.display().to_string())
     );

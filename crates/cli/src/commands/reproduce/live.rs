@@ -235,11 +235,11 @@ impl Engine for Narrated {
             None => {
                 // Rounds follow the last run without one.
                 self.pace = Some((Instant::now(), 0));
+                let has_fault = outcome.is_some_and(|it| !it.candidates.is_empty());
+                let with = if has_fault { "the same fault" } else { "no fault" };
                 let what = if failed { "the failure happened" } else { "no failure" };
-                screen::line(
-                    "run",
-                    &format!("{id}: {what} {DIM}{:.0} s{DIM:#}", self.begun.elapsed().as_secs_f64()),
-                );
+                let seconds = self.begun.elapsed().as_secs_f64();
+                screen::line("run", &format!("{id}: {with}, {what} {DIM}{seconds:.0} s{DIM:#}"));
             }
         }
         self.seen.extend(round.iter().flat_map(|it| &it.shown));

@@ -107,7 +107,7 @@ impl Story {
 impl Cause {
     fn of(case: &Case, fault: &Injected, shown: &[u32]) -> Cause {
         let is_delay = matches!(fault.fault, Fault::Delay { .. });
-        let found = case.causes(&fault.site, &fault.fault, shown);
+        let found = case.causes(&fault.site, &fault.fault, &fault.at.stack, shown);
         let (leads_to, named_by) = found.map_or_else(Default::default, |it| {
             let named = it.named.iter().map(|(key, frame)| {
                 let key = &case.keys()[*key as usize];

@@ -1,0 +1,37 @@
+//! The way from a fault to the log goes by the calls of the fault's stack.
+
+mod support;
+
+use hypocenter_plan::{Fault, Frame};
+use hypocenter_program::Node;
+
+const FAILURE: &str = "2026-01-01 10:00:03,000 WARN  [main] journal.Journal: cannot compact\n";
+
+#[test]
+fn of_two_calls_of_a_method_the_way_goes_by_the_one_of_the_stack() {
+    let case = support::case_of("journal", "Journal", FAILURE, "cannot compact");
+    let is_open = |it: &&hypocenter_plan::Site| {
+        it.method == "open" && it.callee.as_deref().is_some_and(|it| it.contains("newOutputStream"))
+    };
+    let site = case.catalogue().sites().iter().find(is_open).expect("the call that fails");
+    let fault = Fault::Exception { class: "java.io.IOException".into(), message: None };
+    // The lines of `compact` at which the way passes.
+    let lines = |stack: &[Frame]| -> Vec<u16> {
+        let causes = case.causes(site, &fault, stack, &[0]).expect("a way");
+        let nodes = causes.ways[0].path.iter().map(|&(it, _)| causes.graph.nodes()[it as usize]);
+        let calls = nodes.filter_map(|it| match it {
+            Node::Internal(call, _) => Some(case.program().facts.call(call).line),
+            _ => None,
+        });
+        calls.collect()
+    };
+    let frame = |method: &str, line: u16| Frame {
+        method: format!("journal.Journal.{method}"),
+        at: Some(format!("Journal.java:{line}")),
+    };
+    let stack = |line| [frame("open", 23), frame("compact", line), frame("main", 1)];
+    assert_eq!(lines(&stack(14)), [14]);
+    assert_eq!(lines(&stack(16)), [16]);
+    assert_eq!(lines(&[]).len(), 1, "without a stack any of them");
+    assert_eq!(lines(&stack(99)).len(), 1, "a stack of other classes rules out everything, and so nothing");
+}
