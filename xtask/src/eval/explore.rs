@@ -64,11 +64,11 @@ pub struct ExploreArgs {
     /// How many seeds for the others
     #[arg(long, value_name = "N", default_value_t = 3)]
     other_seeds: u64,
-    /// The most trials of a campaign; 200, with ZooKeeper 1000
+    /// The most trials of a campaign; 200, with ZooKeeper 400
     #[arg(long, value_name = "N")]
     trials: Option<u64>,
     /// With ZooKeeper, the most trials of the campaign with delays
-    #[arg(long, value_name = "N", default_value_t = 300)]
+    #[arg(long, value_name = "N", default_value_t = 150)]
     delay_trials: u64,
     /// With ZooKeeper, also inject where everything is in memory, to see what that would do
     #[arg(long)]

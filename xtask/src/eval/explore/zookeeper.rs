@@ -14,7 +14,7 @@ use crate::{Verdict, javac, maven, root, table, truth};
 /// The folder below `eval/`.
 pub const NAME: &str = "zookeeper-3.6.2";
 const HEADINGS: [&str; 6] = ["bug", "fault", "first exposed in", "replays", "where", "symptom"];
-const TRIALS: u64 = 1000;
+const TRIALS: u64 = 400;
 /// How many of the bugs have to be found.
 const ENOUGH: usize = 3;
 /// How often a finding is replayed, and how many of those must show it again.
