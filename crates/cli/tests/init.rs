@@ -361,10 +361,14 @@ fn an_existing_file_is_left_as_it_is_without_force() {
         .arg("--force")
         .end()
         .exits(0)
-        .says("wrote     ./hypocenter.toml\n");
+        .says("wrote     ./hypocenter.toml\n")
+        .says("what was in it before is in ./hypocenter.toml.old");
     assert!(!written(&done).text.contains("# mine"));
-    let names: Vec<_> = fs::read_dir(done.directory()).unwrap().flatten().map(|it| it.file_name()).collect();
-    assert_eq!(names, ["hypocenter.toml"], "nothing else is left there");
+    assert_eq!(fs::read_to_string(done.directory().join("hypocenter.toml.old")).unwrap(), mine);
+    let mut names: Vec<_> =
+        fs::read_dir(done.directory()).unwrap().flatten().map(|it| it.file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["hypocenter.toml", "hypocenter.toml.old"], "nothing else is left there");
     // A directory in its place cannot be written over, and a link that leads nowhere is something that is there.
     let tool = init(&[("hypocenter.toml/file", "")]).arg("--force");
     tool.end().exits(1).says("hypocenter.toml: cannot be written");
