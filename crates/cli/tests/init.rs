@@ -369,6 +369,11 @@ fn an_existing_file_is_left_as_it_is_without_force() {
         fs::read_dir(done.directory()).unwrap().flatten().map(|it| it.file_name()).collect();
     names.sort();
     assert_eq!(names, ["hypocenter.toml", "hypocenter.toml.old"], "nothing else is left there");
+    // What was kept is not written over either.
+    let tool = init(&[("hypocenter.toml", "# later\n"), ("hypocenter.toml.old", mine)]).arg("--force");
+    let done = tool.end().exits(0).says("./hypocenter.toml.old2");
+    assert_eq!(fs::read_to_string(done.directory().join("hypocenter.toml.old")).unwrap(), mine);
+    assert_eq!(fs::read_to_string(done.directory().join("hypocenter.toml.old2")).unwrap(), "# later\n");
     // A directory in its place cannot be written over, and a link that leads nowhere is something that is there.
     let tool = init(&[("hypocenter.toml/file", "")]).arg("--force");
     tool.end().exits(1).says("hypocenter.toml: cannot be written");

@@ -43,14 +43,21 @@ fn exists(file: &Path) -> Failure {
         .hint(format!("`hypocenter init --force` writes it anew, and keeps what is in it now as {OLD}"))
 }
 
+/// A name beside the file that nothing has yet: what was kept before is kept still.
+fn free(file: &Path) -> PathBuf {
+    let numbered = (2..).map(|it: u32| format!("{OLD}{it}"));
+    let mut names = std::iter::once(OLD.to_owned()).chain(numbered).map(|it| file.with_file_name(it));
+    names.find(|it| it.symlink_metadata().is_err()).expect("not every number is taken")
+}
+
 /// Gives where the file is kept that was there before, if one was.
 fn write(file: &Path, text: &str, force: bool) -> Result<Option<PathBuf>, Failure> {
     let cannot = |error: std::io::Error| {
         Failure::usage(format!("{}: cannot be written: {error}", file.display()))
             .hint("check that the directory can be written and that its disk has room")
     };
-    let old = file.with_file_name(OLD);
     let is_kept = force && file.is_file();
+    let old = free(file);
     if is_kept {
         std::fs::copy(file, &old).map_err(cannot)?;
     }
