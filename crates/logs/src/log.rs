@@ -90,7 +90,12 @@ impl Log {
 
     /// The entries, in the order of the text.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = Entry<'_>> + Clone {
-        self.entries.iter().map(|it| self.view(it))
+        self.entries_from(0)
+    }
+
+    /// The entries from the `n`-th on, counted from zero. Those before it are not looked at.
+    pub fn entries_from(&self, n: usize) -> impl ExactSizeIterator<Item = Entry<'_>> + Clone {
+        self.entries[n.min(self.entries.len())..].iter().map(|it| self.view(it))
     }
 
     /// The `n`-th entry, counted from zero.

@@ -88,7 +88,7 @@ impl TrialLog {
     pub fn tied(&mut self, statements: &Statements, fields: Fields, memo: &mut Memo) -> Tied {
         let begun = self.begun.take().filter(|it| it.fields() == fields);
         let mut tied = begun.unwrap_or_else(|| Tied::bare("", fields));
-        for entry in self.log.entries().skip(tied.entries().len()) {
+        for entry in self.log.entries_from(tied.entries().len()) {
             tied.push_with(&entry, statements, memo);
         }
         tied
