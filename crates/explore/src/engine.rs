@@ -21,6 +21,7 @@ use crate::findings::{Finding, Findings, Injected};
 use crate::fresh::Fresh;
 use crate::known::Known;
 use crate::ledger::{Group, KeyKind, Ledger};
+use crate::moments::Moments;
 use crate::neighbours::{Near, Surroundings};
 use crate::policy::Policy;
 use crate::reader::{Digest, Reader};
@@ -174,7 +175,7 @@ enum Chosen {
 /// What a policy keeps.
 #[derive(Debug)]
 enum Chooser {
-    RoundRobin(RoundRobin, Few),
+    RoundRobin(RoundRobin, Few, Moments),
     Fresh(Fresh),
     /// All requests of all trials, and how many trials those were.
     Chance {
@@ -191,7 +192,9 @@ enum Chooser {
 impl Chooser {
     fn of(settings: &Settings) -> Chooser {
         match settings.policy {
-            Policy::Bsrr => Chooser::RoundRobin(RoundRobin::new(settings.budget), Few::default()),
+            Policy::Bsrr => {
+                Chooser::RoundRobin(RoundRobin::new(settings.budget), Few::default(), Moments::default())
+            }
             Policy::NewState | Policy::Fate => Chooser::Fresh(Fresh::default()),
             Policy::Random => Chooser::Chance { requests: 0, trials: 0 },
             Policy::Exhaustive => Chooser::Sequence { instances: Vec::new(), next: 0 },
@@ -287,10 +290,11 @@ impl Explore {
         let (ledger, catalogue) = (&self.ledger, &*self.catalogue);
         let draw = Draw { catalogue, seed: self.settings.plan.seed.wrapping_add(self.next_id) };
         match &mut self.chooser {
-            Chooser::RoundRobin(keys, few) => {
+            Chooser::RoundRobin(keys, few, moments) => {
                 let key = keys.next()?;
                 let group = &ledger.groups()[key as usize];
-                let candidates = match few.next(key, group, draw.seed) {
+                let request = moments.next(key, group).or_else(|| few.next(key, group, draw.seed));
+                let candidates = match request {
                     Some((call, request)) => {
                         let guard = Guard { occurrence: Some(request), ..guard_of(group) };
                         vec![draw.candidate(call.site, call.fault, guard)]
@@ -422,7 +426,7 @@ impl Explore {
     fn take_down(&mut self, digest: &Digest) -> usize {
         let counts = self.ledger.take_down(&self.catalogue, digest);
         match &mut self.chooser {
-            Chooser::RoundRobin(keys, _) => {
+            Chooser::RoundRobin(keys, ..) => {
                 let state = |key: u32| self.ledger.groups()[key as usize].anywhere;
                 let is_whole = !digest.is_cut;
                 counts.iter().for_each(|&(key, times)| keys.seen(key, state(key), times, is_whole));
@@ -464,9 +468,14 @@ impl Explore {
         };
         self.refused += outcome.candidates.iter().filter(refused).count() as u64;
         match (&mut self.chooser, &chosen) {
-            (Chooser::RoundRobin(keys, _), Chosen::Key(key)) => {
-                let again = injected.as_ref().is_some_and(|(_, it)| holds_up(it, digest));
-                keys.told(*key, injected.is_some(), again);
+            (Chooser::RoundRobin(keys, _, moments), Chosen::Key(key)) => {
+                let held = injected.as_ref().map(|it| &it.1).filter(|it| holds_up(it, digest));
+                keys.told(*key, injected.is_some(), held.is_some());
+                if let Some(it) = held
+                    && let Some(site) = self.catalogue.find(&it.site)
+                {
+                    moments.held(*key, site, it.at.occurrence);
+                }
             }
             (Chooser::Fresh(keys), Chosen::AnyOf(waited, owners)) => {
                 let key = injected.as_ref().and_then(|(at, _)| owners.get(*at).copied());
@@ -592,7 +601,7 @@ impl Engine for Explore {
             states: self.states.clone(),
             keys: self.ledger.groups().len(),
             resets: match &self.chooser {
-                Chooser::RoundRobin(keys, _) => keys.resets(),
+                Chooser::RoundRobin(keys, ..) => keys.resets(),
                 _ => 0,
             },
             findings: self.findings.ranked(),

@@ -41,11 +41,12 @@ impl Few {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::ledger::Key;
 
-    fn group(least: &[u64]) -> Group {
+    /// A group whose calls, numbered from 0, make so many requests.
+    pub(crate) fn group(least: &[u64]) -> Group {
         let key = Key {
             node: "n1".into(),
             state: None,

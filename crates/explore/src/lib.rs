@@ -7,8 +7,8 @@
 //! bad are put together by the place where the fault went in.
 //!
 //! The [`Catalogue`] has every call at which something can go wrong; [`Reader`] counts the requests of a trial; the
-//! [`ledger`](Ledger) gives them keys; `round_robin` and `fresh` choose among keys and know numbers only; `few` chooses among the
-//! requests of a key.
+//! [`ledger`](Ledger) gives them keys; `round_robin` and `fresh` choose among keys and know numbers only; `few` and `moments` choose
+//! among the requests of a key.
 
 mod catalogue;
 mod checks;
@@ -20,6 +20,7 @@ mod fresh;
 mod known;
 mod ledger;
 mod logged;
+mod moments;
 mod neighbours;
 mod policy;
 mod reader;

@@ -1,14 +1,15 @@
 //! Campaigns on a small space: recorded requests in, plans out.
 
 use hypocenter_plan::{
-    CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Fault, Injection, ProcessOutcome, Role, Site,
-    SiteKind,
+    CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Fault, Injection, Pause, ProcessOutcome, Role,
+    Site, SiteKind,
 };
 
 use super::*;
 use crate::catalogue::SiteFaults;
 use crate::checks::Severity;
 use crate::reader::{Requested, Situation};
+use crate::threads::{ThreadAtEnd, Waits};
 
 fn site(number: u32) -> Site {
     Site {
@@ -175,6 +176,32 @@ fn bsrr_is_for_one_state_in_each_trial_and_turns_to_the_next() {
     assert!(first.when.occurrence.is_some_and(|it| (1..=9).contains(&it)));
     let idle = &plan_of(&story[4].0).candidates[0];
     assert_eq!((idle.when.state.as_deref(), idle.when.thread.as_deref()), (Some("none"), Some("main")));
+}
+
+/// The moments that the first four trials of a state with 100 requests take, where a delay does or does not hold a lock.
+fn moments(holds: bool) -> Vec<Option<u64>> {
+    let delay = vec![Fault::Delay { delay_ms: 60_000, pause: Pause::Sleep }];
+    let catalogue = Catalogue::new(vec![SiteFaults { site: site(0), faults: delay }]);
+    let settings = Settings { budget: 5, trials: 4, normal_runs: 1, ..settings(Policy::Bsrr) };
+    let mut engine = Explore::new(Arc::new(catalogue), settings);
+    let sleeper =
+        ThreadAtEnd { node: "n1".into(), thread: "t".into(), at: None, waits: Waits::default(), holds };
+    let react = |plan: &Plan| {
+        let digest = Digest {
+            threads: vec![sleeper.clone()],
+            ..digest(&[("n1", "a.A.run#0", 0, 100), ("n1", "a.A.run#1", 0, 100)])
+        };
+        (outcome(plan, (!plan.candidates.is_empty()).then_some(0), true), digest)
+    };
+    let story = campaign(&mut engine, react);
+    story[1..5].iter().map(|(job, ..)| plan_of(job).candidates[0].when.occurrence).collect()
+}
+
+#[test]
+fn a_call_that_is_held_up_with_a_lock_is_looked_at_from_its_first_moment_on() {
+    // The first trial is left to chance, and its fault was the fourth request.
+    assert_eq!(moments(true), [None, Some(1), Some(2), Some(5)]);
+    assert_eq!(moments(false), [None; 4]);
 }
 
 #[test]
