@@ -83,7 +83,8 @@ impl Finding {
     }
 }
 
-/// What trials are put together by: the kind of fault, and the stack without the JDK's frames and without lines.
+/// What trials are put together by: the kind of fault, and the stack without the JDK's frames and without lines. Which call it was
+/// counts for what a call throws; a thread that is held up is held up at any of them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Cluster {
     fault: &'static str,
@@ -112,7 +113,8 @@ impl Cluster {
             Fault::Crash { .. } => "crash",
             Fault::Negate => "negate",
         };
-        Cluster { fault, callee: injected.site.callee.clone(), stack: own_methods(&injected.at.stack) }
+        let callee = injected.site.callee.clone().filter(|_| !matches!(injected.fault, Fault::Delay { .. }));
+        Cluster { fault, callee, stack: own_methods(&injected.at.stack) }
     }
 }
 
@@ -200,5 +202,49 @@ impl Findings {
             (b.severity, share(b)).cmp(&(a.severity, share(a))).then(a.first_trial.cmp(&b.first_trial))
         });
         ranked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hypocenter_plan::{Pause, SiteKind};
+
+    use super::*;
+
+    fn cluster(fault: &Fault, callee: &str, line: u32) -> Cluster {
+        let site = Site {
+            class: "a.Packet".into(),
+            method: "write".into(),
+            descriptor: "()V".into(),
+            kind: SiteKind::Call,
+            callee: Some(callee.into()),
+            ordinal: 0,
+            line: Some(line),
+        };
+        let frame = |method: &str| Frame { method: method.into(), at: Some(format!("File.java:{line}")) };
+        let stack = vec![frame("a.Packet.write"), frame("java.lang.Thread.run")];
+        let at = Injection {
+            jvm: 0,
+            node: "n1".into(),
+            thread: "t".into(),
+            occurrence: 1,
+            at_ms: 1.0,
+            times: 1,
+            threw: None,
+            state: None,
+            stack_hash: 1,
+            stack,
+        };
+        Cluster::of(&Injected { site, fault: fault.clone(), guard: Guard::default(), at })
+    }
+
+    #[test]
+    fn which_call_of_a_method_it_was_counts_for_exceptions_and_not_for_delays() {
+        let exception = Fault::Exception { class: "java.io.IOException".into(), message: None };
+        let delay = Fault::Delay { delay_ms: 1, pause: Pause::Sleep };
+        assert_eq!(cluster(&delay, "a.Out.writeInt(I)V", 1), cluster(&delay, "a.Out.flush()V", 2));
+        assert_ne!(cluster(&exception, "a.Out.writeInt(I)V", 1), cluster(&exception, "a.Out.flush()V", 2));
+        assert_eq!(cluster(&exception, "a.Out.flush()V", 1), cluster(&exception, "a.Out.flush()V", 2));
+        assert_ne!(cluster(&exception, "a.Out.flush()V", 1), cluster(&delay, "a.Out.flush()V", 1));
     }
 }

@@ -12,11 +12,16 @@ const RELEASE: &str = "11";
 /// Compiles sources into a directory of their own.
 pub fn compile(bench: &Bench, name: &str, class_path: &str, sources: &[PathBuf]) -> PathBuf {
     let classes = bench.fresh(name);
+    compile_into(bench, &classes, class_path, sources);
+    classes
+}
+
+/// Compiles sources into this directory.
+pub fn compile_into(bench: &Bench, classes: &Path, class_path: &str, sources: &[PathBuf]) {
     let mut javac = Command::new(bench.jdks[0].home.join("bin/javac"));
     // Names of local variables, because Byteman's rules may use them and a test build has them.
-    javac.args(["-g", "-nowarn", "--release", RELEASE, "-cp", class_path, "-d"]).arg(&classes).args(sources);
-    run(javac).unwrap_or_else(|| panic!("{name} does not compile"));
-    classes
+    javac.args(["-g", "-nowarn", "--release", RELEASE, "-cp", class_path, "-d"]).arg(classes).args(sources);
+    run(javac).unwrap_or_else(|| panic!("{sources:?} do not compile"));
 }
 
 /// The loops of rows 1 and 2, once bare and once under the name that is hooked, and their driver.

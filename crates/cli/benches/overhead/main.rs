@@ -1,12 +1,12 @@
-//! What the hooks cost: rows 1, 2, 3 and 5 of the table of goals, each beside the bare run and beside Byteman.
+//! What the hooks cost: rows 1 to 5 of the table of goals, each beside the bare run, and where it can beside Byteman.
 //!
-//! `cargo bench -p hypocenter` ends within about ten minutes. It asserts nothing about time: it prints both sides,
+//! `cargo bench -p hypocenter --bench overhead` ends within about fifteen minutes. It asserts nothing about time: it prints both sides,
 //! their difference or ratio with an interval, and whether the interval lies on the right side of the goal. Times are
 //! CPU times, because others use the machine. From the environment:
 //!
-//! - `BENCH_ROWS=1,2,3,5` which rows;
-//! - `BENCH_PAIRS=15` how many pairs of clusters in row 3, and `BENCH_CREATES=2000` the client's work in each;
-//! - `BENCH_SECONDS=400` after which row 3 starts no further round;
+//! - `BENCH_ROWS=1,2,3,4,5` which rows;
+//! - `BENCH_PAIRS=15` how many pairs of clusters in rows 3 and 4, and `BENCH_CREATES=2000` the client's work in each of row 3;
+//! - `BENCH_SECONDS=400` after which rows 3 and 4 start no further round;
 //! - `BENCH_FORKS=5` how many JVMs for each goal of rows 1 and 2.
 
 mod byteman;
@@ -20,6 +20,7 @@ mod load;
 mod process;
 mod sample;
 mod table;
+mod tracing;
 
 use std::str::FromStr;
 use std::time::Instant;
@@ -33,7 +34,7 @@ fn main() {
         return;
     }
     let started = Instant::now();
-    let rows: String = setting("BENCH_ROWS", "1,2,3,5".to_owned());
+    let rows: String = setting("BENCH_ROWS", "1,2,3,4,5".to_owned());
     let wanted = |row: &str| rows.split(',').any(|it| it.trim() == row);
     let bench = Bench::new();
     let mut table = Table::default();
@@ -42,6 +43,9 @@ fn main() {
     }
     if wanted("3") {
         cluster::measure(&bench, &mut table);
+    }
+    if wanted("4") {
+        tracing::measure(&bench, &mut table);
     }
     if wanted("5") {
         load::measure(&bench, &mut table);

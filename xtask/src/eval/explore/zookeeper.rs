@@ -26,17 +26,39 @@ const SHOWN: usize = 10;
 #[derive(Debug, Deserialize)]
 struct Truth {
     bug: Vec<Published>,
+    /// What else somebody has looked at.
+    seen: Vec<Published>,
 }
 
-/// A published bug, and how a finding is known to be it. Keys for people are not read.
+/// A published bug, or something else that somebody has looked at, and how a finding is known to be it.
 #[derive(Debug, Deserialize)]
 struct Published {
+    #[serde(default)]
     name: String,
     faults: String,
     methods: Vec<String>,
     #[serde(default)]
     callees: Vec<String>,
+    #[serde(default = "any")]
     symptoms: Vec<String>,
+    /// A sentence for people.
+    what: String,
+}
+
+fn any() -> Vec<String> {
+    vec!["*".to_owned()]
+}
+
+impl Truth {
+    /// A sentence on a finding.
+    fn sentence(&self, faults: &str, finding: &Value) -> String {
+        let bug = self.bug.iter().find(|it| it.faults == faults && it.is_it(finding));
+        if let Some(bug) = bug {
+            return format!("{}: {}", bug.name, bug.what);
+        }
+        let seen = self.seen.iter().find(|it| it.faults == faults && it.is_it(finding));
+        seen.map_or_else(|| "nobody has looked at it".to_owned(), |it| it.what.clone())
+    }
 }
 
 impl Published {
@@ -72,7 +94,8 @@ pub(super) fn run(args: &ExploreArgs, runner: &Runner<'_>) -> Result<Verdict> {
         let mut words = vec!["explore", "--faults", faults, "--trials", trials, "--jobs", jobs];
         words.extend(["--replays", replays, "--seed", "1"]);
         words.extend(args.in_memory.then_some("--in-memory"));
-        let place = format!("{NAME}-{faults}{}", if args.in_memory { "-in-memory" } else { "" });
+        let filter = if args.in_memory { "-in-memory" } else { "" };
+        let place = format!("{NAME}-{faults}{filter}-{jobs}");
         let ran = step(&format!("{NAME}, {faults}"), || {
             runner.carry_out(&folder.join("explore.toml"), &words, &place)
         })?;
@@ -81,7 +104,7 @@ pub(super) fn run(args: &ExploreArgs, runner: &Runner<'_>) -> Result<Verdict> {
             rows.push(row);
             found += usize::from(is_found);
         }
-        lines.extend(summary(faults, args.jobs, &ran));
+        lines.extend(summary(faults, args.jobs, &ran, &truth));
     }
     print!("{}", table::text(&HEADINGS, &rows));
     lines.iter().for_each(|it| println!("{it}"));
@@ -129,7 +152,7 @@ fn place(finding: &Value) -> String {
 }
 
 /// The campaign in a few lines: its trials by how they ended, its speed, its first findings.
-fn summary(faults: &str, jobs: u16, ran: &Ran) -> Vec<String> {
+fn summary(faults: &str, jobs: u16, ran: &Ran, truth: &Truth) -> Vec<String> {
     let number = |key: &str| ran.document[key].as_u64().unwrap_or(0);
     let findings = list(&ran.document, "findings");
     let injected: Vec<&Outcome> =
@@ -159,13 +182,14 @@ fn summary(faults: &str, jobs: u16, ran: &Ran) -> Vec<String> {
     lines.extend(findings.iter().take(SHOWN).map(|it| {
         let text = |key: &str| it[key].as_str().unwrap_or("?").to_owned();
         format!(
-            "  {} at {}, first in {}, {} of {}: {}",
+            "  {} at {}, first in {}, {} of {}: {}\n    {}",
             text("fault"),
             place(it),
             it["first_trial"],
             it["rate"]["hits"],
             it["rate"]["runs"],
-            text("why")
+            text("why"),
+            truth.sentence(faults, it)
         )
     }));
     lines
@@ -196,5 +220,22 @@ mod tests {
         let packet = ["org.apache.zookeeper.server.quorum.Learner.writePacket", "a.B.run"];
         let why = "clients fail whose nodes say that they are well (zk1): write1 (3 of 40 steps, exited with status 1)";
         assert_eq!(names("java.io.BufferedOutputStream.flush()V", &packet, why), ["ZOOKEEPER-4074"]);
+    }
+
+    #[test]
+    fn what_somebody_has_looked_at_has_a_sentence() {
+        let truth: Truth = truth::read(&root().join("eval").join(NAME).join("explore-truth.toml")).unwrap();
+        let sentence = |faults: &str, method: &str| {
+            let finding = json!({
+                "callee": "java.net.Socket.setSoTimeout(I)V",
+                "stack": [method],
+                "why": "the fault is on zk3, and zk1 never got ready",
+            });
+            truth.sentence(faults, &finding)
+        };
+        let acceptor = "a.Leader$LearnerCnxAcceptor$LearnerCnxAcceptorHandler.acceptConnections";
+        assert!(sentence("exceptions", acceptor).starts_with("ZOOKEEPER-4424: "));
+        assert!(sentence("delays", "a.LearnerHandler.run").contains("does not listen"));
+        assert_eq!(sentence("exceptions", "a.LearnerHandler.run"), "nobody has looked at it");
     }
 }
