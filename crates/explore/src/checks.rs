@@ -14,6 +14,9 @@ use crate::threads::{ThreadAtEnd, Waits};
 /// How many new messages are named in words.
 const NAMED_MAX: usize = 3;
 
+/// Places of problems that leave a trial without a judge or without an agent.
+const BLIND: [&str; 2] = ["command", "oracle"];
+
 /// How much a symptom matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -78,10 +81,12 @@ pub struct ClientOf {
 pub struct Normal {
     /// How many there were.
     pub runs: u64,
-    /// Messages, by process.
-    logged: BTreeSet<(String, String)>,
+    /// Messages.
+    logged: BTreeSet<String>,
     /// Nodes that ended by themselves.
     ended: BTreeSet<String>,
+    /// Nodes of which nobody says when they are ready.
+    without_ready: BTreeSet<String>,
     /// What threads waited for without an end, by thread and place.
     waiting: BTreeSet<(String, Option<String>)>,
     /// Threads that every node of every run had at its end.
@@ -94,8 +99,10 @@ impl Normal {
     /// Takes a run without a fault down.
     pub fn take_down(&mut self, outcome: &Outcome, digest: &Digest) {
         self.runs += 1;
-        self.logged.extend(digest.logged.iter().map(|it| (it.process.clone(), it.message.clone())));
+        self.logged.extend(digest.logged.iter().map(|it| it.message.clone()));
         self.ended.extend(ended_nodes(outcome).map(|it| it.name.clone()));
+        let unready = outcome.processes.iter().filter(|it| it.role == Role::Node && it.ready_ms.is_none());
+        self.without_ready.extend(unready.map(|it| it.name.clone()));
         let waiting = digest.threads.iter().filter(|it| it.waits != Waits::No);
         self.waiting.extend(waiting.map(|it| (it.thread.clone(), it.at.clone())));
         for of_node in by_node(&digest.threads).values() {
@@ -121,6 +128,10 @@ impl Normal {
         if let Some(failure) = outcome.failure.as_ref().filter(|it| it.happened) {
             wrong.push(format!("the oracle says that the failure happened: {}", failure.why));
         }
+        // Without the agent nothing can be injected, and an oracle that cannot judge would be silent for the whole campaign.
+        let blind = outcome.problems.iter().filter(|it| BLIND.contains(&it.place.as_str()));
+        wrong.extend(blind.map(|it| format!("{}: {}", it.place, it.what)));
+        wrong.extend(digest.unreadable.iter().map(|it| format!("what was recorded cannot be read: {it}")));
         wrong.into_iter().for_each(|it| *self.wrong.entry(it).or_default() += 1);
     }
 }
@@ -156,7 +167,7 @@ pub(crate) fn symptoms(
     let mut found: Vec<Symptom> = Vec::new();
     let struck = fault.node;
     found.extend(crash(outcome, struck, normal));
-    found.extend(client(outcome, fault, clients));
+    found.extend(client(outcome, fault, clients, normal));
     found.extend(log(digest, struck, normal));
     found.extend(hang(digest, normal));
     if let Some(failure) = outcome.failure.as_ref().filter(|it| it.happened) {
@@ -185,28 +196,33 @@ fn crash(outcome: &Outcome, struck: &str, normal: &Normal) -> Vec<Symptom> {
     crashed
         .map(|it| {
             let end = it.end.unwrap_or(End::Unfinished);
-            let (severity, of) = if it.name == struck {
-                (Severity::Expected, "the node that got the fault")
-            } else {
-                (Severity::Critical, "a node that got no fault")
+            let (severity, of) = match (it.name == struck, end) {
+                (false, _) => (Severity::Critical, "a node that got no fault"),
+                // A JVM that breaks is no answer to an exception.
+                (true, End::Signalled { .. }) => (Severity::Major, "the node that got the fault"),
+                (true, _) => (Severity::Expected, "the node that got the fault"),
             };
             Symptom { kind: SymptomKind::Crash, severity, why: format!("{}, {of}, {end}", it.name) }
         })
         .collect()
 }
 
-fn client(outcome: &Outcome, fault: Struck<'_>, clients: &[ClientOf]) -> Option<Symptom> {
+fn client(outcome: &Outcome, fault: Struck<'_>, clients: &[ClientOf], normal: &Normal) -> Option<Symptom> {
     let struck = fault.node;
     let started: Vec<&ProcessOutcome> =
         outcome.processes.iter().filter(|it| it.role == Role::Client).collect();
-    let failed: Vec<&ProcessOutcome> = started.iter().copied().filter(|it| !it.is_well()).collect();
+    let (own, failed): (Vec<&ProcessOutcome>, Vec<&ProcessOutcome>) =
+        started.iter().copied().filter(|it| !it.is_well()).partition(|it| it.name == struck);
     let symptom = |severity, why: String| Some(Symptom { kind: SymptomKind::Client, severity, why });
+    if let ([own], []) = (own.as_slice(), failed.as_slice()) {
+        return symptom(Severity::Expected, format!("the client that got the fault fails: {}", told(own)));
+    }
     if failed.is_empty() {
         // A workload of one command is its own client.
         let command = outcome.processes.iter().find(|it| it.role == Role::Command);
         return match (outcome.end, command) {
             (end, Some(_)) if !end.is_well() => symptom(Severity::Minor, format!("the workload {end}")),
-            (End::NotReady, None) => not_ready(outcome, fault),
+            (End::NotReady, None) => not_ready(outcome, fault, normal),
             _ => None,
         };
     }
@@ -260,26 +276,36 @@ fn client(outcome: &Outcome, fault: Struck<'_>, clients: &[ClientOf]) -> Option<
 
 /// No client was started. A node that got no fault should get ready all the same, above all if the one that got it is; and one
 /// that got an exception should get over it, or end. A delay may hold its thread still, and with it whoever needs that thread.
-fn not_ready(outcome: &Outcome, fault: Struck<'_>) -> Option<Symptom> {
+fn not_ready(outcome: &Outcome, fault: Struck<'_>, normal: &Normal) -> Option<Symptom> {
     let struck = fault.node;
-    let waiting = |it: &&ProcessOutcome| it.role == Role::Node && it.ready_ms.is_none() && it.end.is_none();
+    let waiting = |it: &&ProcessOutcome| {
+        it.role == Role::Node
+            && it.ready_ms.is_none()
+            && it.end.is_none()
+            && !normal.without_ready.contains(&it.name)
+    };
     let names: Vec<&str> = outcome.processes.iter().filter(waiting).map(|it| it.name.as_str()).collect();
-    // The lab waits for nobody once a node has ended.
-    let ended = ended_nodes(outcome).any(|it| it.name == struck);
+    let (own, others) = (names.contains(&struck), names.join(", "));
+    let of_fault = outcome.processes.iter().rev().find(|it| it.name == struck);
+    let ended = of_fault.is_some_and(|it| it.end.is_some());
+    let was_ready = of_fault.is_some_and(|it| it.ready_ms.is_some());
     let (partly, wholly) = if fault.is_delay {
         (Severity::Major, Severity::Minor)
     } else {
         (Severity::Critical, Severity::Major)
     };
-    let (severity, why) = if ended || names.is_empty() {
-        (Severity::Expected, format!("{struck} got the fault and ended before any client was started"))
-    } else if !names.contains(&struck) {
-        let why = format!("the fault is on {struck}, which got ready, and {} never did", names.join(", "));
-        (partly, why)
-    } else if names.len() > 1 {
-        (wholly, format!("the fault is on {struck}, and {} never got ready", names.join(", ")))
-    } else {
-        (wholly, format!("{struck} got the fault, did not end, and never got ready"))
+    let (severity, why) = match (ended, own, names.len()) {
+        // Nobody is waited for once a node has ended that was not ready.
+        (true, ..) if !was_ready => {
+            (Severity::Expected, format!("{struck} got the fault and ended before it was ready"))
+        }
+        (_, _, 0) => (Severity::Expected, "no client was started, since a node had ended".to_owned()),
+        (true, ..) => (wholly, format!("{struck} got the fault and ended, and {others} never got ready")),
+        (_, false, _) => {
+            (partly, format!("the fault is on {struck}, which got ready, and {others} never did"))
+        }
+        (_, true, 1) => (wholly, format!("{struck} got the fault, did not end, and never got ready")),
+        (_, true, _) => (wholly, format!("the fault is on {struck}, and {others} never got ready")),
     };
     Some(Symptom { kind: SymptomKind::Client, severity, why })
 }
@@ -296,24 +322,25 @@ fn told(client: &ProcessOutcome) -> String {
 }
 
 fn log(digest: &Digest, struck: &str, normal: &Normal) -> Option<Symptom> {
-    let is_new = |process: &str, message: &str| {
-        !normal.logged.contains(&(process.to_owned(), message.to_owned()))
-            // Nodes of a cluster say the same things, each in its turn.
-            && !normal.logged.iter().any(|it| it.1 == message)
-    };
-    let new: Vec<_> = digest.logged.iter().filter(|it| is_new(&it.process, &it.message)).collect();
-    let (first, others) = (new.first()?, new.iter().any(|it| it.process != struck));
+    // Nodes of a cluster say the same things, each in its turn.
+    let is_new = |message: &str| !normal.logged.contains(message);
+    let new: Vec<_> = digest.logged.iter().filter(|it| is_new(&it.message)).collect();
+    if new.is_empty() {
+        return None;
+    }
     let said = new.iter().take(NAMED_MAX).map(|it| format!("{}: {}", it.process, it.message));
     let mut why = format!("{} new warnings or errors, such as ", new.len());
     why += &said.collect::<Vec<_>>().join("; ");
-    let severity = if others || first.process != struck { Severity::Minor } else { Severity::Expected };
+    let elsewhere = new.iter().any(|it| it.process != struck);
+    let severity = if elsewhere { Severity::Minor } else { Severity::Expected };
     Some(Symptom { kind: SymptomKind::Log, severity, why })
 }
 
 /// Threads that wait for each other are stuck whatever else happens. Others may be about to go on: what they do counts as a
 /// hint, where no run without a fault has it.
 fn hang(digest: &Digest, normal: &Normal) -> Option<Symptom> {
-    let is_circle = |it: &&ThreadAtEnd| matches!(it.waits, Waits::Lock { circle: true, .. });
+    let is_new = |it: &ThreadAtEnd| !normal.waiting.contains(&(it.thread.clone(), it.at.clone()));
+    let is_circle = |it: &&ThreadAtEnd| matches!(it.waits, Waits::Lock { circle: true, .. }) && is_new(it);
     let circle: Vec<&ThreadAtEnd> = digest.threads.iter().filter(is_circle).collect();
     let symptom = |severity, why| Some(Symptom { kind: SymptomKind::Hang, severity, why });
     if !circle.is_empty() {
@@ -322,7 +349,6 @@ fn hang(digest: &Digest, normal: &Normal) -> Option<Symptom> {
     }
     let standing = normal.standing.as_ref()?;
     let mut found: Vec<String> = Vec::new();
-    let is_new = |it: &ThreadAtEnd| !normal.waiting.contains(&(it.thread.clone(), it.at.clone()));
     for it in digest.threads.iter().filter(|it| is_new(it)) {
         match &it.waits {
             Waits::No => {}
@@ -418,6 +444,7 @@ mod tests {
         let up = |name| node(name, None, Some(true));
         let down = |name| node(name, None, Some(false));
         let dead = |name| node(name, Some(End::Exited { status: 1 }), None);
+        let gone = |name| ProcessOutcome { ready_ms: None, ..dead(name) };
         let silent = |name| node(name, None, None);
         let waits = |name| ProcessOutcome { ready_ms: None, ..node(name, None, None) };
         for (what, processes, expected) in [
@@ -444,7 +471,18 @@ mod tests {
             ),
             ("another node ends", vec![up("n1"), dead("n2")], Some((Crash, Critical))),
             ("the node of the fault never gets ready", vec![waits("n1"), up("n2")], Some((Client, Major))),
-            ("the node of the fault ends first", vec![dead("n1"), waits("n2")], Some((Crash, Expected))),
+            ("the node of the fault ends first", vec![gone("n1"), waits("n2")], Some((Crash, Expected))),
+            (
+                "it ends when it is ready, and another never is",
+                vec![dead("n1"), waits("n2")],
+                Some((Client, Major)),
+            ),
+            ("another ends first", vec![waits("n1"), gone("n2")], Some((Crash, Critical))),
+            (
+                "the node of the fault breaks",
+                vec![node("n1", Some(End::Signalled { signal: 11 }), None), up("n2")],
+                Some((Crash, Major)),
+            ),
             ("another node never gets ready", vec![up("n1"), waits("n2")], Some((Client, Critical))),
             ("no node gets ready", vec![waits("n1"), waits("n2")], Some((Client, Major))),
             (
@@ -460,9 +498,42 @@ mod tests {
         ] {
             assert_eq!(worst(processes, false), expected, "{what}");
         }
+        let own = symptoms(
+            &outcome(vec![up("n1"), client("c1", 3), client("c2", 10)]),
+            &Digest::default(),
+            Struck { node: "c1", is_delay: false },
+            &clients(),
+            &Normal::default(),
+        );
+        assert_eq!(own[0].severity, Expected, "a client that got the fault may fail: {own:?}");
         let delayed = |processes| worst(processes, true);
         assert_eq!(delayed(vec![waits("n1"), waits("n2")]), Some((Client, Minor)), "it may be held still");
         assert_eq!(delayed(vec![up("n1"), waits("n2")]), Some((Client, Major)));
+    }
+
+    #[test]
+    fn a_node_without_a_condition_is_not_waited_for() {
+        let silent = |name| ProcessOutcome { ready_ms: None, ..node(name, None, None) };
+        let mut normal = Normal::default();
+        normal.take_down(&outcome(vec![node("n1", None, None), silent("helper")]), &Digest::default());
+        let trial = outcome(vec![silent("n1"), silent("helper")]);
+        let trial = Outcome { end: End::NotReady, ..trial };
+        let fault = Struck { node: "n1", is_delay: false };
+        let why = super::client(&trial, fault, &clients(), &normal).map(|it| it.why);
+        assert_eq!(why.as_deref(), Some("n1 got the fault, did not end, and never got ready"));
+    }
+
+    #[test]
+    fn a_run_without_agent_or_judge_is_no_run_to_begin_with() {
+        let problem = |place: &str| Problem { place: place.into(), what: "no".into() };
+        let mut normal = Normal::default();
+        let problems = vec![problem("command"), problem("oracle"), problem("hooks")];
+        let end = End::Exited { status: 0 };
+        normal.take_down(&Outcome { end, problems, ..outcome(Vec::new()) }, &Digest::default());
+        let digest = Digest { unreadable: Some("cut".into()), ..Digest::default() };
+        normal.take_down(&Outcome { end, ..outcome(Vec::new()) }, &digest);
+        let wrong: Vec<&str> = normal.wrong.keys().map(String::as_str).collect();
+        assert_eq!(wrong, ["command: no", "oracle: no", "what was recorded cannot be read: cut"]);
     }
 
     #[test]
@@ -496,25 +567,28 @@ mod tests {
         let both = |it: Vec<ThreadAtEnd>| Digest { threads: it, ..Digest::default() };
         let acceptor = || thread("n1", "acceptor", Waits::No);
         let mut normal = Normal::default();
-        let quiet = both(vec![acceptor(), thread("n1", "main", Waits::ForEver)]);
+        let always = || thread("n1", "always", lock(true));
+        let quiet = both(vec![acceptor(), thread("n1", "main", Waits::ForEver), always()]);
         normal.take_down(&outcome(Vec::new()), &quiet);
         let judged = |it: Vec<ThreadAtEnd>| hang(&both(it), &normal).map(|it| (it.severity, it.why));
         let main = || thread("n1", "main", Waits::ForEver);
-        assert_eq!(judged(vec![acceptor(), main()]), None, "as without a fault");
+        assert_eq!(judged(vec![acceptor(), always(), main()]), None, "as without a fault");
         assert_eq!(judged(Vec::new()), None, "a node that has ended has no threads");
-        let (severity, why) = judged(vec![acceptor(), main(), thread("n1", "prep", lock(true))]).unwrap();
+        let (severity, why) =
+            judged(vec![acceptor(), always(), main(), thread("n1", "prep", lock(true))]).unwrap();
         assert_eq!(
             (severity, why.as_str()),
             (Severity::Major, "threads wait for each other: prep of n1 in a.A.run")
         );
-        let (severity, why) = judged(vec![acceptor(), main(), thread("n1", "prep", lock(false))]).unwrap();
+        let (severity, why) =
+            judged(vec![acceptor(), always(), main(), thread("n1", "prep", lock(false))]).unwrap();
         assert_eq!(
             (severity, why.as_str()),
             (Severity::Minor, "prep of n1 in a.A.run waits for what sync holds in a.S.run")
         );
-        assert_eq!(judged(vec![main()]).unwrap().1, "the thread acceptor of n1 is gone");
+        assert_eq!(judged(vec![always(), main()]).unwrap().1, "the thread acceptor of n1 is gone");
         assert_eq!(
-            judged(vec![acceptor(), main(), thread("n1", "commit", Waits::ForEver)]).unwrap().1,
+            judged(vec![acceptor(), always(), main(), thread("n1", "commit", Waits::ForEver)]).unwrap().1,
             "commit of n1 in a.A.run waits without an end"
         );
     }

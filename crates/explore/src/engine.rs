@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use hypocenter_engine::{Engine, Job, JobId, Next, Work};
 use hypocenter_logs::role;
-use hypocenter_plan::{Candidate, Fault, Guard, Outcome, Plan, Repeat, StackGuard, glob_matches};
+use hypocenter_plan::{Candidate, End, Fault, Guard, Outcome, Plan, Repeat, StackGuard, glob_matches};
 use hypocenter_trace::hash;
 use serde::Serialize;
 
@@ -102,6 +102,8 @@ pub struct TrialRecord {
     pub new_states: usize,
     /// Requests made.
     pub requests: u64,
+    /// How it ended, if no fault happened and it failed all the same.
+    pub failed_alone: Option<End>,
 }
 
 /// What came of the campaign so far.
@@ -125,6 +127,14 @@ pub struct Verdict {
     pub normal_runs: u64,
     /// Candidates that could not be injected.
     pub refused: u64,
+}
+
+impl Verdict {
+    /// In how many of the trials in which no fault happened the workload failed all the same, and how many those are.
+    pub fn failed_alone(&self) -> (usize, usize) {
+        let without = || self.trials.iter().filter(|it| it.injected.is_none());
+        (without().filter(|it| it.failed_alone.is_some()).count(), without().count())
+    }
 }
 
 /// The engine. See the module.
@@ -234,13 +244,13 @@ impl Explore {
         self.trials.iter().find(|it| it.trial == id.0)
     }
 
+    /// The seed of the next trial: two campaigns whose seeds are neighbours have nothing in common.
+    fn seed(&self) -> u64 {
+        hash::word(self.next_id, self.settings.plan.seed)
+    }
+
     fn plan(&self, candidates: Vec<Candidate>) -> Plan {
-        Plan {
-            seed: self.settings.plan.seed.wrapping_add(self.next_id),
-            limit: 1,
-            candidates,
-            ..self.settings.plan.clone()
-        }
+        Plan { seed: self.seed(), limit: 1, candidates, ..self.settings.plan.clone() }
     }
 
     fn job(&mut self, asked: Asked, plan: Plan) -> Job {
@@ -288,7 +298,7 @@ impl Explore {
     /// What the next trial may inject. None changes nothing.
     fn choose(&mut self) -> Option<(Vec<Candidate>, Chosen, Option<String>)> {
         let (ledger, catalogue) = (&self.ledger, &*self.catalogue);
-        let draw = Draw { catalogue, seed: self.settings.plan.seed.wrapping_add(self.next_id) };
+        let draw = Draw { catalogue, seed: self.seed() };
         match &mut self.chooser {
             Chooser::RoundRobin(keys, few, moments) => {
                 let key = keys.next()?;
@@ -486,6 +496,7 @@ impl Explore {
         let new_states = self.take_down(digest);
         let injected = injected.map(|it| it.1);
         let symptoms = injected.as_ref().map(|it| self.symptoms(it, outcome, digest)).unwrap_or_default();
+        let failed_alone = (injected.is_none() && !outcome.end.is_well()).then_some(outcome.end);
         if let Some(injected) = &injected {
             self.findings.take_down(id.0, number, injected, &symptoms);
         }
@@ -497,6 +508,7 @@ impl Explore {
             symptoms,
             new_states,
             requests: digest.requests(),
+            failed_alone,
         };
         let place = self.trials.partition_point(|it| it.number < number);
         self.trials.insert(place, record);

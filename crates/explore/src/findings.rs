@@ -46,7 +46,7 @@ impl Injected {
 /// Trials whose faults went in at one place, by the same way, and that look bad.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
-    /// The fault of the first trial.
+    /// The fault of the worst of its trials.
     pub injected: Injected,
     /// The methods of the system that led there, innermost first.
     pub stack: Vec<String>,
@@ -90,6 +90,8 @@ pub(crate) struct Cluster {
     fault: &'static str,
     callee: Option<String>,
     stack: Vec<String>,
+    /// What is known stays apart from what is not, by its number.
+    known: Option<usize>,
 }
 
 /// Packages whose frames say how threads are run, not what they do.
@@ -99,14 +101,16 @@ pub(crate) fn is_platform(method: &str) -> bool {
     PLATFORM.iter().any(|package| method.starts_with(package))
 }
 
-/// The methods of a stack that are not the JDK's.
+/// The methods of a stack that are not the JDK's. How deep one has called itself is noise.
 fn own_methods(stack: &[Frame]) -> Vec<String> {
     let own = stack.iter().filter(|it| !is_platform(&it.method));
-    own.map(|it| it.method.clone()).collect()
+    let mut methods: Vec<String> = own.map(|it| it.method.clone()).collect();
+    methods.dedup();
+    methods
 }
 
 impl Cluster {
-    pub(crate) fn of(injected: &Injected) -> Cluster {
+    pub(crate) fn of(injected: &Injected, known: &[Known]) -> Cluster {
         let fault = match injected.fault {
             Fault::Exception { .. } => "exception",
             Fault::Delay { .. } => "delay",
@@ -114,7 +118,9 @@ impl Cluster {
             Fault::Negate => "negate",
         };
         let callee = injected.site.callee.clone().filter(|_| !matches!(injected.fault, Fault::Delay { .. }));
-        Cluster { fault, callee, stack: own_methods(&injected.at.stack) }
+        let stack = own_methods(&injected.at.stack);
+        let known = known.iter().position(|it| it.fits(injected, &stack));
+        Cluster { fault, callee, stack, known }
     }
 }
 
@@ -135,11 +141,10 @@ impl Findings {
     /// Takes a trial down that has symptoms: its number in the campaign, and among those with a fault.
     pub(crate) fn take_down(&mut self, trial: u64, number: u64, injected: &Injected, symptoms: &[Symptom]) {
         let Some(worst) = symptoms.iter().map(|it| it.severity).max() else { return };
-        let cluster = Cluster::of(injected);
+        let cluster = Cluster::of(injected, &self.known);
         let stack = cluster.stack.clone();
-        let known = &self.known;
+        let known = cluster.known.map(|it| self.known[it].why.clone());
         let at = *self.clusters.entry(cluster).or_insert_with(|| {
-            let known = known.iter().find(|it| it.fits(injected, &stack)).map(|it| it.why.clone());
             self.findings.push(Finding {
                 injected: injected.clone(),
                 stack,
@@ -212,6 +217,10 @@ mod tests {
     use super::*;
 
     fn cluster(fault: &Fault, callee: &str, line: u32) -> Cluster {
+        with_known(fault, callee, line, &[])
+    }
+
+    fn with_known(fault: &Fault, callee: &str, line: u32, known: &[Known]) -> Cluster {
         let site = Site {
             class: "a.Packet".into(),
             method: "write".into(),
@@ -222,7 +231,8 @@ mod tests {
             line: Some(line),
         };
         let frame = |method: &str| Frame { method: method.into(), at: Some(format!("File.java:{line}")) };
-        let stack = vec![frame("a.Packet.write"), frame("java.lang.Thread.run")];
+        let mut stack = vec![frame("a.Tree.write"); line as usize];
+        stack.extend([frame("a.Packet.write"), frame("java.lang.Thread.run")]);
         let at = Injection {
             jvm: 0,
             node: "n1".into(),
@@ -235,7 +245,7 @@ mod tests {
             stack_hash: 1,
             stack,
         };
-        Cluster::of(&Injected { site, fault: fault.clone(), guard: Guard::default(), at })
+        Cluster::of(&Injected { site, fault: fault.clone(), guard: Guard::default(), at }, known)
     }
 
     #[test]
@@ -246,5 +256,15 @@ mod tests {
         assert_ne!(cluster(&exception, "a.Out.writeInt(I)V", 1), cluster(&exception, "a.Out.flush()V", 2));
         assert_eq!(cluster(&exception, "a.Out.flush()V", 1), cluster(&exception, "a.Out.flush()V", 2));
         assert_ne!(cluster(&exception, "a.Out.flush()V", 1), cluster(&delay, "a.Out.flush()V", 1));
+    }
+
+    #[test]
+    fn what_is_known_is_not_put_together_with_what_is_not() {
+        let delay = Fault::Delay { delay_ms: 1, pause: Pause::Sleep };
+        let site = Some("a.Packet.write -> Out.flush".parse().unwrap());
+        let known = [Known { site, stack: None, fault: None, why: "seen".into() }];
+        let of = |callee: &str| with_known(&delay, callee, 1, &known);
+        assert_eq!(of("a.Out.flush()V").known, Some(0));
+        assert_ne!(of("a.Out.flush()V"), of("a.Out.writeInt(I)V"));
     }
 }

@@ -45,10 +45,10 @@ impl Neighbours {
     }
 
     /// What matters for the finding, as far as its neighbours tell.
-    pub fn what_matters(&self) -> Option<&'static str> {
+    pub fn what_matters(&self) -> Option<String> {
         let mostly = |(hits, runs): (u64, u64)| (runs > 0).then_some(hits * 2 >= runs);
-        Some(match (mostly(self.same_site), mostly(self.same_state)) {
-            (Some(true), Some(true)) => "the state matters: whichever call fails in it, and whenever",
+        let matters = match (mostly(self.same_site), mostly(self.same_state)) {
+            (Some(true), Some(true)) => "the state matters: whichever call goes wrong in it, and whenever",
             (Some(false), Some(true)) => "the state matters, and the moment: other calls in it do the same",
             (Some(true), Some(false)) => "the call matters, not the moment",
             (Some(false), Some(false)) => "this call at this moment matters",
@@ -57,23 +57,30 @@ impl Neighbours {
             (None, Some(true)) => "the state matters, not the call",
             (None, Some(false)) => "the call matters",
             (None, None) => return None,
-        })
+        };
+        let is_mixed = |(hits, runs): (u64, u64)| 0 < hits && hits < runs;
+        let mixed = is_mixed(self.same_site) || is_mixed(self.same_state);
+        Some(if mixed { format!("mostly, {matters}") } else { matters.to_owned() })
     }
 }
 
-/// Which calls were made in which situation, by runs without a fault.
+/// Which calls were made in which situation, and how often, by runs without a fault: the most of all of them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Surroundings {
-    calls: BTreeMap<(String, String, Option<String>), Vec<u32>>,
+    calls: BTreeMap<Key, Vec<(u32, u64)>>,
 }
+
+/// Node, state and, where there is no state, thread.
+type Key = (String, String, Option<String>);
 
 impl Surroundings {
     pub(crate) fn take_down(&mut self, digest: &Digest) {
         for it in &digest.requested {
             let Some(situation) = digest.situations.get(it.situation as usize) else { continue };
             let calls = self.calls.entry(key(situation)).or_default();
-            if !calls.contains(&it.site) {
-                calls.push(it.site);
+            match calls.iter_mut().find(|(site, _)| *site == it.site) {
+                Some((_, times)) => *times = it.times.max(*times),
+                None => calls.push((it.site, it.times)),
             }
         }
     }
@@ -84,10 +91,21 @@ impl Surroundings {
             return None;
         }
         if one.site == other.site {
-            let moment = |it: &Injected| (it.at.node.clone(), it.at.occurrence, it.guard.clone());
+            // Where it happened, not how the plan came to it.
+            let moment = |it: &Injected| {
+                let guard = Guard { occurrence: None, probability: None, ..it.guard.clone() };
+                (it.at.node.clone(), it.at.occurrence, guard)
+            };
             return (moment(one) != moment(other)).then_some(Near::SameSite);
         }
         (key(&situation(one)) == key(&situation(other))).then_some(Near::SameState)
+    }
+
+    /// How often a call is made in the situation of a fault, if runs without a fault came there.
+    fn times(&self, injected: &Injected, catalogue: &Catalogue) -> Option<u64> {
+        let site = catalogue.find(&injected.site)?;
+        let calls = self.calls.get(&key(&situation(injected)))?;
+        calls.iter().find(|it| it.0 == site).map(|it| it.1)
     }
 
     /// At most this many of each kind, the nearest first.
@@ -104,9 +122,11 @@ impl Surroundings {
                 let mut moments = vec![at + 1];
                 moments.extend(at.checked_sub(1).filter(|&it| it > 0));
                 moments.extend([1, at + 2].into_iter().filter(|it| *it != at));
+                let times = self.times(injected, catalogue);
                 let mut found: Vec<u64> = Vec::new();
                 for it in moments {
-                    if !found.contains(&it) {
+                    // What no run without a fault comes to would be waited for in vain.
+                    if !found.contains(&it) && times.is_none_or(|times| it <= times) {
                         found.push(it);
                     }
                 }
@@ -127,7 +147,7 @@ impl Surroundings {
                     ..Guard::default()
                 };
                 let calls = self.calls.get(&key(&here)).into_iter().flatten();
-                let others = calls.filter_map(|&it| catalogue.sites().get(it as usize));
+                let others = calls.filter_map(|&(it, _)| catalogue.sites().get(it as usize));
                 let others = others.filter(|it| it.site != injected.site);
                 let fault_of = |faults: &[Fault]| {
                     let same = faults.iter().find(|it| **it == injected.fault);
@@ -155,7 +175,7 @@ fn situation(it: &Injected) -> Situation {
     Situation { node: it.at.node.clone(), state, thread }
 }
 
-fn key(it: &Situation) -> (String, String, Option<String>) {
+fn key(it: &Situation) -> Key {
     (it.node.clone(), it.state.clone(), it.thread.clone())
 }
 
@@ -169,13 +189,18 @@ mod tests {
             ((0, 0), (0, 0), None),
             ((2, 2), (0, 2), Some("the call matters, not the moment")),
             ((0, 2), (0, 2), Some("this call at this moment matters")),
-            ((2, 2), (2, 2), Some("the state matters: whichever call fails in it, and whenever")),
-            ((0, 2), (1, 2), Some("the state matters, and the moment: other calls in it do the same")),
+            ((2, 2), (2, 2), Some("the state matters: whichever call goes wrong in it, and whenever")),
+            (
+                (2, 2),
+                (1, 2),
+                Some("mostly, the state matters: whichever call goes wrong in it, and whenever"),
+            ),
+            ((0, 2), (2, 2), Some("the state matters, and the moment: other calls in it do the same")),
             ((0, 1), (0, 0), Some("the moment matters")),
             ((0, 0), (0, 1), Some("the call matters")),
         ] {
             let neighbours = Neighbours { same_site, same_state };
-            assert_eq!(neighbours.what_matters(), expected, "{neighbours:?}");
+            assert_eq!(neighbours.what_matters().as_deref(), expected, "{neighbours:?}");
         }
     }
 }

@@ -115,7 +115,8 @@ impl Reader {
     }
 
     fn requests(&self, plan: &Plan, map: &Map<'_>, trace: &Trace<'_>) -> Digest {
-        let mut found = Found { names: state_names(&plan.record.tasks), ..Found::default() };
+        let is_normal = plan.candidates.is_empty();
+        let mut found = Found { names: state_names(&plan.record.tasks), is_normal, ..Found::default() };
         let numbers = self.numbers(map);
         let jvms: Vec<_> = trace.jvms().into_iter().map(|it| (trace.dictionary(&it), it)).collect();
         let injections = jvms.iter().flat_map(|(dictionary, _)| &dictionary.injections);
@@ -140,7 +141,7 @@ impl Reader {
                 found.came_to(it.to);
             }
         }
-        Digest { is_cut: injected.is_some(), ..found.digest(plan.candidates.is_empty()) }
+        Digest { is_cut: injected.is_some(), ..found.digest() }
     }
 }
 
@@ -164,6 +165,8 @@ impl Digester for Reader {
 /// The requests of a trial, while they are read.
 #[derive(Debug, Default)]
 struct Found {
+    /// Whether it is a run without a fault, whose requests are kept one by one.
+    is_normal: bool,
     names: Vec<String>,
     situations: Vec<Situation>,
     known: FxHashMap<Situation, u32>,
@@ -225,7 +228,9 @@ impl Found {
             let count = self.counts.entry(key).or_insert((0, ticks));
             *count = (count.0 + 1, count.1.min(ticks));
         }
-        self.sequence.push((ticks, situation, site));
+        if self.is_normal {
+            self.sequence.push((ticks, situation, site));
+        }
     }
 
     fn came_to(&mut self, state: StateId) {
@@ -236,7 +241,7 @@ impl Found {
         }
     }
 
-    fn digest(mut self, is_normal: bool) -> Digest {
+    fn digest(mut self) -> Digest {
         let mut counts: Vec<_> = self.counts.into_iter().collect();
         counts.sort_unstable_by_key(|&(key, (_, first))| (first, key));
         let requested = counts.into_iter().map(|((situation, site, stack), (times, _))| Requested {
@@ -246,7 +251,7 @@ impl Found {
             times,
         });
         self.sequence.sort_unstable();
-        self.sequence.truncate(if is_normal { SEQUENCE_MAX } else { 0 });
+        self.sequence.truncate(SEQUENCE_MAX);
         let entered = self.names.into_iter().zip(&self.entered);
         Digest {
             situations: self.situations,
@@ -271,7 +276,8 @@ mod tests {
 
     #[test]
     fn requests_are_counted_by_situation_and_call_in_the_order_of_time() {
-        let mut found = Found { names: vec![NO_TASK.into(), "a.A.run#0".into()], ..Found::default() };
+        let names = vec![NO_TASK.into(), "a.A.run#0".into()];
+        let mut found = Found { names, is_normal: true, ..Found::default() };
         let plan = Plan::default();
         let task = found.situation(&plan, "n1", 1, StateId(1), || "worker-1");
         let same = found.situation(&plan, "n1", 2, StateId(1), || "worker-2");
@@ -281,7 +287,7 @@ mod tests {
         for (ticks, situation, site) in [(30, task, 5), (10, idle, 6), (20, task, 5)] {
             found.request(ticks, situation, site, 0);
         }
-        let digest = found.digest(true);
+        let digest = found.digest();
         let idle_thread = digest.situations[idle as usize].thread.as_deref();
         assert_eq!(idle_thread, Some("pool-*-thread-*"));
         let requested = |situation, site, times| Requested { situation, site, stack: 0, times };

@@ -3,6 +3,7 @@
 
 mod zookeeper;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -37,8 +38,8 @@ const LIMIT: Duration = Duration::from_secs(12 * 3600);
 /// How long delays last in the bundled targets: longer than anything there waits for, by far, and every trial whose start is held up
 /// waits for that.
 const DELAY: &str = "20s";
-/// The exit codes of a campaign with a result: nothing suspicious, findings, and one that somebody ended early.
-const ENDED: [i32; 3] = [0, 2, 3];
+/// The exit codes of a campaign that came to its end: nothing suspicious, and findings.
+const ENDED: [i32; 2] = [0, 2];
 
 /// Explore the bundled targets by several policies and seeds until their bugs are exposed, and their fixed twins
 #[derive(Debug, clap::Args)]
@@ -172,7 +173,8 @@ fn share_of_tool(busy_seconds: f64, jobs: u16, seconds: f64) -> f64 {
 /// A campaign that is over.
 struct Ran {
     document: Value,
-    outcomes: Vec<Outcome>,
+    /// Of all its runs, by their numbers.
+    outcomes: BTreeMap<u64, Outcome>,
     /// Its own.
     directory: PathBuf,
 }
@@ -188,7 +190,7 @@ impl Ran {
 
     /// The wall times of all its runs together.
     fn busy_seconds(&self) -> f64 {
-        self.outcomes.iter().map(|it| it.wall_ms as f64 / 1e3).sum()
+        self.outcomes.values().map(|it| it.wall_ms as f64 / 1e3).sum()
     }
 }
 
@@ -252,7 +254,7 @@ impl Session<'_> {
             }
             let (trials, found_count) = (ran.trials(), found.len());
             lines.push(format!("fixed twin, {faults}: {found_count} suspicious findings in {trials} trials"));
-            is_good &= found.is_empty();
+            is_good &= found.is_empty() && trials == self.args.twin_trials;
         }
         Ok(is_good)
     }
@@ -355,14 +357,15 @@ fn first_exposure(document: &Value, within: &str) -> Option<u64> {
     list(document, "findings").iter().filter(is_below).filter_map(|it| it["first_trial"].as_u64()).min()
 }
 
-/// The outcomes of all trials of a campaign.
-fn outcomes(trials: &Path) -> Result<Vec<Outcome>> {
-    let mut all = Vec::new();
+/// The outcomes of all trials of a campaign, by their numbers.
+fn outcomes(trials: &Path) -> Result<BTreeMap<u64, Outcome>> {
+    let mut all = BTreeMap::new();
     for entry in fs::read_dir(trials).map_err(Failure::file(trials))?.flatten() {
         let path = entry.path().join("outcome.json");
-        let Ok(bytes) = fs::read(&path) else { continue };
+        let number = entry.file_name().to_str().and_then(|it| it.parse().ok());
+        let (Some(number), Ok(bytes)) = (number, fs::read(&path)) else { continue };
         let outcome = serde_json::from_slice(&bytes);
-        all.push(outcome.map_err(|error| Failure::new(format!("{}: {error}", path.display())))?);
+        all.insert(number, outcome.map_err(|error| Failure::new(format!("{}: {error}", path.display())))?);
     }
     Ok(all)
 }

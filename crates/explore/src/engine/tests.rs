@@ -368,6 +368,29 @@ fn a_finding_that_repeats_is_compared_with_the_same_call_and_the_same_state() {
 }
 
 #[test]
+fn a_trial_that_fails_although_no_fault_happened_says_so() {
+    let mut engine = Explore::new(catalogue(), settings(Policy::Bsrr));
+    campaign(&mut engine, |plan| (outcome(plan, None, plan.candidates.is_empty()), normal()));
+    let verdict = engine.verdict();
+    assert_eq!((verdict.injected, verdict.failed_alone()), (0, (8, 8)));
+    assert!(verdict.findings.is_empty());
+    let mut engine = Explore::new(catalogue(), settings(Policy::Bsrr));
+    campaign(&mut engine, harmless);
+    assert_eq!(engine.verdict().failed_alone(), (0, 0));
+}
+
+#[test]
+fn campaigns_whose_seeds_are_neighbours_have_no_seed_of_a_trial_in_common() {
+    let seeds = |seed: u64| -> Vec<u64> {
+        let plan = Plan { seed, ..Plan::default() };
+        let mut engine = Explore::new(catalogue(), Settings { plan, ..settings(Policy::Random) });
+        campaign(&mut engine, harmless).iter().map(|(job, ..)| plan_of(job).seed).collect()
+    };
+    let (one, two) = (seeds(1), seeds(2));
+    assert!(one.len() > 8 && one.iter().all(|it| !two.contains(it)), "{one:?} {two:?}");
+}
+
+#[test]
 fn what_is_known_is_told_as_such_and_not_replayed() {
     let known = Known { site: None, stack: None, fault: None, why: "ACME-7".into() };
     let settings = Settings { trials: 3, known: vec![known], ..settings(Policy::Bsrr) };

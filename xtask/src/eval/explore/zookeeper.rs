@@ -155,8 +155,9 @@ fn place(finding: &Value) -> String {
 fn summary(faults: &str, jobs: u16, ran: &Ran, truth: &Truth) -> Vec<String> {
     let number = |key: &str| ran.document[key].as_u64().unwrap_or(0);
     let findings = list(&ran.document, "findings");
-    let injected: Vec<&Outcome> =
-        ran.outcomes.iter().filter(|it| crate::eval::campaign::injections(it) > 0).collect();
+    // Of the trials alone: replays and comparisons are of what broke something already.
+    let tried = list(&ran.document, "tried").iter().filter_map(|it| ran.outcomes.get(&it["trial"].as_u64()?));
+    let injected: Vec<&Outcome> = tried.filter(|it| crate::eval::campaign::injections(it) > 0).collect();
     let is_well = |it: &&&Outcome| it.end.is_well();
     let has_ended = |it: &&&Outcome| {
         !it.end.is_well() && it.processes.iter().any(|it| it.role == Role::Node && it.end.is_some())

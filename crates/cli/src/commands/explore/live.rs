@@ -33,7 +33,10 @@ impl Narrated {
             None => format!("no fault ({})", trial.focus.as_deref().unwrap_or("nothing was reached")),
         };
         let (style, result) = match trial.symptoms.first() {
-            None => (DIM, "fine".to_owned()),
+            None => match trial.failed_alone {
+                Some(end) => (WARN, format!("the workload {end}, and no fault happened")),
+                None => (DIM, "fine".to_owned()),
+            },
             Some(it) if it.severity.is_suspicious() => (BAD, it.why.clone()),
             Some(it) if it.severity == Severity::Minor => (WARN, it.why.clone()),
             Some(it) => (DIM, format!("expected: {}", it.why)),
@@ -58,7 +61,7 @@ impl Narrated {
 pub fn fault(it: &Injected) -> String {
     let state = it.at.state.as_deref().map_or_else(String::new, |it| format!(" in {it}"));
     format!(
-        "{} at {}, hit {} of {} on {}{state}",
+        "{} at {}, hit {} there, by {} on {}{state}",
         it.fault, it.site, it.at.occurrence, it.at.thread, it.at.node
     )
 }

@@ -59,6 +59,13 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
         }
         Standing::Done | Standing::Going => code_of(&suspicious),
     };
+    if let (failed @ 1.., without) = verdict.failed_alone() {
+        let what = format!(
+            "it also failed in {failed} of {without} trials in which no fault happened, so what is found may be failures of its own: \
+             trust what repeats in replays"
+        );
+        screen::note("workload", &what);
+    }
     if verdict.refused > 0 {
         let what = format!("{} could not be injected; the outcomes of the trials say why", verdict.refused);
         screen::note("faults", &what);

@@ -191,7 +191,7 @@ impl Ended<'_> {
             known: it.known.clone(),
             same_site: rate(it.neighbours.same_site),
             same_state: rate(it.neighbours.same_state),
-            matters: it.neighbours.what_matters().map(str::to_owned),
+            matters: it.neighbours.what_matters(),
             replay: format!("hypocenter replay {}/{trial}", self.name()),
             injected: injected(&it.injected),
             trial,
