@@ -125,6 +125,9 @@ fn a_workload_that_fails_without_a_fault_is_run_a_few_times_and_then_told_and_le
             "the workload exited with status 1",
         ),
     ];
+    // A judge that cannot judge would be silent in all trials.
+    let judge = spool(&client("true")).args("--normal-runs 1 --oracle").arg("{ command = '/nowhere' }");
+    judge.end().exits(4).says("oracle: ");
     for (workload, often, what) in rows {
         let done = spool(&workload).args("--normal-runs 2 --json").end().exits(4).says(often).says(what);
         let document = done.outcome();
@@ -137,6 +140,7 @@ fn a_workload_that_fails_without_a_fault_is_run_a_few_times_and_then_told_and_le
 fn a_workload_that_reaches_nothing_and_a_policy_that_has_nothing_left_say_so() {
     let idle = spool("command = 'true'").args("--normal-runs 1 --json").end().exits(3);
     let idle = idle.says("it reaches no call at which something can go wrong");
+    let idle = idle.says("the agent did not start in any JVM");
     assert_eq!(idle.outcome()["standing"], "nothing_to_inject");
 
     let workload = format!("command = '{} {{dir}}'\ntimeout = '60s'", program());

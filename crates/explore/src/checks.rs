@@ -14,8 +14,9 @@ use crate::threads::{ThreadAtEnd, Waits};
 /// How many new messages are named in words.
 const NAMED_MAX: usize = 3;
 
-/// Places of problems that leave a trial without a judge or without an agent.
-const BLIND: [&str; 2] = ["command", "oracle"];
+/// The place of problems of the one who judges, and that of problems of what is run, such as that no JVM has loaded the agent.
+const JUDGE: &str = "oracle";
+const COMMAND: &str = "command";
 
 /// How much a symptom matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -93,6 +94,8 @@ pub struct Normal {
     standing: Option<BTreeSet<String>>,
     /// What was wrong with runs without a fault, and in how many.
     pub wrong: BTreeMap<String, u64>,
+    /// Why there may be nothing to inject.
+    pub problems: BTreeSet<String>,
 }
 
 impl Normal {
@@ -128,9 +131,10 @@ impl Normal {
         if let Some(failure) = outcome.failure.as_ref().filter(|it| it.happened) {
             wrong.push(format!("the oracle says that the failure happened: {}", failure.why));
         }
-        // Without the agent nothing can be injected, and an oracle that cannot judge would be silent for the whole campaign.
-        let blind = outcome.problems.iter().filter(|it| BLIND.contains(&it.place.as_str()));
-        wrong.extend(blind.map(|it| format!("{}: {}", it.place, it.what)));
+        // One that cannot judge would be silent for the whole campaign.
+        let of = |place: &'static str| outcome.problems.iter().filter(move |it| it.place == place);
+        wrong.extend(of(JUDGE).map(|it| format!("{JUDGE}: {}", it.what)));
+        self.problems.extend(of(COMMAND).map(|it| it.what.clone()));
         wrong.extend(digest.unreadable.iter().map(|it| format!("what was recorded cannot be read: {it}")));
         wrong.into_iter().for_each(|it| *self.wrong.entry(it).or_default() += 1);
     }
@@ -524,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_without_agent_or_judge_is_no_run_to_begin_with() {
+    fn a_run_without_a_judge_or_a_record_is_no_run_to_begin_with() {
         let problem = |place: &str| Problem { place: place.into(), what: "no".into() };
         let mut normal = Normal::default();
         let problems = vec![problem("command"), problem("oracle"), problem("hooks")];
@@ -533,7 +537,8 @@ mod tests {
         let digest = Digest { unreadable: Some("cut".into()), ..Digest::default() };
         normal.take_down(&Outcome { end, ..outcome(Vec::new()) }, &digest);
         let wrong: Vec<&str> = normal.wrong.keys().map(String::as_str).collect();
-        assert_eq!(wrong, ["command: no", "oracle: no", "what was recorded cannot be read: cut"]);
+        assert_eq!(wrong, ["oracle: no", "what was recorded cannot be read: cut"]);
+        assert_eq!(normal.problems.iter().collect::<Vec<_>>(), ["no"], "it may still be what is meant");
     }
 
     #[test]

@@ -127,6 +127,8 @@ pub struct Verdict {
     pub normal_runs: u64,
     /// Candidates that could not be injected.
     pub refused: u64,
+    /// What the lab has to say of the runs without a fault, such as that no JVM loaded the agent.
+    pub problems: Vec<String>,
 }
 
 impl Verdict {
@@ -619,6 +621,7 @@ impl Engine for Explore {
             findings: self.findings.ranked(),
             normal_runs: self.normal.runs,
             refused: self.refused,
+            problems: self.normal.problems.iter().cloned().collect(),
         }
     }
 }

@@ -51,6 +51,7 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
                 "workload",
                 "it reaches no call at which something can go wrong; use another, or other --faults",
             );
+            verdict.problems.iter().for_each(|it| screen::note("command", it));
             ExitCode::Budget
         }
         Standing::NothingLeft => {
