@@ -69,7 +69,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
     let mut engine = live::Narrated::new(Explore::new(catalogue.clone(), settings));
     let interrupt = Interrupt::watch();
     let progress = engine.progress();
-    let (stopped, _) = ready.drive(&mut engine, lab, &Quiet(&interrupt), &interrupt, &progress)?;
+    let driven = ready.drive(&mut engine, lab, &Quiet(&interrupt), &interrupt, &progress);
     let ended = Ended {
         verdict: &engine.verdict(),
         request: &ready.request,
@@ -80,11 +80,20 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
         directory: &ready.directory,
         took: begun.elapsed(),
     };
+    let name = ready.directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let go_on = format!("`hypocenter explore --resume {name}` goes on with it");
+    let stopped = match driven {
+        Ok((stopped, _)) => stopped,
+        Err(failure) => {
+            // What was found by then is told, as far as what is wrong allows it.
+            let _ = result::finish(&ended, false);
+            let hint = failure.hint.as_ref().map_or_else(|| go_on.clone(), |it| format!("{it}; {go_on}"));
+            return Err(failure.hint(hint));
+        }
+    };
     let code = result::finish(&ended, lab.json)?;
     if stopped == Stopped::Interrupted {
-        let name = ready.directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut failure = Failure::usage("you ended the campaign; what it has recorded is kept")
-            .hint(format!("`hypocenter explore --resume {name}` goes on with it"));
+        let mut failure = Failure::usage("you ended the campaign; what it has recorded is kept").hint(go_on);
         failure.code = ExitCode::Budget;
         return Err(failure);
     }
