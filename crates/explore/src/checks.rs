@@ -173,7 +173,7 @@ pub(crate) fn symptoms(
     found.extend(crash(outcome, struck, normal));
     found.extend(client(outcome, fault, clients, normal));
     found.extend(log(digest, struck, normal));
-    found.extend(hang(digest, normal));
+    found.extend(hang(digest, normal, outcome.end == End::NotReady));
     if let Some(failure) = outcome.failure.as_ref().filter(|it| it.happened) {
         found.push(Symptom {
             kind: SymptomKind::Command,
@@ -341,8 +341,8 @@ fn log(digest: &Digest, struck: &str, normal: &Normal) -> Option<Symptom> {
 }
 
 /// Threads that wait for each other are stuck whatever else happens. Others may be about to go on: what they do counts as a
-/// hint, where no run without a fault has it.
-fn hang(digest: &Digest, normal: &Normal) -> Option<Symptom> {
+/// hint, where no run without a fault has it. Nodes that never got ready may not have started all of theirs.
+fn hang(digest: &Digest, normal: &Normal, never_ready: bool) -> Option<Symptom> {
     let is_new = |it: &ThreadAtEnd| !normal.waiting.contains(&(it.thread.clone(), it.at.clone()));
     let is_circle = |it: &&ThreadAtEnd| matches!(it.waits, Waits::Lock { circle: true, .. }) && is_new(it);
     let circle: Vec<&ThreadAtEnd> = digest.threads.iter().filter(is_circle).collect();
@@ -363,7 +363,8 @@ fn hang(digest: &Digest, normal: &Normal) -> Option<Symptom> {
             }
         }
     }
-    for (node, threads) in by_node(&digest.threads) {
+    let nodes = by_node(&digest.threads);
+    for (node, threads) in nodes.into_iter().filter(|_| !never_ready) {
         let gone = standing.iter().filter(|name| threads.iter().all(|it| it.thread != **name));
         found.extend(gone.map(|name| format!("the thread {name} of {node} is gone")));
     }
@@ -575,7 +576,7 @@ mod tests {
         let always = || thread("n1", "always", lock(true));
         let quiet = both(vec![acceptor(), thread("n1", "main", Waits::ForEver), always()]);
         normal.take_down(&outcome(Vec::new()), &quiet);
-        let judged = |it: Vec<ThreadAtEnd>| hang(&both(it), &normal).map(|it| (it.severity, it.why));
+        let judged = |it: Vec<ThreadAtEnd>| hang(&both(it), &normal, false).map(|it| (it.severity, it.why));
         let main = || thread("n1", "main", Waits::ForEver);
         assert_eq!(judged(vec![acceptor(), always(), main()]), None, "as without a fault");
         assert_eq!(judged(Vec::new()), None, "a node that has ended has no threads");
@@ -592,6 +593,7 @@ mod tests {
             (Severity::Minor, "prep of n1 in a.A.run waits for what sync holds in a.S.run")
         );
         assert_eq!(judged(vec![always(), main()]).unwrap().1, "the thread acceptor of n1 is gone");
+        assert_eq!(hang(&both(vec![always(), main()]), &normal, true), None, "it may not have begun");
         assert_eq!(
             judged(vec![acceptor(), always(), main(), thread("n1", "commit", Waits::ForEver)]).unwrap().1,
             "commit of n1 in a.A.run waits without an end"
