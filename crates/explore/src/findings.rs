@@ -211,16 +211,13 @@ impl Findings {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use hypocenter_plan::{Pause, SiteKind};
 
     use super::*;
 
-    fn cluster(fault: &Fault, callee: &str, line: u32) -> Cluster {
-        with_known(fault, callee, line, &[])
-    }
-
-    fn with_known(fault: &Fault, callee: &str, line: u32, known: &[Known]) -> Cluster {
+    /// A fault at a call of `a.Packet.write`.
+    pub(crate) fn injected(fault: &Fault, callee: &str, stack: Vec<Frame>) -> Injected {
         let site = Site {
             class: "a.Packet".into(),
             method: "write".into(),
@@ -228,11 +225,8 @@ mod tests {
             kind: SiteKind::Call,
             callee: Some(callee.into()),
             ordinal: 0,
-            line: Some(line),
+            line: None,
         };
-        let frame = |method: &str| Frame { method: method.into(), at: Some(format!("File.java:{line}")) };
-        let mut stack = vec![frame("a.Tree.write"); line as usize];
-        stack.extend([frame("a.Packet.write"), frame("java.lang.Thread.run")]);
         let at = Injection {
             jvm: 0,
             node: "n1".into(),
@@ -245,17 +239,26 @@ mod tests {
             stack_hash: 1,
             stack,
         };
-        Cluster::of(&Injected { site, fault: fault.clone(), guard: Guard::default(), at }, known)
+        Injected { site, fault: fault.clone(), guard: Guard::default(), at }
+    }
+
+    /// Below a method that has called itself so often.
+    fn cluster(fault: &Fault, callee: &str, depth: usize, known: &[Known]) -> Cluster {
+        let frame = |method: &str| Frame { method: method.into(), at: Some(format!("File.java:{depth}")) };
+        let mut stack = vec![frame("a.Tree.write"); depth];
+        stack.extend([frame("a.Packet.write"), frame("java.lang.Thread.run")]);
+        Cluster::of(&injected(fault, callee, stack), known)
     }
 
     #[test]
     fn which_call_of_a_method_it_was_counts_for_exceptions_and_not_for_delays() {
         let exception = Fault::Exception { class: "java.io.IOException".into(), message: None };
         let delay = Fault::Delay { delay_ms: 1, pause: Pause::Sleep };
-        assert_eq!(cluster(&delay, "a.Out.writeInt(I)V", 1), cluster(&delay, "a.Out.flush()V", 2));
-        assert_ne!(cluster(&exception, "a.Out.writeInt(I)V", 1), cluster(&exception, "a.Out.flush()V", 2));
-        assert_eq!(cluster(&exception, "a.Out.flush()V", 1), cluster(&exception, "a.Out.flush()V", 2));
-        assert_ne!(cluster(&exception, "a.Out.flush()V", 1), cluster(&delay, "a.Out.flush()V", 1));
+        let of = |fault: &Fault, callee: &str, depth| cluster(fault, callee, depth, &[]);
+        assert_eq!(of(&delay, "a.Out.writeInt(I)V", 1), of(&delay, "a.Out.flush()V", 2));
+        assert_ne!(of(&exception, "a.Out.writeInt(I)V", 1), of(&exception, "a.Out.flush()V", 2));
+        assert_eq!(of(&exception, "a.Out.flush()V", 1), of(&exception, "a.Out.flush()V", 2));
+        assert_ne!(of(&exception, "a.Out.flush()V", 1), of(&delay, "a.Out.flush()V", 1));
     }
 
     #[test]
@@ -263,7 +266,7 @@ mod tests {
         let delay = Fault::Delay { delay_ms: 1, pause: Pause::Sleep };
         let site = Some("a.Packet.write -> Out.flush".parse().unwrap());
         let known = [Known { site, stack: None, fault: None, why: "seen".into() }];
-        let of = |callee: &str| with_known(&delay, callee, 1, &known);
+        let of = |callee: &str| cluster(&delay, callee, 1, &known);
         assert_eq!(of("a.Out.flush()V").known, Some(0));
         assert_ne!(of("a.Out.flush()V"), of("a.Out.writeInt(I)V"));
     }

@@ -43,48 +43,24 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
-    use hypocenter_plan::{Guard, Injection, Site, SiteKind};
-
     use super::*;
+    use crate::findings::tests::injected;
 
     #[test]
     fn a_fault_is_known_by_its_call_its_way_and_its_kind() {
-        let injected = Injected {
-            site: Site {
-                class: "a.Output".into(),
-                method: "write".into(),
-                descriptor: "()V".into(),
-                kind: SiteKind::Call,
-                callee: Some("java.io.DataOutput.writeInt(I)V".into()),
-                ordinal: 0,
-                line: None,
-            },
-            fault: Fault::Delay { delay_ms: 1, pause: hypocenter_plan::Pause::Sleep },
-            guard: Guard::default(),
-            at: Injection {
-                jvm: 0,
-                node: "n1".into(),
-                thread: "t".into(),
-                occurrence: 1,
-                at_ms: 1.0,
-                times: 1,
-                threw: None,
-                state: None,
-                stack_hash: 0,
-                stack: Vec::new(),
-            },
-        };
-        let stack = ["a.Output.write".to_owned(), "a.Tree.save".to_owned()];
+        let delay = Fault::Delay { delay_ms: 1, pause: hypocenter_plan::Pause::Sleep };
+        let injected = injected(&delay, "java.io.DataOutput.writeInt(I)V", Vec::new());
+        let stack = ["a.Packet.write".to_owned(), "a.Tree.save".to_owned()];
         let check = |site: Option<&str>, method: Option<&str>, fault, expected: bool| {
             let site = site.map(|it| it.parse().unwrap());
             let known = Known { site, stack: method.map(str::to_owned), fault, why: "seen".into() };
             assert_eq!(known.fits(&injected, &stack), expected, "{known:?}");
         };
-        check(Some("Output.write -> DataOutput.*"), None, None, true);
-        check(Some("Output.write -> DataOutput.*"), None, Some(FaultName::Exception), false);
+        check(Some("Packet.write -> DataOutput.*"), None, None, true);
+        check(Some("Packet.write -> DataOutput.*"), None, Some(FaultName::Exception), false);
         check(Some("Input.read -> DataInput.*"), None, None, false);
         check(None, Some("*.Tree.save"), Some(FaultName::Delay), true);
         check(None, Some("*.Tree.load"), None, false);
-        check(Some("Output.write -> DataOutput.*"), Some("*.Tree.load"), None, false);
+        check(Some("Packet.write -> DataOutput.*"), Some("*.Tree.load"), None, false);
     }
 }

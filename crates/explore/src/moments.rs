@@ -2,8 +2,8 @@
 //!
 //! A loop takes a lock for each thing that it works on, and who needs which is not known. Its first moments leave most of the run
 //! behind them to be harmed, and what is special mostly stands near the start: a root, a header, the first page. So a call with thousands
-//! of requests is looked at in its first, its second, one of the next two, of the next four, and so on: each magnitude once, the
-//! smallest first.
+//! of requests is looked at in its first, its second, the first of the next two, that of the next four, and so on: each magnitude
+//! once, the smallest first.
 
 use std::collections::BTreeMap;
 

@@ -101,8 +101,9 @@ impl Surroundings {
         (key(&situation(one)) == key(&situation(other))).then_some(Near::SameState)
     }
 
-    /// How often a call is made in the situation of a fault, if runs without a fault came there.
+    /// How often a call is made in the situation of a fault, if runs without a fault came there and its plan counts there.
     fn times(&self, injected: &Injected, catalogue: &Catalogue) -> Option<u64> {
+        injected.guard.state.as_ref()?;
         let site = catalogue.find(&injected.site)?;
         let calls = self.calls.get(&key(&situation(injected)))?;
         calls.iter().find(|it| it.0 == site).map(|it| it.1)
@@ -182,6 +183,33 @@ fn key(it: &Situation) -> Key {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalogue::SiteFaults;
+    use crate::findings::tests::injected;
+    use crate::reader::Requested;
+
+    #[test]
+    fn moments_that_never_come_are_not_tried() {
+        let fault = Fault::Exception { class: "java.io.IOException".into(), message: None };
+        let mut finding = injected(&fault, "a.Out.flush()V", Vec::new());
+        finding.at.state = Some("a.A.run#0".into());
+        let faults = vec![fault];
+        let catalogue = Catalogue::new(vec![SiteFaults { site: finding.site.clone(), faults }]);
+        let moments = |finding: &Injected, times: u64| -> Vec<u64> {
+            let mut surroundings = Surroundings::default();
+            surroundings.take_down(&Digest {
+                situations: vec![situation(finding)],
+                requested: vec![Requested { situation: 0, site: 0, stack: 0, times }],
+                ..Digest::default()
+            });
+            let found = surroundings.of(finding, &catalogue, Near::SameSite, 9);
+            found.iter().filter_map(|it| it.when.occurrence).collect()
+        };
+        // Without a state in its plan the hits of other states count as well.
+        assert_eq!(moments(&finding, 1), [2, 3]);
+        finding.guard.state = finding.at.state.clone();
+        assert_eq!(moments(&finding, 1), [0; 0]);
+        assert_eq!(moments(&finding, 2), [2]);
+    }
 
     #[test]
     fn what_matters_is_told_by_what_shows_the_same() {
