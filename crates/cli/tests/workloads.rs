@@ -681,8 +681,13 @@ fn a_full_disk_ends_the_campaign_and_it_can_be_gone_on_with() {
     if !can.is_ok_and(|output| output.status.success()) {
         return eprintln!("left out: this machine does not let a user mount a small disk (unshare -Urm)");
     }
-    // The workload fills the disk of the results as long as there is a file `greedy`.
-    let script = "echo told; if test -f greedy; then cat /dev/zero > \"$HYPOCENTER_DIR/all\"; fi; true";
+    // The workload fills the disk of the results as long as there is a file `greedy`, once what it has said is written down.
+    let script = "echo told
+         if test -f greedy; then
+             until grep -q told \"$HYPOCENTER_DIR/../logs/main.stdout.log\"; do sleep 0.01; done
+             cat /dev/zero > \"$HYPOCENTER_DIR/all\"
+         fi
+         true";
     let verb =
         tool("run", &workload("command = \"sh fill.sh\"\n")).file("fill.sh", script).file("greedy", "");
     fs::create_dir(verb.directory().join("small")).unwrap();
