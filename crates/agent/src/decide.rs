@@ -18,7 +18,7 @@ struct Armed {
     candidate: ArmedCandidate,
     /// The number of the candidate in the plan.
     number: u32,
-    /// The guard looks at more than the site and the process, so its hits are counted apart.
+    /// Not all hits of the site in the process count, so those that do are counted apart.
     filtered: bool,
     /// Of `u64::MAX + 1`; none if every hit is taken.
     chance: Option<u64>,
@@ -36,6 +36,7 @@ pub(crate) struct Arsenal {
     /// For each site, the one hit that matters, where its only candidate waits for a hit of the site itself; else
     /// [`Arsenal::ASK`].
     due: Vec<u64>,
+    /// Of the trial and the node: nodes draw apart from each other.
     seed: u64,
 }
 
@@ -74,6 +75,7 @@ impl Arsenal {
                 filtered: candidate.thread.is_some()
                     || candidate.state.is_some()
                     || candidate.stack != ArmedStack::Any
+                    || trial.arms_later()
                     || matches!(candidate.node, ArmedNode::Within { .. }),
                 chance: candidate.probability.map(|p| (p.clamp(0.0, 1.0) * u64::MAX as f64) as u64),
                 complained: AtomicBool::new(false),
@@ -100,7 +102,7 @@ impl Arsenal {
                 _ => Arsenal::ASK,
             })
             .collect();
-        Ok(Arsenal { armed, starts, due, seed: trial.seed() })
+        Ok(Arsenal { armed, starts, due, seed: hash::bytes(node.as_bytes(), trial.seed()) })
     }
 
     const ASK: u64 = 0;
@@ -169,6 +171,9 @@ pub(crate) struct Hit<'a> {
 impl Hit<'_> {
     fn fits(&mut self, armed: &Armed) -> bool {
         let candidate = &armed.candidate;
+        if !self.session.trial().is_armed() {
+            return false;
+        }
         if let Some(wanted) = candidate.state {
             self.thread.identify(self.state, self.session, self.jni, self.who);
             if self.thread.tasks.state() != wanted {
@@ -237,7 +242,7 @@ impl Hit<'_> {
                 }
             };
         }
-        if trial.limit_reached() || !trial.is_armed() || !trial.claim(armed.number) {
+        if trial.limit_reached() || !trial.claim(armed.number) {
             return Answer::GoOn;
         }
         let prepared = match self.prepare(&armed.candidate) {
@@ -326,4 +331,46 @@ impl Hit<'_> {
 enum Prepared {
     Throwable(exceptions::Built),
     Nothing,
+}
+
+#[cfg(test)]
+mod tests {
+    use hypocenter_trace::TrialSpec;
+
+    use super::*;
+
+    #[test]
+    fn nodes_draw_apart_from_each_other() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let spec = TrialSpec {
+            trial: 1,
+            seed: 7,
+            limit: 1,
+            armed: true,
+            map_digest: 0,
+            levels: vec![0],
+            candidates: vec![ArmedCandidate {
+                site: SiteId(0),
+                fault: ArmedFault::Negate,
+                node: ArmedNode::Any,
+                thread: None,
+                state: None,
+                stack: ArmedStack::Any,
+                occurrence: None,
+                probability: Some(0.5),
+                always: false,
+            }],
+            steps: Vec::new(),
+            stack_frames: 1,
+            ring_bytes: 1 << 12,
+            lossless: false,
+        };
+        let trial = TrialFile::create(&directory.path().join("trial"), &spec).unwrap();
+        let drawn = |node: &str| -> Vec<bool> {
+            let arsenal = Arsenal::new(&trial, node).unwrap();
+            (1..=64).map(|it| arsenal.armed[0].is_due(it, arsenal.seed)).collect()
+        };
+        assert_eq!(drawn("n1"), drawn("n1"));
+        assert_ne!(drawn("n1"), drawn("n2"));
+    }
 }

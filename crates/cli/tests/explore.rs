@@ -92,6 +92,20 @@ fn assert_report(campaign: &Path, document: &Value) {
     assert_eq!(read("report.html"), page);
 }
 
+#[test]
+fn what_is_to_happen_once_all_are_ready_is_chosen_and_counted_from_then_on() {
+    // The first calls of every server are made before it is ready.
+    let flags = "--packages quorum.ClientAcceptor --policy exhaustive --when-ready --normal-runs 1 --trials 2 --replays 0";
+    let tool =
+        Tool::new("explore").file("hypocenter.toml", quorum_configuration()).args(flags).args("--json");
+    let document = tool.end().outcome();
+    assert_eq!((&document["trials"], &document["injected"]), (&2.into(), &2.into()), "{document:#}");
+    for trial in document["tried"].as_array().expect("a list") {
+        assert_ne!(trial["injected"]["site"]["method"], "<init>", "{trial:#}");
+    }
+    assert_eq!(document["tried"][0]["injected"]["at"]["occurrence"], 1, "{document:#}");
+}
+
 /// A configuration with a small system of one process, and a workload.
 fn spool(workload: &str) -> Tool {
     let classes = spool_classes().display();
@@ -153,6 +167,31 @@ fn a_workload_that_reaches_nothing_and_a_policy_that_has_nothing_left_say_so() {
 }
 
 #[test]
+fn a_node_inside_a_process_has_states_and_faults_of_its_own() {
+    let node = "[[workload.node]]\nname = 'sender'\nthreads = ['Sender']";
+    let workload = format!("command = '{} {{dir}}'\ntimeout = '60s'\n{node}", program());
+    for policy in ["bsrr", "random"] {
+        let flags = format!("--normal-runs 1 --trials 4 --replays 1 --neighbours 0 --policy {policy} --json");
+        let document = spool(&workload).args(&flags).end().outcome();
+        let tried = document["tried"].as_array().expect("a list");
+        let injected: Vec<&Value> = tried.iter().filter(|it| it["injected"].is_object()).collect();
+        let of_sender = |it: &&&Value| it["injected"]["at"]["thread"] == "Sender";
+        assert!(injected.iter().filter(of_sender).count() > 0, "{policy}: {document:#}");
+        for it in injected {
+            let node = if it["injected"]["at"]["thread"] == "Sender" { "sender" } else { "main" };
+            assert_eq!(it["injected"]["at"]["node"], node, "{it:#}");
+            if let Some(focus) = it["focus"].as_str() {
+                assert!(focus.starts_with(&format!("{node} ")), "{it:#}");
+            }
+        }
+        // The same instance comes again, so that what it did can.
+        for it in document["findings"].as_array().expect("a list") {
+            assert_eq!(it["rate"]["hits"], 1, "{policy}: {it:#}");
+        }
+    }
+}
+
+#[test]
 fn a_known_finding_that_cannot_be_meant_is_refused_with_its_line() {
     for (known, what) in [
         ("why = 'x'", "give the `site` of the known finding, or a method of its `stack`"),
@@ -171,33 +210,43 @@ fn a_disk_that_is_full_in_the_middle_is_named_and_the_campaign_goes_on_when_ther
     if !can.is_ok_and(|output| output.status.success()) {
         return eprintln!("left out: this machine does not let a user mount a small disk (unshare -Urm)");
     }
-    // The second trial with a fault fills the disk of the results as long as there is a file `greedy`.
-    let script = format!(
-        "case $HYPOCENTER_DIR in */002/*) if test -f greedy; then cat /dev/zero > \"$HYPOCENTER_DIR/all\"; fi;; esac\n\
-         exec {} \"$HYPOCENTER_DIR\"\n",
-        program()
-    );
-    let verb = spool("command = 'sh spool.sh'\ntimeout = '60s'").file("spool.sh", script).file("greedy", "");
-    fs::create_dir(verb.directory().join("small")).expect("a directory");
     let hypocenter = env!("CARGO_BIN_EXE_hypocenter");
-    let script = format!(
-        "mount -t tmpfs -o size=64m none small || exit 99
-         {hypocenter} explore --normal-runs 1 --trials 3 --replays 0 --out small > /dev/null 2> first.err; echo $? > first.code
-         rm greedy small/explore-0001/trials/*/dir/all
-         {hypocenter} explore --resume --json --out small > second.json 2> second.err; echo $? > second.code"
-    );
-    let mut command = Command::new("unshare");
-    command.args(["-Urm", "sh", "-c", &script]).current_dir(verb.directory()).env_remove("JAVA_TOOL_OPTIONS");
-    command.env("XDG_CACHE_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"));
-    let output = command.env("JAVA_HOME", &default_jdk().home).output().expect("unshare can be run");
-    let read = |name: &str| {
-        let path = verb.directory().join(name);
-        fs::read_to_string(path).unwrap_or_else(|error| panic!("{name}: {error}, {output:?}"))
-    };
-    assert_eq!(read("first.code"), "1\n", "{}", read("first.err"));
-    for it in ["No space left on device", "`hypocenter explore --resume explore-0001` goes on with it"] {
-        assert!(read("first.err").contains(it), "{}", read("first.err"));
+    // The second trial with a fault fills the disk of the results as long as there is a file `greedy`: for good, or while its JVM runs,
+    // so that all can be written down but what the JVM did.
+    for (then, told) in [
+        ("", "No space left on device"),
+        ("; rm \"$HYPOCENTER_DIR/all\"", "002: the disk was full, and the trial is not all recorded"),
+    ] {
+        let program = format!("{} \"$HYPOCENTER_DIR\"", program());
+        let greedy = format!("cat /dev/zero > \"$HYPOCENTER_DIR/all\"; {program}{then}; exit 0");
+        let script = format!(
+            "case $HYPOCENTER_DIR in */002/*) if test -f greedy; then {greedy}; fi;; esac\nexec {program}\n"
+        );
+        let verb =
+            spool("command = 'sh spool.sh'\ntimeout = '60s'").file("spool.sh", script).file("greedy", "");
+        fs::create_dir(verb.directory().join("small")).expect("a directory");
+        let script = format!(
+            "mount -t tmpfs -o size=64m none small || exit 99
+             {hypocenter} explore --normal-runs 1 --trials 3 --replays 0 --out small > /dev/null 2> first.err; echo $? > first.code
+             rm -f greedy small/explore-0001/trials/*/dir/all
+             {hypocenter} explore --resume --json --out small > second.json 2> second.err; echo $? > second.code
+             ls small/explore-0001/trials > trials"
+        );
+        let mut command = Command::new("unshare");
+        command.args(["-Urm", "sh", "-c", &script]).current_dir(verb.directory());
+        command.env_remove("JAVA_TOOL_OPTIONS").env("JAVA_HOME", &default_jdk().home);
+        command.env("XDG_CACHE_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"));
+        let output = command.output().expect("unshare can be run");
+        let read = |name: &str| {
+            let path = verb.directory().join(name);
+            fs::read_to_string(path).unwrap_or_else(|error| panic!("{name}: {error}, {output:?}"))
+        };
+        assert_eq!(read("first.code"), "1\n", "{}", read("first.err"));
+        for it in [told, "`hypocenter explore --resume explore-0001` goes on with it"] {
+            assert!(read("first.err").contains(it), "{}", read("first.err"));
+        }
+        let second: Value = serde_json::from_str(&read("second.json")).expect("a document");
+        assert_eq!((&second["trials"], &second["standing"]), (&3.into(), &"done".into()), "{second:#}");
+        assert!(read("trials").contains("002.cut-1"), "what it had recorded is kept: {}", read("trials"));
     }
-    let second: Value = serde_json::from_str(&read("second.json")).expect("a document");
-    assert_eq!((&second["trials"], &second["standing"]), (&3.into(), &"done".into()), "{second:#}");
 }

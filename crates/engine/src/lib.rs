@@ -56,6 +56,8 @@ pub trait Digester: Send + Sync {
     type Reading: Default + Send;
     /// Whether it reads logs of trials that still run.
     const READS_EARLY: bool = false;
+    /// Whether a trial that a full disk kept from being recorded says nothing to it, and is run again.
+    const NEEDS_ALL: bool = true;
 
     /// Reads more of a log of a trial that still runs: bytes of the file at this path in the trial's directory, which follow those
     /// that came before or, at 0, take their place. It is for those who have much to do at the end otherwise, and nothing depends

@@ -43,6 +43,7 @@ pub struct Counted;
 impl Digester for Counted {
     type Digest = Hits;
     type Reading = ();
+    const NEEDS_ALL: bool = false;
 
     fn digest(&self, _: &Job, evidence: &[Evidence], (): ()) -> Hits {
         let of_trial = |it: &Evidence| {
@@ -114,6 +115,7 @@ mod tests {
             version: FORMAT_VERSION,
             end: End::Exited { status },
             wall_ms: 1,
+            disk_full: false,
             failure: None,
             processes: Vec::new(),
             candidates: Vec::new(),

@@ -14,10 +14,6 @@ use crate::threads::{ThreadAtEnd, Waits};
 /// How many new messages are named in words.
 const NAMED_MAX: usize = 3;
 
-/// The place of problems of the one who judges, and that of problems of what is run, such as that no JVM has loaded the agent.
-const JUDGE: &str = "oracle";
-const COMMAND: &str = "command";
-
 /// How much a symptom matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -66,13 +62,15 @@ pub struct Symptom {
     pub why: String,
 }
 
-/// A client of the workload: the node that it talks to, and its phase.
+/// A client of the workload: the node that it talks to, what it asks for, and its phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientOf {
     /// Its name.
     pub name: String,
     /// The node, where there is one.
     pub node: Option<String>,
+    /// The kind of request that it makes, where that is said.
+    pub kind: Option<String>,
     /// The phase.
     pub phase: u32,
 }
@@ -86,8 +84,6 @@ pub struct Normal {
     logged: BTreeSet<String>,
     /// Nodes that ended by themselves.
     ended: BTreeSet<String>,
-    /// Nodes of which nobody says when they are ready.
-    without_ready: BTreeSet<String>,
     /// What threads waited for without an end, by thread and place.
     waiting: BTreeSet<(String, Option<String>)>,
     /// Threads that every node of every run had at its end.
@@ -104,8 +100,6 @@ impl Normal {
         self.runs += 1;
         self.logged.extend(digest.logged.iter().map(|it| it.message.clone()));
         self.ended.extend(ended_nodes(outcome).map(|it| it.name.clone()));
-        let unready = outcome.processes.iter().filter(|it| it.role == Role::Node && it.ready_ms.is_none());
-        self.without_ready.extend(unready.map(|it| it.name.clone()));
         let waiting = digest.threads.iter().filter(|it| it.waits != Waits::No);
         self.waiting.extend(waiting.map(|it| (it.thread.clone(), it.at.clone())));
         for of_node in by_node(&digest.threads).values() {
@@ -133,8 +127,8 @@ impl Normal {
         }
         // One that cannot judge would be silent for the whole campaign.
         let of = |place: &'static str| outcome.problems.iter().filter(move |it| it.place == place);
-        wrong.extend(of(JUDGE).map(|it| format!("{JUDGE}: {}", it.what)));
-        self.problems.extend(of(COMMAND).map(|it| it.what.clone()));
+        wrong.extend(of(Problem::ORACLE).map(|it| format!("{}: {}", it.place, it.what)));
+        self.problems.extend(of(Problem::COMMAND).map(|it| it.what.clone()));
         wrong.extend(digest.unreadable.iter().map(|it| format!("what was recorded cannot be read: {it}")));
         wrong.into_iter().for_each(|it| *self.wrong.entry(it).or_default() += 1);
     }
@@ -156,6 +150,8 @@ fn ended_nodes(outcome: &Outcome) -> impl Iterator<Item = &ProcessOutcome> {
 pub(crate) struct Struck<'a> {
     /// The node that got it.
     pub node: &'a str,
+    /// The process of that node: itself, or what it lives in.
+    pub process: &'a str,
     /// Whether something only took long, and may take long still.
     pub is_delay: bool,
 }
@@ -169,10 +165,9 @@ pub(crate) fn symptoms(
     normal: &Normal,
 ) -> Vec<Symptom> {
     let mut found: Vec<Symptom> = Vec::new();
-    let struck = fault.node;
-    found.extend(crash(outcome, struck, normal));
-    found.extend(client(outcome, fault, clients, normal));
-    found.extend(log(digest, struck, normal));
+    found.extend(crash(outcome, fault, normal));
+    found.extend(client(outcome, fault, clients));
+    found.extend(log(digest, fault, normal));
     found.extend(hang(digest, normal, outcome.end == End::NotReady));
     if let Some(failure) = outcome.failure.as_ref().filter(|it| it.happened) {
         found.push(Symptom {
@@ -195,12 +190,12 @@ pub(crate) fn impossible(symptoms: Vec<Symptom>, method: &str) -> Vec<Symptom> {
     symptoms.into_iter().map(said).collect()
 }
 
-fn crash(outcome: &Outcome, struck: &str, normal: &Normal) -> Vec<Symptom> {
+fn crash(outcome: &Outcome, fault: Struck<'_>, normal: &Normal) -> Vec<Symptom> {
     let crashed = ended_nodes(outcome).filter(|it| !normal.ended.contains(&it.name));
     crashed
         .map(|it| {
             let end = it.end.unwrap_or(End::Unfinished);
-            let (severity, of) = match (it.name == struck, end) {
+            let (severity, of) = match (it.name == fault.process, end) {
                 (false, _) => (Severity::Critical, "a node that got no fault"),
                 // A JVM that breaks is no answer to an exception.
                 (true, End::Signalled { .. }) => (Severity::Major, "the node that got the fault"),
@@ -211,12 +206,12 @@ fn crash(outcome: &Outcome, struck: &str, normal: &Normal) -> Vec<Symptom> {
         .collect()
 }
 
-fn client(outcome: &Outcome, fault: Struck<'_>, clients: &[ClientOf], normal: &Normal) -> Option<Symptom> {
+fn client(outcome: &Outcome, fault: Struck<'_>, clients: &[ClientOf]) -> Option<Symptom> {
     let struck = fault.node;
     let started: Vec<&ProcessOutcome> =
         outcome.processes.iter().filter(|it| it.role == Role::Client).collect();
     let (own, failed): (Vec<&ProcessOutcome>, Vec<&ProcessOutcome>) =
-        started.iter().copied().filter(|it| !it.is_well()).partition(|it| it.name == struck);
+        started.iter().copied().filter(|it| !it.is_well()).partition(|it| it.name == fault.process);
     let symptom = |severity, why: String| Some(Symptom { kind: SymptomKind::Client, severity, why });
     if let ([own], []) = (own.as_slice(), failed.as_slice()) {
         return symptom(Severity::Expected, format!("the client that got the fault fails: {}", told(own)));
@@ -226,7 +221,7 @@ fn client(outcome: &Outcome, fault: Struck<'_>, clients: &[ClientOf], normal: &N
         let command = outcome.processes.iter().find(|it| it.role == Role::Command);
         return match (outcome.end, command) {
             (end, Some(_)) if !end.is_well() => symptom(Severity::Minor, format!("the workload {end}")),
-            (End::NotReady, None) => not_ready(outcome, fault, normal),
+            (End::NotReady, None) => not_ready(outcome, fault),
             _ => None,
         };
     }
@@ -257,13 +252,27 @@ fn client(outcome: &Outcome, fault: Struck<'_>, clients: &[ClientOf], normal: &N
             format!("clients fail whose nodes say that they are well ({}): {names}", well()),
         );
     }
-    let gave_up = ended_nodes(outcome).any(|it| it.name == struck)
-        || outcome.processes.iter().any(|it| it.name == struck && it.alive == Some(false));
+    let gave_up = ended_nodes(outcome).any(|it| it.name == fault.process)
+        || outcome.processes.iter().any(|it| it.name == fault.process && it.alive == Some(false));
     let own = failed.iter().all(|it| node_of(it) == Some(struck));
     if own && gave_up {
         return symptom(
             Severity::Expected,
             format!("{struck} got the fault and says that it is not well, and its own clients fail: {names}"),
+        );
+    }
+    let kinds = |of: &[&ProcessOutcome]| -> BTreeSet<&str> {
+        of.iter()
+            .filter_map(|it| clients.iter().find(|client| client.name == it.name)?.kind.as_deref())
+            .collect()
+    };
+    let served: Vec<&ProcessOutcome> = started.iter().copied().filter(|it| it.is_well()).collect();
+    let (bad, good) = (kinds(&failed), kinds(&served));
+    if !bad.is_empty() && !good.is_empty() && bad.is_disjoint(&good) {
+        let bad = bad.into_iter().collect::<Vec<_>>().join(", ");
+        return symptom(
+            Severity::Major,
+            format!("only requests of some kinds fail ({bad}), and all others are served: {names}"),
         );
     }
     if later {
@@ -280,14 +289,9 @@ fn client(outcome: &Outcome, fault: Struck<'_>, clients: &[ClientOf], normal: &N
 
 /// No client was started. A node that got no fault should get ready all the same, above all if the one that got it is; and one
 /// that got an exception should get over it, or end. A delay may hold its thread still, and with it whoever needs that thread.
-fn not_ready(outcome: &Outcome, fault: Struck<'_>, normal: &Normal) -> Option<Symptom> {
-    let struck = fault.node;
-    let waiting = |it: &&ProcessOutcome| {
-        it.role == Role::Node
-            && it.ready_ms.is_none()
-            && it.end.is_none()
-            && !normal.without_ready.contains(&it.name)
-    };
+fn not_ready(outcome: &Outcome, fault: Struck<'_>) -> Option<Symptom> {
+    let struck = fault.process;
+    let waiting = |it: &&ProcessOutcome| it.role == Role::Node && it.ready_ms.is_none() && it.end.is_none();
     let names: Vec<&str> = outcome.processes.iter().filter(waiting).map(|it| it.name.as_str()).collect();
     let (own, others) = (names.contains(&struck), names.join(", "));
     let of_fault = outcome.processes.iter().rev().find(|it| it.name == struck);
@@ -325,7 +329,7 @@ fn told(client: &ProcessOutcome) -> String {
     }
 }
 
-fn log(digest: &Digest, struck: &str, normal: &Normal) -> Option<Symptom> {
+fn log(digest: &Digest, fault: Struck<'_>, normal: &Normal) -> Option<Symptom> {
     // Nodes of a cluster say the same things, each in its turn.
     let is_new = |message: &str| !normal.logged.contains(message);
     let new: Vec<_> = digest.logged.iter().filter(|it| is_new(&it.message)).collect();
@@ -335,7 +339,7 @@ fn log(digest: &Digest, struck: &str, normal: &Normal) -> Option<Symptom> {
     let said = new.iter().take(NAMED_MAX).map(|it| format!("{}: {}", it.process, it.message));
     let mut why = format!("{} new warnings or errors, such as ", new.len());
     why += &said.collect::<Vec<_>>().join("; ");
-    let elsewhere = new.iter().any(|it| it.process != struck);
+    let elsewhere = new.iter().any(|it| it.process != fault.process);
     let severity = if elsewhere { Severity::Minor } else { Severity::Expected };
     Some(Symptom { kind: SymptomKind::Log, severity, why })
 }
@@ -414,6 +418,7 @@ mod tests {
             version: FORMAT_VERSION,
             end: End::Unfinished,
             wall_ms: 1,
+            disk_full: false,
             failure: None,
             processes,
             candidates: Vec::new(),
@@ -423,9 +428,18 @@ mod tests {
     }
 
     fn clients() -> Vec<ClientOf> {
-        let of =
-            |name: &str, node: &str, phase| ClientOf { name: name.into(), node: Some(node.into()), phase };
+        let of = |name: &str, node: &str, phase| ClientOf {
+            name: name.into(),
+            node: Some(node.into()),
+            kind: None,
+            phase,
+        };
         vec![of("c1", "n1", 1), of("c2", "n2", 1), of("d1", "n1", 2), of("d2", "n2", 2)]
+    }
+
+    /// A fault on a node that is a process.
+    fn on(node: &str, is_delay: bool) -> Struck<'_> {
+        Struck { node, process: node, is_delay }
     }
 
     /// The worst symptom of a trial whose fault, an exception or a delay, was on n1.
@@ -435,7 +449,7 @@ mod tests {
         let found = symptoms(
             &Outcome { end, ..outcome(processes) },
             &Digest::default(),
-            Struck { node: "n1", is_delay },
+            on("n1", is_delay),
             &clients(),
             &Normal::default(),
         );
@@ -506,7 +520,7 @@ mod tests {
         let own = symptoms(
             &outcome(vec![up("n1"), client("c1", 3), client("c2", 10)]),
             &Digest::default(),
-            Struck { node: "c1", is_delay: false },
+            on("c1", false),
             &clients(),
             &Normal::default(),
         );
@@ -517,15 +531,36 @@ mod tests {
     }
 
     #[test]
-    fn a_node_without_a_condition_is_not_waited_for() {
-        let silent = |name| ProcessOutcome { ready_ms: None, ..node(name, None, None) };
-        let mut normal = Normal::default();
-        normal.take_down(&outcome(vec![node("n1", None, None), silent("helper")]), &Digest::default());
-        let trial = outcome(vec![silent("n1"), silent("helper")]);
-        let trial = Outcome { end: End::NotReady, ..trial };
-        let fault = Struck { node: "n1", is_delay: false };
-        let why = super::client(&trial, fault, &clients(), &normal).map(|it| it.why);
-        assert_eq!(why.as_deref(), Some("n1 got the fault, did not end, and never got ready"));
+    fn what_only_some_kinds_of_request_meet_is_said() {
+        let of = |name: &str, kind: &str| ClientOf {
+            name: name.into(),
+            node: None,
+            kind: Some(kind.into()),
+            phase: 1,
+        };
+        let clients = [of("r1", "read"), of("r2", "read"), of("w1", "write")];
+        let why = |r1: u64, r2: u64, w1: u64| {
+            let processes =
+                vec![node("n1", None, None), client("r1", r1), client("r2", r2), client("w1", w1)];
+            let found = super::client(&outcome(processes), on("n1", false), &clients).unwrap();
+            assert_eq!(found.severity, Severity::Major, "{found:?}");
+            found.why.split(':').next().unwrap_or_default().to_owned()
+        };
+        assert_eq!(why(3, 3, 10), "only requests of some kinds fail (read), and all others are served");
+        assert_eq!(why(10, 10, 3), "only requests of some kinds fail (write), and all others are served");
+        assert_eq!(why(3, 10, 10), "only some clients fail");
+    }
+
+    #[test]
+    fn a_node_inside_a_process_takes_it_along() {
+        let dead = node("jvm", Some(End::Exited { status: 1 }), None);
+        let fault = Struck { node: "zk2", process: "jvm", is_delay: false };
+        let severities = |it: &ProcessOutcome| -> Vec<Severity> {
+            let found = crash(&outcome(vec![it.clone()]), fault, &Normal::default());
+            found.iter().map(|it| it.severity).collect()
+        };
+        assert_eq!(severities(&dead), [Severity::Expected]);
+        assert_eq!(severities(&ProcessOutcome { name: "other".into(), ..dead }), [Severity::Critical]);
     }
 
     #[test]
@@ -553,7 +588,7 @@ mod tests {
         let digest = |it: Vec<Logged>| Digest { logged: it, ..Digest::default() };
         let mut normal = Normal::default();
         normal.take_down(&outcome(Vec::new()), &digest(vec![logged("n1", "slow")]));
-        let check = |it: Logged| log(&digest(vec![it]), "n1", &normal).map(|it| it.severity);
+        let check = |it: Logged| log(&digest(vec![it]), on("n1", false), &normal).map(|it| it.severity);
         assert_eq!(check(logged("n1", "slow")), None);
         assert_eq!(check(logged("n2", "slow")), None, "another node may say it in another run");
         assert_eq!(check(logged("n1", "lost")), Some(Severity::Expected));

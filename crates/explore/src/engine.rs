@@ -464,7 +464,7 @@ impl Explore {
 
     fn symptoms(&self, injected: &Injected, outcome: &Outcome, digest: &Digest) -> Vec<Symptom> {
         let is_delay = matches!(injected.fault, Fault::Delay { .. });
-        let struck = Struck { node: &injected.at.node, is_delay };
+        let struck = Struck { node: &injected.at.node, process: &injected.process, is_delay };
         let symptoms = checks::symptoms(outcome, digest, struck, &self.settings.clients, &self.normal);
         match self.catalogue.in_memory(&injected.at.stack) {
             Some(method) if !is_delay => checks::impossible(symptoms, method),
@@ -629,7 +629,7 @@ impl Engine for Explore {
 /// Whether a delay stopped a thread with a lock in its hands. Whether others need that lock is a matter of the moment, so other
 /// moments of the same state are worth a look.
 fn holds_up(injected: &Injected, digest: &Digest) -> bool {
-    let here = |it: &&ThreadAtEnd| it.node == injected.at.node && it.thread == role(&injected.at.thread);
+    let here = |it: &&ThreadAtEnd| it.node == injected.process && it.thread == role(&injected.at.thread);
     matches!(injected.fault, Fault::Delay { .. }) && digest.threads.iter().filter(here).any(|it| it.holds)
 }
 

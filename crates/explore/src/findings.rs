@@ -23,6 +23,8 @@ pub struct Injected {
     pub guard: Guard,
     /// When it happened, and by whom.
     pub at: Injection,
+    /// The process that it happened in, which is the node unless that lives inside of one.
+    pub process: String,
 }
 
 impl Injected {
@@ -31,14 +33,18 @@ impl Injected {
         outcome.candidates.iter().enumerate().find_map(|(number, it)| {
             let CandidateResult::Injected(at) = &it.result else { return None };
             let guard = plan.candidates.get(number)?.when.clone();
-            Some((number, Injected { site: it.site.clone(), fault: it.fault.clone(), guard, at: at.clone() }))
+            let process = outcome.jvms.get(at.jvm).map_or_else(|| at.node.clone(), |it| it.node.clone());
+            let (site, fault, at) = (it.site.clone(), it.fault.clone(), at.clone());
+            Some((number, Injected { site, fault, guard, at, process }))
         })
     }
 
-    /// The same fault at the same instance, and no chance in it.
+    /// The same fault at the same instance, and no chance in it. Where the plan named no node, its instances were counted in the whole
+    /// process.
     pub fn candidate(&self) -> Candidate {
-        let when = Guard { occurrence: Some(self.at.occurrence), probability: None, ..self.guard.clone() };
-        let when = Guard { node: Some(self.at.node.clone()), ..when };
+        let node = self.guard.node.clone().or_else(|| Some(self.process.clone()));
+        let occurrence = Some(self.at.occurrence);
+        let when = Guard { node, occurrence, probability: None, ..self.guard.clone() };
         Candidate { site: self.site.clone(), fault: self.fault.clone(), when, repeat: Repeat::Once }
     }
 }
@@ -239,7 +245,7 @@ pub(crate) mod tests {
             stack_hash: 1,
             stack,
         };
-        Injected { site, fault: fault.clone(), guard: Guard::default(), at }
+        Injected { site, fault: fault.clone(), guard: Guard::default(), at, process: "n1".into() }
     }
 
     /// Below a method that has called itself so often.

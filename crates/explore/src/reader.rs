@@ -121,12 +121,14 @@ impl Reader {
         let jvms: Vec<_> = trace.jvms().into_iter().map(|it| (trace.dictionary(&it), it)).collect();
         let injections = jvms.iter().flat_map(|(dictionary, _)| &dictionary.injections);
         let injected = injections.map(|it| it.ticks).min();
+        // What came before nobody could have injected, nor is it counted.
+        let armed = trace.armed_at().unwrap_or(u64::MAX);
         for (dictionary, jvm) in jvms {
             found.of_thread.clear();
             found.stacks_here.clear();
             for event in trace.events(&jvm) {
                 let Some(&Some(site)) = numbers.get(event.site.0 as usize) else { continue };
-                if injected.is_some_and(|it| event.ticks > it) {
+                if event.ticks < armed || injected.is_some_and(|it| event.ticks > it) {
                     continue;
                 }
                 let name = || dictionary.thread_name(event.thread);

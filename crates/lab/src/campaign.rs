@@ -178,7 +178,12 @@ impl Campaign<'_> {
             Work::Trial { workload, plan } => {
                 let directory = trial_directory(self.directory, job.id);
                 let mut reading = D::Reading::default();
-                let outcome = match finished(&directory)? {
+                let is_usable = |it: &Outcome| !(D::NEEDS_ALL && it.disk_full);
+                let known = finished(&directory)?;
+                if known.as_ref().is_some_and(|it| !is_usable(it)) {
+                    put_aside(&directory)?;
+                }
+                let outcome = match known.filter(is_usable) {
                     Some(outcome) => outcome,
                     None if !D::READS_EARLY => executor.trial(job.id, workload, plan, &directory)?,
                     None => {
@@ -188,6 +193,9 @@ impl Campaign<'_> {
                         follow::beside(&directory, &|it| executor.log_files(it), &mut see, trial)?
                     }
                 };
+                if !is_usable(&outcome) {
+                    return Err(LabError::DiskFull { trial: directory.display().to_string() });
+                }
                 let evidence = [evidence_of(&directory, &outcome)?];
                 Ok((Some(outcome), digester.digest(job, &evidence, reading)))
             }
@@ -229,7 +237,7 @@ fn replay<E: Engine>(engine: &mut E, entry: Entry, open: &mut BTreeMap<JobId, Jo
 }
 
 /// The outcome of a trial that is over, whoever ran it. What is left of one that was cut short is put aside, so that the
-/// trial can be run again and nothing that it recorded is lost.
+/// trial can be run again.
 pub fn finished(directory: &Path) -> Result<Option<Outcome>, LabError> {
     if let Some(outcome) = read_outcome(directory)? {
         return Ok(Some(outcome));
@@ -242,6 +250,12 @@ pub fn finished(directory: &Path) -> Result<Option<Outcome>, LabError> {
     if let Some(outcome) = read_outcome(directory)? {
         return Ok(Some(outcome));
     }
+    put_aside(directory)?;
+    Ok(None)
+}
+
+/// Makes room for a trial that is run again; nothing that was recorded is lost.
+fn put_aside(directory: &Path) -> Result<(), LabError> {
     let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let aside = (1..)
         .map(|number| directory.with_file_name(format!("{name}.cut-{number}")))
@@ -251,7 +265,7 @@ pub fn finished(directory: &Path) -> Result<Option<Outcome>, LabError> {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(LabError::File { path: directory.display().to_string(), source: error })
         }
-        _ => Ok(None),
+        _ => Ok(()),
     }
 }
 

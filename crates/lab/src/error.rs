@@ -61,6 +61,12 @@ pub enum LabError {
         /// Its directory.
         trial: String,
     },
+    /// What a trial recorded is not all there, so that it cannot be judged.
+    #[error("{trial}: the disk was full, and the trial is not all recorded; free some space, and go on")]
+    DiskFull {
+        /// Its directory.
+        trial: String,
+    },
     /// The engine neither works nor ends.
     #[error("the engine waits for nothing: this is a bug of hypocenter; please report it")]
     Stuck,

@@ -1,8 +1,8 @@
 //! Reads what a trial left behind into an outcome.
 
 use hypocenter_plan::{
-    Candidate, CandidateOutcome, CandidateResult, FORMAT_VERSION, Frame, HookTally, Injection, JvmOutcome,
-    NodeRule, Outcome, Plan, Problem, StateId, state_names,
+    Arm, Candidate, CandidateOutcome, CandidateResult, FORMAT_VERSION, Frame, HookTally, Injection,
+    JvmOutcome, NodeRule, Outcome, Plan, Problem, StateId, state_names,
 };
 use hypocenter_trace::{CandidateEnd, Dictionary, Jvm, Map, ReportKind, Trace, TracedInjection};
 
@@ -46,6 +46,7 @@ pub(crate) fn read(
         version: FORMAT_VERSION,
         end: staged.end,
         wall_ms: staged.wall.as_millis() as u64,
+        disk_full: staged.disk_full || seen.iter().any(|it| it.jvm.no_room > 0),
         failure: None,
         processes: staged.processes,
         candidates,
@@ -99,6 +100,7 @@ impl Reader<'_> {
         let filtered = candidate.when.thread.is_some()
             || candidate.when.state.is_some()
             || candidate.when.stack.is_some()
+            || self.plan.arm == Arm::Ready
             || self.rule(candidate).is_some();
         let Some(site) = self.map.find(&candidate.site) else { return 0 };
         self.on_node(candidate)
@@ -198,6 +200,9 @@ impl Reader<'_> {
         if self.trace.agents() == 0 {
             return "the agent did not start in any JVM of the command".to_owned();
         }
+        if self.trace.armed_at().is_none() {
+            return "the nodes were never ready, and it waits for that".to_owned();
+        }
         if self.seen.is_empty() {
             return "no JVM loaded a class that has hooks".to_owned();
         }
@@ -225,9 +230,7 @@ impl Reader<'_> {
             (true, hits, Some(wanted)) => {
                 format!("reached {hits} times, and the plan waits for time {wanted} in one JVM")
             }
-            (true, hits, None) => {
-                format!("reached {hits} times, and chance or the time of arming never let it")
-            }
+            (true, hits, None) => format!("reached {hits} times, and chance never let it"),
         }
     }
 
@@ -238,14 +241,14 @@ impl Reader<'_> {
             .collect();
         if self.trace.agents() == 0 {
             problems.push(Problem {
-                place: "command".to_owned(),
+                place: Problem::COMMAND.to_owned(),
                 what: "the agent did not start in any JVM: either the command starts none, or its JVM could not load \
                        the agent (see its output; `hypocenter doctor` tries the JDKs at hand)"
                     .to_owned(),
             });
         } else if self.seen.is_empty() {
             problems.push(Problem {
-                place: "command".to_owned(),
+                place: Problem::COMMAND.to_owned(),
                 what: format!(
                     "the agent started in {} JVM(s), and none loaded a class that has hooks: check the packages; where \
                      `java` itself starts the JVM that does, write `env java` to have the agent in both",

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -72,6 +73,8 @@ pub(crate) struct Staged {
     pub problems: Vec<Problem>,
     /// For each question: whether its command ended with status 0, if it could be asked.
     pub answers: Vec<Option<bool>>,
+    /// Whether the disk had no room for what processes wrote.
+    pub disk_full: bool,
 }
 
 enum Event {
@@ -137,6 +140,9 @@ struct Play<'scope, 'env> {
     problems: Vec<Problem>,
     /// When each of the delays that are outlasted has begun.
     delayed: Vec<Option<Instant>>,
+    /// How long it took to dump the threads.
+    dumping: Duration,
+    disk_full: bool,
 }
 
 /// Runs the workload to its end, or ends it. Everything that it started is gone when this returns.
@@ -169,13 +175,15 @@ pub(crate) fn run(stage: &Stage<'_>) -> Result<Staged, LabError> {
             readers: Vec::new(),
             problems: Vec::new(),
             delayed: vec![None; stage.outlasted.len()],
+            dumping: Duration::ZERO,
+            disk_full: false,
         };
         let result = play.play(&inbox);
-        let wall = started.elapsed();
         let finale = match &result {
             Ok(End::Interrupted) | Err(_) => Ok(Vec::new()),
             Ok(end) => play.finale(*end, &inbox),
         };
+        let wall = started.elapsed().saturating_sub(play.dumping);
         let finished = stage.keeper.finish();
         over.store(true, Ordering::Release);
         play.close();
@@ -193,7 +201,7 @@ pub(crate) fn run(stage: &Stage<'_>) -> Result<Staged, LabError> {
             );
         }
         let processes = play.actors.into_iter().map(|it| it.outcome).collect();
-        Ok(Staged { end, wall, processes, problems: play.problems, answers })
+        Ok(Staged { end, wall, processes, problems: play.problems, answers, disk_full: play.disk_full })
     })
 }
 
@@ -577,13 +585,14 @@ impl<'env> Play<'_, 'env> {
         let client = (role == Role::Client).then(|| &stage.workload.client[part]);
         let condition = (role == Role::Node).then(|| stage.workload.node[part].ready.as_ref());
         let ready = condition.is_none_or(|it| it.is_none());
+        let started_ms = self.ms();
         self.actors.push(Actor {
             outcome: ProcessOutcome {
                 name: name.to_owned(),
                 role,
                 incarnation,
-                started_ms: self.ms(),
-                ready_ms: None,
+                started_ms,
+                ready_ms: condition.filter(|it| it.is_none()).map(|_| started_ms),
                 ended_ms: None,
                 end: None,
                 progress: None,
@@ -680,7 +689,9 @@ impl<'env> Play<'_, 'env> {
         self.outlast(inbox)?;
         let live = self.actors.iter().any(|it| it.outcome.end.is_none());
         if live && (self.stage.dump || !end.is_well()) {
+            let begun = Instant::now();
             self.dump(inbox)?;
+            self.dumping = begun.elapsed();
         }
         // All commands at once: each is a process, which may take its time.
         let mut commands = Vec::new();
@@ -802,6 +813,7 @@ impl<'env> Play<'_, 'env> {
                 continue;
             };
             if let Some(error) = kept.trouble {
+                self.disk_full |= error.kind() == ErrorKind::StorageFull;
                 self.problem(&place, format!("incomplete: {error}; free some space on its disk"));
             }
             if kept.dropped > 0 {

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use hypocenter_engine::{Evidence, LogBytes};
 use hypocenter_plan::{
-    Candidate, Condition, Fault, NodeRule, Oracle, Outcome, Plan, Problem, Repeat, ThreadDump, Workload,
+    Candidate, Condition, Fault, Oracle, Outcome, Plan, Problem, Repeat, ThreadDump, Workload,
 };
 use hypocenter_trace::{Map, TrialFile};
 use memmap2::{Mmap, MmapMut};
@@ -72,9 +72,6 @@ pub struct Surroundings {
     /// What must be seen at its place in a sandbox: the class path, the JDK.
     pub visible: Vec<PathBuf>,
 }
-
-/// The place of a problem that kept the oracle from saying anything.
-const ORACLE: &str = "oracle";
 
 /// The files of a trial.
 #[derive(Debug, Clone)]
@@ -180,7 +177,10 @@ impl Trial<'_> {
         // As /tmp is everywhere: for all, and nobody removes what is another's.
         fs::set_permissions(&files.tmp, fs::Permissions::from_mode(0o1777))
             .map_err(file_error(&files.tmp))?;
-        let plan = self.plan_with_nodes();
+        let mut plan = self.plan.clone();
+        if plan.nodes.is_empty() {
+            plan.nodes = self.workload.nodes_inside();
+        }
         let json = serde_json::to_string_pretty(&plan).expect("a plan is always JSON");
         fs::write(&files.plan, json + "\n").map_err(file_error(&files.plan))?;
         observer.planned();
@@ -231,9 +231,9 @@ impl Trial<'_> {
             // Whether the failure happened is then unknown; the rest of the outcome is not.
             match oracle::judge(oracle, &scene) {
                 Ok(said) => outcome.failure = Some(said),
-                Err(why) => {
-                    outcome.problems.push(Problem { place: ORACLE.to_owned(), what: why.to_string() })
-                }
+                Err(why) => outcome
+                    .problems
+                    .push(Problem { place: Problem::ORACLE.to_owned(), what: why.to_string() }),
             }
         }
         if self.surroundings.sandbox && self.private_tmp(&files).is_none() {
@@ -250,22 +250,6 @@ impl Trial<'_> {
     /// What the trial sees as `/tmp`, if that is its own. A workload that runs in `/tmp` itself needs the machine's.
     fn private_tmp<'a>(&self, files: &'a TrialFiles) -> Option<&'a Path> {
         (self.surroundings.sandbox && !is_tmp(self.base)).then_some(files.tmp.as_path())
-    }
-
-    /// The plan with the nodes that live inside a process, as the workload has them.
-    fn plan_with_nodes(&self) -> Plan {
-        let mut plan = self.plan.clone();
-        if plan.nodes.is_empty() {
-            let inside = self.workload.node.iter().filter(|it| !it.threads.is_empty() || it.mdc.is_some());
-            plan.nodes = inside
-                .map(|it| NodeRule {
-                    name: it.name.clone(),
-                    threads: it.threads.clone(),
-                    mdc: it.mdc.clone(),
-                })
-                .collect();
-        }
-        plan
     }
 
     fn stage(

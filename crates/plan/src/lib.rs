@@ -35,7 +35,7 @@ pub use plan::{
 };
 pub use site::{Site, SiteKind};
 pub use span::Span;
-pub use task::{NO_TASK, StateId, TaskMethod, first_states, state_names};
+pub use task::{NO_TASK, StateId, TaskMethod, first_states, state_names, states_by_task};
 pub use workload::{Client, CommandLine, Condition, Network, Node, Restart, Workload};
 
 /// The version of the JSON documents defined here. It is raised when a field changes its meaning or goes away;

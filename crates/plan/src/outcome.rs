@@ -14,8 +14,11 @@ pub struct Outcome {
     pub version: u32,
     /// How the workload ended: its command, or its clients taken together.
     pub end: End,
-    /// How long the workload ran.
+    /// How long the workload ran, with what its nodes and the oracle were asked at its end.
     pub wall_ms: u64,
+    /// Whether the disk was full, so that what happened is not all recorded.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub disk_full: bool,
     /// What the oracle said, if the trial had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<OracleOutcome>,
@@ -267,4 +270,11 @@ pub struct Problem {
     pub place: String,
     /// What, and what it means for the result.
     pub what: String,
+}
+
+impl Problem {
+    /// The place of what kept the oracle from saying anything.
+    pub const ORACLE: &str = "oracle";
+    /// The place of what is wrong with all that is run, such as that no JVM has loaded the agent.
+    pub const COMMAND: &str = "command";
 }

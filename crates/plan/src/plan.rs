@@ -40,7 +40,7 @@ fn default_limit() -> u32 {
     1
 }
 
-/// From when on faults may happen. Instances are counted from the start in either case.
+/// From when on faults may happen, and instances are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Arm {

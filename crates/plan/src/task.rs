@@ -3,6 +3,8 @@
 //! A plan lists the task methods whose states are followed. In a trial a state is a number: 0 for a thread that works
 //! on no task, then the states of the first method of the list from 1, and so on.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,13 +21,6 @@ pub struct TaskMethod {
     /// The basic blocks that begin a state, by their ordinals as sites of kind `block`, ascending. Block 0 stands for the
     /// entry of the method; without it, the method goes on in the state of its caller until it reaches another.
     pub states: Vec<u32>,
-}
-
-impl TaskMethod {
-    /// The name of its n-th state, from 0: `quorum.SyncThread.run#2`.
-    pub fn state_name(&self, number: usize) -> String {
-        format!("{}.{}#{number}", self.class, self.method)
-    }
 }
 
 /// The number of a state in a trial: 0 for a thread that works on no task.
@@ -52,10 +47,23 @@ pub fn first_states(tasks: &[TaskMethod]) -> Vec<u32> {
     firsts
 }
 
+/// The names of the states of each method: `quorum.SyncThread.run#0` and so on. Methods of one name have their descriptors in them.
+pub fn states_by_task(tasks: &[TaskMethod]) -> Vec<Vec<String>> {
+    let mut times: BTreeMap<(&str, &str), u32> = BTreeMap::new();
+    tasks.iter().for_each(|it| *times.entry((&it.class, &it.method)).or_default() += 1);
+    let named = |it: &TaskMethod| {
+        let is_only = times[&(it.class.as_str(), it.method.as_str())] == 1;
+        let descriptor = if is_only { "" } else { &it.descriptor };
+        (0..it.states.len())
+            .map(|number| format!("{}.{}{descriptor}#{number}", it.class, it.method))
+            .collect()
+    };
+    tasks.iter().map(named).collect()
+}
+
 /// The names of all states, by their numbers; that of number 0 is [`NO_TASK`].
 pub fn state_names(tasks: &[TaskMethod]) -> Vec<String> {
-    let named = tasks.iter().flat_map(|it| (0..it.states.len()).map(|number| it.state_name(number)));
-    std::iter::once(NO_TASK.to_owned()).chain(named).collect()
+    std::iter::once(NO_TASK.to_owned()).chain(states_by_task(tasks).into_iter().flatten()).collect()
 }
 
 /// What a guard says of a thread that works on no task.
@@ -76,5 +84,8 @@ mod tests {
         let tasks = [task("a.A", &[0, 3]), task("a.B", &[]), task("a.C", &[2])];
         assert_eq!(first_states(&tasks), [1, 3, 3, 4]);
         assert_eq!(state_names(&tasks), ["none", "a.A.run#0", "a.A.run#1", "a.C.run#0"]);
+        let other = TaskMethod { descriptor: "(I)V".into(), ..task("a.C", &[0]) };
+        let overloaded = [task("a.C", &[2]), other];
+        assert_eq!(state_names(&overloaded), ["none", "a.C.run()V#0", "a.C.run(I)V#0"]);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Mdc, Span};
+use crate::{Mdc, NodeRule, Span};
 
 /// A workload: a command, or nodes and clients. In every command `{dir}` stands for a fresh directory of the trial,
 /// which is also in the environment as `HYPOCENTER_DIR`.
@@ -137,6 +137,10 @@ pub struct Client {
     /// The node that it talks to, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
+    /// The kind of request that it makes, such as `read` or `create`: where all clients of some kinds fail, and all others are served, that
+    /// is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
     /// A phase starts when every client of the phase before has ended well.
     #[serde(default = "once")]
     pub phase: u32,
@@ -207,6 +211,14 @@ fn needs_shell(text: &str) -> bool {
 }
 
 impl Workload {
+    /// The nodes that live inside a process, as plans have them.
+    pub fn nodes_inside(&self) -> Vec<NodeRule> {
+        let inside = self.node.iter().filter(|it| !it.threads.is_empty() || it.mdc.is_some());
+        let rule =
+            |it: &Node| NodeRule { name: it.name.clone(), threads: it.threads.clone(), mdc: it.mdc.clone() };
+        inside.map(rule).collect()
+    }
+
     /// Checks everything that can be checked without running it.
     pub fn check(&self) -> Result<(), String> {
         let place = |what: String| Err(format!("workload `{}`: {what}", self.name));

@@ -325,6 +325,7 @@ fn outcome(plan: &Plan) -> Outcome {
         version: FORMAT_VERSION,
         end: End::Exited { status: 0 },
         wall_ms: 1,
+        disk_full: false,
         failure: Some(OracleOutcome { happened: false, why: String::new() }),
         processes: Vec::new(),
         candidates: plan.candidates.iter().enumerate().map(candidate).collect(),

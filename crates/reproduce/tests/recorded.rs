@@ -153,6 +153,7 @@ impl World {
             version: FORMAT_VERSION,
             end: End::Exited { status: 0 },
             wall_ms: 1,
+            disk_full: false,
             failure: Some(OracleOutcome { happened: failed, why: "the world says so".to_owned() }),
             processes: Vec::new(),
             candidates: plan.candidates.iter().enumerate().map(candidate).collect(),

@@ -16,7 +16,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 pub(crate) const MAGIC: [u8; 8] = *b"HYPOTRC\0";
 /// The version of the trial file's layout: a reader takes this one and no other.
-pub const TRACE_VERSION: u32 = 3;
+pub const TRACE_VERSION: u32 = 4;
 /// The unit of allocation in the arena.
 pub(crate) const GRANULE: u64 = 4096;
 /// How many JVMs a trial can have; one more works without the agent and is reported.
@@ -65,13 +65,16 @@ pub(crate) struct Header {
     pub wall_start_ms: u64,
     pub steps_at: u64,
     pub steps_len: u64,
-    pub pad: [u64; 2],
+    /// When faults were let happen, if not from the start; zero until then.
+    pub armed_at: u64,
+    pub pad: u64,
     // The words that JVMs change, each on a cache line of its own.
     pub arena_next: u64,
     pub pad_arena: [u64; 7],
     pub jvms_next: u32,
     /// JVMs in which the agent started, whether or not they turned out to be the target.
     pub agents: u32,
+    /// See [`armed_state`].
     pub armed: u32,
     /// How many thread dumps the tool has asked for; JVMs sleep on this word.
     pub dump_request: u32,
@@ -97,6 +100,13 @@ pub(crate) struct CandidateState {
     pub occurrence: u64,
     pub times: u64,
     pub pad: [u64; 5],
+}
+
+/// From when on faults may happen.
+pub(crate) mod armed_state {
+    pub const NOT_YET: u32 = 0;
+    pub const FROM_THE_START: u32 = 1;
+    pub const LATER: u32 = 2;
 }
 
 pub(crate) mod candidate_state {

@@ -7,8 +7,8 @@ use hypocenter_plan::StateId;
 use zerocopy::FromBytes;
 
 use crate::layout::{
-    CHUNK_MAGIC, CandidateState, ChunkHeader, DUMP_FAILED, GRANULE, Header, JVMS_MAX, JvmSlot, came_by,
-    candidate_state, chunk_kind, jvm_state, record,
+    CHUNK_MAGIC, CandidateState, ChunkHeader, DUMP_FAILED, GRANULE, Header, JVMS_MAX, JvmSlot, armed_state,
+    came_by, candidate_state, chunk_kind, jvm_state, record,
 };
 use crate::session::ReportKind;
 use crate::trial::check_header;
@@ -260,6 +260,15 @@ impl<'a> Trace<'a> {
     /// In how many JVMs the agent started, whether or not they loaded a class of the map.
     pub fn agents(&self) -> u32 {
         self.header.agents
+    }
+
+    /// From which moment on faults might happen: 0 if from the start, none if that never came.
+    pub fn armed_at(&self) -> Option<u64> {
+        match self.header.armed {
+            armed_state::NOT_YET => None,
+            armed_state::LATER => Some(self.header.armed_at),
+            _ => Some(0),
+        }
     }
 
     /// Whether the limit of the plan has been used up.

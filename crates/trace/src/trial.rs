@@ -13,7 +13,7 @@ use crate::armed::{self, ArmedCandidate};
 use crate::futex;
 use crate::layout::{
     CandidateState, ChunkHeader, ClockPair, DUMP_FAILED, GRANULE, Header, JVMS_MAX, JvmSlot, MAGIC, NODE_MAX,
-    TRACE_VERSION, candidate_state, jvm_state, round_up,
+    TRACE_VERSION, armed_state, candidate_state, jvm_state, round_up,
 };
 use crate::steps::{self, ArmedStep};
 use crate::{TraceError, clock};
@@ -122,12 +122,13 @@ impl TrialFile {
                 .map_or(0, |time| time.as_millis() as u64),
             steps_at,
             steps_len: steps.len() as u64,
-            pad: [0; 2],
+            armed_at: 0,
+            pad: 0,
             arena_next: arena_at,
             pad_arena: [0; 7],
             jvms_next: 0,
             agents: 0,
-            armed: spec.armed.into(),
+            armed: if spec.armed { armed_state::FROM_THE_START } else { armed_state::NOT_YET },
             dump_request: 0,
             pad_jvms: [0; 12],
             taken: 0,
@@ -248,14 +249,23 @@ impl TrialFile {
         self.word32(offset_of!(Header, agents) as u64).fetch_add(1, Ordering::Relaxed);
     }
 
-    /// From now on faults may happen.
+    /// From now on faults may happen, if they might not before.
     pub fn arm(&self) {
-        self.word32(offset_of!(Header, armed) as u64).store(1, Ordering::Release);
+        if !self.is_armed() {
+            self.word64(offset_of!(Header, armed_at) as u64).store(clock::ticks(), Ordering::Release);
+            self.word32(offset_of!(Header, armed) as u64).store(armed_state::LATER, Ordering::Release);
+        }
     }
 
     /// Whether faults may happen.
     pub fn is_armed(&self) -> bool {
-        self.word32(offset_of!(Header, armed) as u64).load(Ordering::Acquire) != 0
+        self.word32(offset_of!(Header, armed) as u64).load(Ordering::Acquire) != armed_state::NOT_YET
+    }
+
+    /// Whether faults may happen only from some moment of the trial on, so that hits before it do not count.
+    pub fn arms_later(&self) -> bool {
+        let armed = self.word32(offset_of!(Header, armed) as u64).load(Ordering::Acquire);
+        armed != armed_state::FROM_THE_START
     }
 
     /// Says that no JVM of the trial writes any more, and when that was.

@@ -210,7 +210,7 @@ fn every_fault(catalogue: &Catalogue) -> Vec<Candidate> {
 fn plan_of(request: &Request, tasks: Vec<TaskMethod>) -> Plan {
     Plan {
         seed: request.seed,
-        nodes: request.plan.nodes.clone(),
+        nodes: request.workload.nodes_inside(),
         record: Record { tasks, dump: true, lossless: true, ..Record::default() },
         ..Plan::default()
     }
@@ -233,7 +233,12 @@ fn settings(request: &Request, what: &ExploreRequest, target: &Target) -> Result
     Ok(Settings {
         workload: request.workload.name.clone(),
         clients: clients
-            .map(|it| ClientOf { name: it.name.clone(), node: it.node.clone(), phase: it.phase })
+            .map(|it| ClientOf {
+                name: it.name.clone(),
+                node: it.node.clone(),
+                kind: it.kind.clone(),
+                phase: it.phase,
+            })
             .collect(),
         plan,
         policy,

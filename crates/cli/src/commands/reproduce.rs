@@ -252,7 +252,7 @@ fn plan_of(request: &Request, target: &Target, args: &ReproduceArgs) -> Plan {
     });
     let watch = std::iter::once(own).chain(emitting).collect();
     Plan {
-        nodes: request.plan.nodes.clone(),
+        nodes: request.workload.nodes_inside(),
         seed: args.seed,
         // A search takes for stuck what is so for good.
         outlast: true,

@@ -38,7 +38,12 @@ fn catalogue() -> Arc<Catalogue> {
 }
 
 fn settings(policy: Policy) -> Settings {
-    let client = |name: &str, node: &str| ClientOf { name: name.into(), node: Some(node.into()), phase: 1 };
+    let client = |name: &str, node: &str| ClientOf {
+        name: name.into(),
+        node: Some(node.into()),
+        kind: None,
+        phase: 1,
+    };
     Settings {
         workload: "w".into(),
         clients: vec![client("c1", "n1"), client("c2", "n2")],
@@ -124,6 +129,7 @@ fn outcome(plan: &Plan, injected: Option<usize>, well: bool) -> Outcome {
         version: FORMAT_VERSION,
         end: if well { End::Exited { status: 0 } } else { End::Unfinished },
         wall_ms: 1,
+        disk_full: false,
         failure: None,
         processes: vec![client("c1", true), client("c2", well)],
         candidates: candidates.collect(),

@@ -7,7 +7,9 @@ use std::time::Duration;
 use hypocenter_engine::{Evidence, JobId};
 use hypocenter_explore::{self as explore, Catalogue, Verdict};
 use hypocenter_lab::{evidence_of, finished, trial_directory};
-use hypocenter_plan::{CandidateResult, Outcome, Role, SiteKind, TaskMethod, Workload, first_states};
+use hypocenter_plan::{
+    CandidateResult, Outcome, Role, SiteKind, TaskMethod, Workload, first_states, states_by_task,
+};
 use hypocenter_report::{self as report, Exploration, Finding, Rate, Saw, SiteCounts, Task, TaskState, Way};
 use hypocenter_trace::SiteId;
 
@@ -88,8 +90,8 @@ impl Ended<'_> {
     fn look(&self, trial: u64) -> Result<Option<(Outcome, Evidence)>, Failure> {
         let directory = trial_directory(self.directory, JobId(trial));
         let Some(outcome) = finished(&directory)? else { return Ok(None) };
-        let evidence = evidence_of(&directory, &outcome)?;
-        Ok(Some((outcome, evidence)))
+        // Who has thrown its files away has the rest.
+        Ok(evidence_of(&directory, &outcome).ok().map(|it| (outcome, it)))
     }
 
     /// How the tasks went in a run without a fault, and how many of the calls it made.
@@ -140,10 +142,12 @@ impl Ended<'_> {
             *injected.entry(it).or_default() += 1;
         }
         let mut ways = ways.into_iter();
+        let names = states_by_task(self.tasks);
         let task = |(number, task): (usize, &TaskMethod)| {
+            let names = &names[number];
             let places = self.places.get(number).map_or(&[][..], Vec::as_slice);
             let state = |number: usize| {
-                let name = task.state_name(number);
+                let name = names[number].clone();
                 let (line, begins) = places.get(number).copied().unwrap_or_default();
                 TaskState {
                     is_reached: reached.contains(name.as_str()),
@@ -203,8 +207,7 @@ impl Ended<'_> {
     /// How the task of a finding went in a trial, in the JVM that got the fault.
     fn ways_of(&self, it: &explore::Finding, outcome: &Outcome, evidence: &Evidence) -> Option<Ways> {
         let state = it.injected.at.state.as_deref()?;
-        let is_of = |task: &TaskMethod| (0..task.states.len()).any(|number| task.state_name(number) == state);
-        let task = self.tasks.iter().position(is_of)?;
+        let task = states_by_task(self.tasks).iter().position(|it| it.iter().any(|it| it == state))?;
         let jvm = outcome.candidates.iter().find_map(|it| match &it.result {
             CandidateResult::Injected(at) => outcome.jvms.get(at.jvm),
             _ => None,
@@ -254,7 +257,7 @@ fn tried(it: &explore::TrialRecord) -> report::Tried {
 }
 
 fn injected(it: &explore::Injected) -> report::Injected {
-    let explore::Injected { site, fault, guard, at } = it.clone();
+    let explore::Injected { site, fault, guard, at, .. } = it.clone();
     report::Injected { site, fault, guard, at }
 }
 
