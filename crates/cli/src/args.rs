@@ -312,7 +312,10 @@ pub struct ExploreArgs {
     #[arg(long, value_name = "METHOD")]
     pub until: Option<String>,
     /// Go on with a campaign that was cut short: the latest, or this one
-    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = ["workload", "command", "campaign"])]
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = [
+        "workload", "command", "campaign", "trials", "seed", "faults", "delay", "normal_runs", "replays", "neighbours", "until",
+        "policy", "key", "budget", "epsilon", "when_ready", "helpers", "in_memory",
+    ])]
     pub resume: Option<String>,
     /// How the fault of a trial is chosen: bsrr, or, to compare, new-state, random, exhaustive, fate
     #[arg(long, value_name = "NAME", default_value = "bsrr", help_heading = "Search")]

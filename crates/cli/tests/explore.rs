@@ -56,6 +56,8 @@ fn the_acceptor_that_ends_is_found_and_replayed_and_a_resumed_campaign_tells_the
 
     let latest = done.directory().join("hypocenter-out/latest");
     let again = Tool::new("explore").arg("--resume").arg(&latest).args("--json").end().exits(2);
+    let other = Tool::new("explore").arg("--resume").arg(&latest).args("--trials 9").end().exits(1);
+    other.says("cannot be used with");
     let mut resumed = again.outcome();
     resumed["seconds"] = document["seconds"].clone();
     assert_eq!(resumed, document);
