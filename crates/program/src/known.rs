@@ -296,6 +296,11 @@ pub(crate) fn is_plain_data(class: &[u8]) -> bool {
     }
 }
 
+/// Whether the methods of a class that declare an `IOException` only turn text into bytes and back.
+pub(crate) fn is_text(class: &[u8]) -> bool {
+    class == b"java/lang/String" || class.starts_with(b"java/nio/charset/")
+}
+
 /// Whether a method, by its name, reads from or writes to the stream that it is handed rather than by its own object:
 /// `load(in)` and `serialize(archive)` do, `upload(in)` and `execute(body)` do not.
 pub(crate) fn works_on_argument(name: &[u8]) -> bool {

@@ -6,6 +6,12 @@
 //! methods return. What a method returns and what a constructor makes is known in terms of its parameters, so each
 //! call gets the answer for its own arguments (LEGOLAS, section 3: an inter-procedural, context-sensitive analysis).
 //!
+//! A call whose object is no stream works on the streams among its arguments if its name says so, as that of
+//! `record.serialize(archive)` does. Where methods of the system implement it, they have to bear it out: every call in
+//! them, and in what they call, that may fail with an `IOException` counts too, by the arguments of this call. So one that
+//! opens a file as well, or writes to what its object holds, is not in memory whatever it is given. What a library calls
+//! back meanwhile is not seen.
+//!
 //! It is a graph: a [`Cell`] for each parameter, field, result and so on, with the [`Root`]s that it may come from. Cells
 //! are made as they are asked for and looked at again when a result that they use grows, until nothing changes. A ring
 //! adds nothing to what enters it. What a library gives, and all that cannot be seen, is outside of memory.
@@ -14,14 +20,16 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
+use hypocenter_classfile::descriptor;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::calls::CallGraph;
 use crate::facts::{Call, CallId, Facts, Given, Lambda, Write};
+use crate::known;
 use crate::sketch::{Atom, Expr, Sketch, Sketcher};
 use crate::streams::Streams;
-use crate::world::{FieldId, MethodId, TypeId, World};
+use crate::world::{FieldId, MethodId, RefId, TypeId, World};
 
 /// How often cells are looked at, in all; beyond it nothing counts as in memory.
 const LOOKS_MAX: usize = 20_000_000;
@@ -54,15 +62,25 @@ pub(crate) enum Cell {
     Returned(MethodId),
     /// What an object works on that a constructor makes, by its parameters.
     Made(MethodId),
+    /// What a method and those that it calls do input and output on, by its parameters.
+    Done(MethodId),
+    /// The same of all methods of the system that calls of a reference may run, by the parameters of the named one.
+    Run(RefId),
 }
 
 impl Cell {
     /// The method whose parameters stand for arguments in this cell.
-    fn method(self) -> Option<MethodId> {
+    fn method(self, world: &World) -> Option<MethodId> {
         match self {
-            Cell::Returned(method) | Cell::Made(method) => Some(method),
+            Cell::Returned(method) | Cell::Made(method) | Cell::Done(method) => Some(method),
+            Cell::Run(callee) => world.method_ref(callee).method,
             _ => None,
         }
+    }
+
+    /// Whether its edges are for those who know the arguments.
+    fn is_by_parameters(self) -> bool {
+        matches!(self, Cell::Returned(_) | Cell::Made(_) | Cell::Done(_) | Cell::Run(_))
     }
 }
 
@@ -323,7 +341,7 @@ impl Solving<'_> {
                 continue;
             }
             // What stands for arguments is asked for where the arguments are known.
-            if cell.method().is_none() {
+            if !cell.is_by_parameters() {
                 for (root, _) in &edges {
                     if let Root::Of(next) = root {
                         self.slot(*next);
@@ -367,7 +385,7 @@ impl Solving<'_> {
         for slot in &self.memory.slots[from..] {
             match slot.cell {
                 Cell::Site(call) => methods.push(facts.call(call).method),
-                Cell::Returned(method) | Cell::Made(method) => methods.push(method),
+                Cell::Returned(method) | Cell::Made(method) | Cell::Done(method) => methods.push(method),
                 Cell::Parameter(method, _) => {
                     methods.extend(callers(world, facts, calls, method).map(|it| it.method));
                     methods.extend(self.lambdas.get(&method).into_iter().flatten().map(|it| it.method));
@@ -375,7 +393,7 @@ impl Solving<'_> {
                 Cell::Field(field) | Cell::Later(field) => {
                     methods.extend(facts.writes(field).iter().map(|it| it.method));
                 }
-                Cell::Held(_) => {}
+                Cell::Held(_) | Cell::Run(_) => {}
             }
         }
         self.prepare(methods);
@@ -423,6 +441,12 @@ impl Solving<'_> {
                 if writes.is_empty() { Vec::new() } else { self.written(field, &writes, reader) }
             }
             Cell::Held(class) => self.held(class, reader),
+            Cell::Done(_) | Cell::Run(_) if is_outside(&self.memory.slots[reader as usize].edges) => {
+                // Nothing that is found later takes it back.
+                self.memory.slots[reader as usize].edges.clone()
+            }
+            Cell::Done(method) => self.done(method, reader),
+            Cell::Run(callee) => self.run_by(callee, reader),
         }
     }
 
@@ -494,6 +518,78 @@ impl Solving<'_> {
         edges
     }
 
+    fn done(&mut self, method: MethodId, reader: u32) -> Vec<Edge> {
+        let Sketcher { world, facts, calls, .. } = self.sketcher;
+        let sketch = self.sketch(method);
+        let here = Place { method, line: 0 };
+        if !sketch.is_read {
+            return vec![(Root::Outside(here), here)];
+        }
+        let mut edges = Vec::new();
+        for call in facts.calls_in(method).map(|it| facts.call(it)) {
+            let place = Place { method, line: call.line };
+            let named = call.callee.and_then(|it| world.method_ref(it).method);
+            let is_text = named.is_some_and(|it| known::is_text(world.type_name(world.method(it).owner)));
+            if let Some(expr) = sketch.sites.get(&call.instruction).filter(|_| !is_text) {
+                self.add_roots(expr, place, reader, &mut edges);
+            }
+        }
+        if edges.iter().any(|it| matches!(it.0, Root::Outside(_))) {
+            return shortened(edges);
+        }
+        for call in facts.calls_in(method).map(|it| facts.call(it)) {
+            let at = call.instruction;
+            let place = Place { method, line: call.line };
+            let (of, count) = if let Some(callee) = call.callee {
+                let is_followed = !sketch.sites.contains_key(&at)
+                    && !calls.targets_of_ref(callee).is_empty()
+                    && self.sketcher.lets_io_out(callee);
+                let descriptor = world.signature(world.method_ref(callee).signature).1;
+                (
+                    is_followed.then_some(Cell::Run(callee)),
+                    descriptor::parameters(descriptor).count() as u16 + 1,
+                )
+            } else if let Some(lambda) = facts.lambda_at(method, at) {
+                // Where it goes is not followed: it may be run at once.
+                let is_library = lambda.implementation.is_none();
+                if is_library && lambda.named.is_some_and(|it| self.sketcher.does_io(it)) {
+                    edges.push((Root::Outside(place), place));
+                }
+                (lambda.implementation.map(Cell::Done), lambda.captured)
+            } else {
+                continue;
+            };
+            let Some(of) = of else { continue };
+            let argument = |it: u16| Some((it, sketch.arguments.get(&(at, it))?.clone()));
+            let arguments = (0..count).filter_map(argument).collect();
+            let result = vec![Atom::Result { of: vec![of], arguments }];
+            self.add_roots(&result, place, reader, &mut edges);
+        }
+        shortened(edges)
+    }
+
+    fn run_by(&mut self, callee: RefId, reader: u32) -> Vec<Edge> {
+        let Sketcher { world, calls, .. } = self.sketcher;
+        let reference = world.method_ref(callee);
+        let mut edges = Vec::new();
+        for &target in calls.targets_of_ref(callee) {
+            let place = Place { method: target, line: 0 };
+            // A lambda's body takes other arguments than the method that it implements.
+            let is_plain = world.method(target).signature == reference.signature;
+            let named = reference.method.filter(|_| is_plain);
+            for (root, _) in self.read(Cell::Done(target), reader) {
+                let root = match root {
+                    Root::Of(Cell::Parameter(method, index)) if method == target => {
+                        named.map_or(Root::Outside(place), |it| Root::Of(Cell::Parameter(it, index)))
+                    }
+                    root => root,
+                };
+                edges.push((root, place));
+            }
+        }
+        shortened(edges)
+    }
+
     /// The edges of a cell, for a cell that is looked at again when they change.
     fn read(&mut self, cell: Cell, reader: u32) -> Vec<Edge> {
         let at = self.slot(cell);
@@ -520,7 +616,9 @@ impl Solving<'_> {
                     for &cell in of {
                         for (root, _) in self.read(cell, reader) {
                             match root {
-                                Root::Of(Cell::Parameter(method, index)) if Some(method) == cell.method() => {
+                                Root::Of(Cell::Parameter(method, index))
+                                    if Some(method) == cell.method(self.sketcher.world) =>
+                                {
                                     match arguments.iter().find(|it| it.0 == index) {
                                         Some((_, argument)) => self.add_roots(argument, place, reader, edges),
                                         None => edges.push((Root::Outside(place), place)),
@@ -534,6 +632,24 @@ impl Solving<'_> {
             }
         }
     }
+}
+
+/// Whether edges that were [`shortened`] lead outside of memory.
+fn is_outside(edges: &[Edge]) -> bool {
+    matches!(edges, [(Root::Outside(_), _)])
+}
+
+/// The edges that decide, since what calls much has many: one that leads outside of memory if there is one, or else all,
+/// with one place in memory for all of them.
+fn shortened(mut edges: Vec<Edge>) -> Vec<Edge> {
+    edges.sort_unstable();
+    if let Some(&outside) = edges.iter().find(|it| matches!(it.0, Root::Outside(_))) {
+        return vec![outside];
+    }
+    edges.dedup_by(|next, kept| {
+        next.0 == kept.0 || matches!((next.0, kept.0), (Root::Memory(..), Root::Memory(..)))
+    });
+    edges
 }
 
 /// The calls that run a method by its own name: a lambda's body is called by another, and with other arguments.

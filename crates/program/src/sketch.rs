@@ -39,6 +39,8 @@ pub(crate) enum Atom {
 /// The streams of a method.
 #[derive(Debug, Default)]
 pub(crate) struct Sketch {
+    /// Whether it has a body that could be read.
+    pub is_read: bool,
     /// By instruction and number of the operand: what calls of the system are given, and lambdas.
     pub arguments: FxHashMap<(u16, u16), Expr>,
     /// By instruction: how many values a lambda takes along.
@@ -67,14 +69,27 @@ impl<'w> Sketcher<'w> {
     /// Whether a call is one of a library that may fail with an `IOException`, or that keeps it to itself as those of
     /// `PrintStream` and `PrintWriter` do.
     pub fn is_io(&self, call: CallId) -> bool {
+        self.facts.call(call).callee.is_some_and(|it| self.does_io(it))
+    }
+
+    /// The same of what a call names.
+    pub fn does_io(&self, callee: RefId) -> bool {
         let world = self.world;
-        let Some(callee) = self.facts.call(call).callee else { return false };
         let Some(method) = world.method_ref(callee).method.filter(|&it| !world.is_system_method(it)) else {
             return false;
         };
         let declares = |io: TypeId| world.throws(method).iter().any(|&it| world.is_subtype(it, io));
         let owner = world.type_name(world.method(method).owner);
         self.io_exception.is_some_and(declares) || known::prints(owner, world.method_name(method))
+    }
+
+    /// Whether an `IOException` may come out of what the system runs behind a call. What implements a method of a library
+    /// that declares none has to keep it to itself: not every `Iterator` has to be looked at for one `next`.
+    pub fn lets_io_out(&self, callee: RefId) -> bool {
+        let world = self.world;
+        let method = world.method_ref(callee).method.filter(|&it| !world.is_system_method(it));
+        let (Some(method), Some(io)) = (method, self.io_exception) else { return true };
+        world.throws(method).iter().any(|&it| world.is_subtype(it, io) || world.is_subtype(io, it))
     }
 
     /// Looks at methods, sorted by number. One that has no body, or a broken one, has no streams.
@@ -101,7 +116,7 @@ impl<'w> Sketcher<'w> {
         let member = class.methods().get(usize::from(self.world.method(id).member))?;
         let body = Body::of_method(class, member).ok()??;
         let view = MethodView { world: self.world, id, class, member, body: &body, pool: &system.pool };
-        let mut sketch = Sketch::default();
+        let mut sketch = Sketch { is_read: true, ..Sketch::default() };
         Tracing { sketcher: *self, view, path: Vec::new(), steps: 0 }.run(&mut sketch);
         Some(sketch)
     }
@@ -348,7 +363,7 @@ impl Tracing<'_, '_> {
     /// What a call of a library does its input or output on.
     fn site(&mut self, number: u32, callee: RefId) -> Expr {
         (self.steps, self.path) = (0, Vec::new());
-        let Sketcher { world, streams, .. } = self.sketcher;
+        let Sketcher { world, calls, streams, .. } = self.sketcher;
         let reference = world.method_ref(callee);
         let name = world.signature(reference.signature).0;
         if name == b"<init>" {
@@ -372,7 +387,12 @@ impl Tracing<'_, '_> {
         if on.is_empty() {
             return self.outside(number);
         }
-        on.into_iter().flat_map(|it| self.follow(it, number)).collect()
+        let mut expr: Expr = on.into_iter().flat_map(|it| self.follow(it, number)).collect();
+        if !receiver_is_stream && !calls.targets_of_ref(callee).is_empty() {
+            let arguments = self.arguments(number, callee);
+            expr.push(Atom::Result { of: vec![Cell::Run(callee)], arguments });
+        }
+        expr
     }
 
     /// What an object works on that this constructor makes.

@@ -24,7 +24,8 @@ fn target() -> &'static Target {
     TARGET.get_or_init(|| {
         let root = directory("faults");
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/java/faults");
-        tool("javac", &["-g", "-d", root.to_str().unwrap(), "Streams.java", "Made.java"], &sources);
+        let files = ["Streams.java", "Records.java", "Made.java", "shelf/Shelf.java"];
+        tool("javac", &[&["-g", "-d", root.to_str().unwrap()], &files[..]].concat(), &sources);
         let path = ClassPath::parse(root.to_str().unwrap(), Path::new("")).with_jdk(&java_home());
         let classes = path.open(17);
         let (world, problems) = load(&classes, &Scope::of(&["faults".into()]));
@@ -108,11 +109,42 @@ fn streams_in_memory_are_told_from_others() {
         ("element", "write", Never),
         ("object", "readObject", Always),
     ];
+    check_streams("Streams", &rows);
+}
+
+#[test]
+fn what_works_on_an_argument_is_in_memory_only_if_its_implementations_are() {
+    use InMemory::{Always, Never, Sometimes};
+    let rows = [
+        ("inMemory", "serialize", Always),
+        ("toFile", "serialize", Never),
+        ("toSocket", "serialize", Never),
+        ("mixed", "serialize", Sometimes),
+        ("memory", "serialize", Always),
+        ("nested", "serialize", Always),
+        ("nestedFile", "serialize", Sometimes),
+        ("filed", "serialize", Sometimes),
+        ("deep", "serialize", Sometimes),
+        ("holding", "serialize", Sometimes),
+        ("opaque", "serialize", Sometimes),
+        ("handing", "serialize", Sometimes),
+        ("listed", "serialize", Always),
+        ("text", "serialize", Always),
+        ("emitted", "emit", Never),
+        ("unseen", "serialize", Always),
+        // Libraries may call what implements theirs, with anything.
+        ("Plain.serialize", "put", Sometimes),
+    ];
+    check_streams("Records", &rows);
+}
+
+/// Checks what calls in methods of a fixture, or of a class in it, work on.
+fn check_streams(fixture: &str, rows: &[(&str, &str, InMemory)]) {
     let mut wrong = Vec::new();
-    for (method, callee, expected) in rows {
+    for &(method, callee, expected) in rows {
         let (class, method) = method
             .split_once('.')
-            .map_or(("Streams".into(), method), |(it, method)| (format!("Streams${it}"), method));
+            .map_or((fixture.into(), method), |(it, method)| (format!("{fixture}${it}"), method));
         let id = call(&format!("{class}.{method}"), callee);
         let found = target().memory.verdict(id);
         if found != Some(expected) {
@@ -186,6 +218,8 @@ fn calls_have_the_faults_that_can_happen_there() {
     check("Made.printText", "println", &[]);
     check("Made.create", "<init>", &["external java.io.FileNotFoundException", "delay", "crash"]);
     check("Made.readOne", "read", &["external java.io.IOException", "delay"]);
+    check("Records.inMemory", "serialize", &[]);
+    check("Records.filed", "serialize", &["external java.io.IOException", "delay", "crash"]);
     // In memory nothing can fail, nothing takes long and nobody sees it.
     check("Streams.direct", "write", &[]);
     check("Streams.object", "readObject", &["external java.lang.ClassNotFoundException"]);
