@@ -199,6 +199,7 @@ fn a_class_that_was_loaded_before_the_agent_is_hooked() {
                 format!("round 1: fine\nround 2: java.io.IOException: full at {frame}\nround 3: fine\n");
             assert_eq!(done.program(), expected, "{}", done.stderr);
             assert_eq!(done.outcome()["candidates"][0]["hits"], 3);
+            assert!(done.stderr.contains("throw java.io.IOException, which says `full`"), "{}", done.stderr);
         },
     );
 }

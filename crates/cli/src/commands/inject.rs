@@ -49,7 +49,8 @@ pub fn run(args: &InjectArgs) -> Result<ExitCode, Failure> {
         ..Plan::default()
     };
     plan.check()?;
-    screen::line("fault", &format!("{}, {}", fault(args), when(args)));
+    let said = args.message.iter().map(|it| format!(", which says `{}`", screen::clean(it)));
+    screen::line("fault", &format!("{}{}, {}", fault(args), said.collect::<String>(), when(args)));
     for (number, site) in found.sites.iter().take(SITES_SHOWN).enumerate() {
         screen::line(if number == 0 { "site" } else { "" }, &screen::clean(&site.to_string()));
     }
