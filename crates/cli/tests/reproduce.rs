@@ -219,15 +219,22 @@ fn assert_report(place: &Place, document: &Value) {
     assert_eq!(faults, [&json!([]), &struck, &struck], "{lanes:#}");
     let sarif: Value = serde_json::from_str(&latest("findings.sarif")).expect("JSON");
     let result = &sarif["runs"][0]["results"][0];
-    let file = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
-    assert_eq!((file, &result["ruleId"]), (&json!("spool/Outbox.java"), &json!("reproduce/exception")));
+    let file = &result["locations"][0]["physicalLocation"]["artifactLocation"];
+    assert_eq!(result["ruleId"], "reproduce/exception");
+    assert_eq!(*file, json!({ "uri": "spool/Outbox.java", "uriBaseId": "PACKAGEROOT" }));
     let first = &result["codeFlows"][0]["threadFlows"][0]["locations"][0]["location"];
     assert_eq!(first["logicalLocations"][0]["fullyQualifiedName"], "spool.Outbox.append", "{first:#}");
     assert!(latest("junit.xml").contains("<failure message="));
-    // They can be written again from what is kept, without the target.
+    // They can be written again from what is kept, without the target; with its sources, these can be opened.
     fs::remove_file(place.path("hypocenter-out/latest/report.html")).expect("it is there");
+    let source = "store/src/main/java/spool/Outbox.java";
+    fs::create_dir_all(place.path("store/src/main/java/spool")).expect("a directory");
+    place.file(source, "");
     place.tool("report").exits(0).says("report.html");
     assert_eq!(latest("report.html"), page);
+    let sarif: Value = serde_json::from_str(&latest("findings.sarif")).expect("JSON");
+    let file = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"];
+    assert_eq!(*file, json!({ "uri": source, "uriBaseId": "SRCROOT" }));
 }
 
 #[test]

@@ -30,6 +30,9 @@ pub use summary::{
     Place, Rate, Round, SUMMARY_VERSION, Standing, Story, Summary,
 };
 
+/// Where a source is in the project, by its path in its package (`org/acme/Log.java`), if that is known.
+pub type Sources<'s> = &'s dyn Fn(&str) -> Option<String>;
+
 /// What is reported.
 #[derive(Debug, Clone, Copy)]
 pub struct Report<'r> {
@@ -51,8 +54,8 @@ impl Report<'_> {
     }
 
     /// SARIF 2.1.0: a result for each fault that brings the failure, with the way from the fault to the log.
-    pub fn sarif(&self) -> String {
-        sarif::reproduced(self.summary)
+    pub fn sarif(&self, sources: Sources<'_>) -> String {
+        sarif::reproduced(self.summary, sources)
     }
 }
 
@@ -72,7 +75,7 @@ impl ExploreReport<'_> {
     }
 
     /// SARIF 2.1.0: a result for each suspicious finding, with the way to the call where the fault went in.
-    pub fn sarif(&self) -> String {
-        sarif::explored(self.0)
+    pub fn sarif(&self, sources: Sources<'_>) -> String {
+        sarif::explored(self.0, sources)
     }
 }

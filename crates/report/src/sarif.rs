@@ -7,6 +7,7 @@
 use hypocenter_plan::{Fault, Frame, Site};
 use serde_json::{Map, Value, json};
 
+use crate::Sources;
 use crate::exploration::{Exploration, Finding, Severity, SymptomKind};
 use crate::summary::{Found, Injected, Lead, Place, Summary};
 use crate::text::shown;
@@ -18,6 +19,9 @@ const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 const RESULTS_MAX: usize = 1_000;
 const WAYS_MAX: usize = 8;
 const TEXT_CHARS: usize = 4_000;
+/// What paths of sources begin at: the project, or, where they are not found in it, what only their package is known below.
+const PROJECT: &str = "SRCROOT";
+const PACKAGES: &str = "PACKAGEROOT";
 
 /// A rule: its id, its name, what it says.
 type Rule = (&'static str, &'static str, &'static str);
@@ -47,7 +51,7 @@ const EXPLORE_RULES: [Rule; 5] = [
 ];
 
 /// Of a campaign of `reproduce`.
-pub fn reproduced(summary: &Summary) -> String {
+pub fn reproduced(summary: &Summary, sources: Sources<'_>) -> String {
     let results = summary.found.iter().enumerate().take(RESULTS_MAX);
     Run {
         verb: &summary.verb,
@@ -55,20 +59,20 @@ pub fn reproduced(summary: &Summary) -> String {
         tool: &summary.tool,
         verdict: words::verdict(summary).plain(),
         rules: &RULES,
-        results: results.map(|(number, it)| result(summary, number, it)).collect(),
+        results: results.map(|(number, it)| result(summary, number, it, sources)).collect(),
     }
     .document()
 }
 
 /// Of a campaign of `explore`.
-pub fn explored(it: &Exploration) -> String {
+pub fn explored(it: &Exploration, sources: Sources<'_>) -> String {
     Run {
         verb: &it.verb,
         workload: &it.workload,
         tool: &it.tool,
         verdict: words::explored(it).plain(),
         rules: &EXPLORE_RULES,
-        results: it.findings.iter().take(RESULTS_MAX).map(suspicious).collect(),
+        results: it.findings.iter().take(RESULTS_MAX).map(|it| suspicious(it, sources)).collect(),
     }
     .document()
 }
@@ -115,6 +119,10 @@ impl Run<'_> {
                         "message": { "text": text(&self.verdict) },
                     }],
                 }],
+                "originalUriBaseIds": {
+                    PROJECT: { "description": { "text": "The directory of the project, in which the tool was run." } },
+                    PACKAGES: { "description": { "text": "What the directories of packages are in; the source was not found in the project." } },
+                },
                 "columnKind": "unicodeCodePoints",
                 "results": self.results,
             }],
@@ -124,7 +132,7 @@ impl Run<'_> {
 }
 
 /// A suspicious finding: at the call where the fault goes in, with the way there from the fault to what clients saw.
-fn suspicious(it: &Finding) -> Value {
+fn suspicious(it: &Finding, sources: Sources<'_>) -> Value {
     let rule = match it.kind {
         SymptomKind::Crash => 0,
         SymptomKind::Client => 1,
@@ -135,15 +143,15 @@ fn suspicious(it: &Finding) -> Value {
     let level = if it.severity >= Severity::Critical { "error" } else { "warning" };
     let said = format!("{}: {}.", words::one(&it.injected).plain(), it.why);
     let (what, place, when) = words::fault(&it.injected);
-    let mut steps =
-        vec![step_of(Some(&place_of(&it.injected.site)), &format!("{what} at {place}, {when}"), "essential")];
-    steps.extend(it.symptoms.iter().take(WAYS_MAX).map(|it| step_of(None, &it.why, "important")));
+    let said_at = format!("{what} at {place}, {when}");
+    let mut steps = vec![step_of(Some(&place_of(&it.injected.site)), &said_at, "essential", sources)];
+    steps.extend(it.symptoms.iter().take(WAYS_MAX).map(|it| step_of(None, &it.why, "important", sources)));
     let mut result = json!({
         "ruleId": EXPLORE_RULES[rule].0,
         "ruleIndex": rule,
         "level": level,
         "message": { "text": text(&said) },
-        "locations": [location(&place_of(&it.injected.site), file_of(&it.injected), None)],
+        "locations": [location(&place_of(&it.injected.site), file_of(&it.injected), None, sources)],
         "partialFingerprints": { "hypocenterFault/v1": fingerprint([&it.injected]) },
         "codeFlows": [{ "threadFlows": [{ "locations": steps }] }],
         "properties": {
@@ -155,12 +163,12 @@ fn suspicious(it: &Finding) -> Value {
         },
     });
     if !it.injected.at.stack.is_empty() {
-        result["stacks"] = json!([stack(&it.injected)]);
+        result["stacks"] = json!([stack(&it.injected, sources)]);
     }
     result
 }
 
-fn result(summary: &Summary, number: usize, found: &Found) -> Value {
+fn result(summary: &Summary, number: usize, found: &Found, sources: Sources<'_>) -> Value {
     // Of two faults the last is the one that was searched for.
     let main = found.faults.last();
     let mut result = Map::new();
@@ -170,14 +178,15 @@ fn result(summary: &Summary, number: usize, found: &Found) -> Value {
     result.insert("level".into(), "error".into());
     result.insert("message".into(), json!({ "text": text(&words::finding(found).plain()) }));
     let locations: Vec<Value> =
-        main.iter().map(|it| location(&place_of(&it.site), file_of(it), None)).collect();
+        main.iter().map(|it| location(&place_of(&it.site), file_of(it), None, sources)).collect();
     result.insert("locations".into(), locations.into());
     result.insert("partialFingerprints".into(), json!({ "hypocenterFault/v1": fingerprint(&found.faults) }));
-    let flows = flows(summary, number, found);
+    let flows = flows(summary, number, found, sources);
     if !flows.is_empty() {
         result.insert("codeFlows".into(), flows.into());
     }
-    let stacks: Vec<Value> = found.faults.iter().filter(|it| !it.at.stack.is_empty()).map(stack).collect();
+    let stacks = found.faults.iter().filter(|it| !it.at.stack.is_empty());
+    let stacks: Vec<Value> = stacks.map(|it| stack(it, sources)).collect();
     if !stacks.is_empty() {
         result.insert("stacks".into(), stacks.into());
     }
@@ -203,7 +212,7 @@ fn rule(fault: &Fault) -> usize {
 }
 
 /// The ways from the fault to lines of the log. Without one, the fault and what the oracle saw.
-fn flows(summary: &Summary, number: usize, found: &Found) -> Vec<Value> {
+fn flows(summary: &Summary, number: usize, found: &Found, sources: Sources<'_>) -> Vec<Value> {
     let story = summary.stories.get(number).and_then(Option::as_ref);
     let causes = story.map_or(&[][..], |it| &it.causes);
     let mut flows = Vec::new();
@@ -215,7 +224,7 @@ fn flows(summary: &Summary, number: usize, found: &Found) -> Vec<Value> {
                 // The first step is the fault itself.
                 let place = place.or_else(|| (at == 0).then(|| place_of(&fault.site)));
                 let importance = if at == 0 { "essential" } else { "important" };
-                steps.push(step_of(place.as_ref(), step, importance));
+                steps.push(step_of(place.as_ref(), step, importance, sources));
             }
             steps.push(symptom(summary, lead));
             let of = if lead.is_symptom { "the failure" } else { "the failure log" };
@@ -231,7 +240,8 @@ fn flows(summary: &Summary, number: usize, found: &Found) -> Vec<Value> {
             .iter()
             .map(|it| {
                 let (what, place, when) = words::fault(it);
-                step_of(Some(&place_of(&it.site)), &format!("{what} at {place}, {when}"), "essential")
+                let said = format!("{what} at {place}, {when}");
+                step_of(Some(&place_of(&it.site)), &said, "essential", sources)
             })
             .collect();
         steps.push(json!({
@@ -243,9 +253,9 @@ fn flows(summary: &Summary, number: usize, found: &Found) -> Vec<Value> {
     flows
 }
 
-fn step_of(place: Option<&Place>, words: &str, importance: &str) -> Value {
+fn step_of(place: Option<&Place>, words: &str, importance: &str, sources: Sources<'_>) -> Value {
     let location = match place {
-        Some(it) => location(it, None, Some(words)),
+        Some(it) => location(it, None, Some(words), sources),
         None => json!({ "message": { "text": text(words) } }),
     };
     json!({ "location": location, "importance": importance })
@@ -273,10 +283,11 @@ fn symptom(summary: &Summary, lead: &Lead) -> Value {
 }
 
 /// A place in the program: by its name, and by the file that the name suggests.
-fn location(place: &Place, file: Option<String>, words: Option<&str>) -> Value {
+fn location(place: &Place, file: Option<String>, words: Option<&str>, sources: Sources<'_>) -> Value {
     let mut location = Map::new();
-    let uri = file.unwrap_or_else(|| source_file(&place.class, None));
-    let mut physical = json!({ "artifactLocation": { "uri": uri, "uriBaseId": "SRCROOT" } });
+    let file = file.unwrap_or_else(|| source_file(&place.class, None));
+    let (path, base) = sources(&file).map_or((file, PACKAGES), |it| (it, PROJECT));
+    let mut physical = json!({ "artifactLocation": { "uri": encoded(&path), "uriBaseId": base } });
     if let Some(line) = place.line.filter(|&it| it > 0) {
         physical["region"] = json!({ "startLine": line });
     }
@@ -292,7 +303,7 @@ fn location(place: &Place, file: Option<String>, words: Option<&str>) -> Value {
     location.into()
 }
 
-fn stack(it: &Injected) -> Value {
+fn stack(it: &Injected, sources: Sources<'_>) -> Value {
     let frame = |frame: &Frame| {
         let (class, method) = frame.method.rsplit_once('.').unwrap_or(("", &frame.method));
         let (file, line) = frame.at.as_deref().and_then(|it| it.rsplit_once(':')).unzip();
@@ -301,7 +312,7 @@ fn stack(it: &Injected) -> Value {
             method: method.to_owned(),
             line: line.and_then(|it| it.parse().ok()),
         };
-        json!({ "location": location(&place, Some(source_file(class, file)), None) })
+        json!({ "location": location(&place, Some(source_file(class, file)), None, sources) })
     };
     json!({
         "message": { "text": text(&format!("Thread {} of {}", it.at.thread, it.at.node)) },
@@ -326,8 +337,7 @@ fn source_file(class: &str, file: Option<&str>) -> String {
     let (package, simple) = class.rsplit_once('.').unwrap_or(("", class));
     let outermost = simple.split('$').find(|it| !it.is_empty()).unwrap_or(simple);
     let name = file.map_or_else(|| format!("{outermost}.java"), str::to_owned);
-    let path = if package.is_empty() { name } else { format!("{}/{name}", package.replace('.', "/")) };
-    encoded(&path)
+    if package.is_empty() { name } else { format!("{}/{name}", package.replace('.', "/")) }
 }
 
 fn file_uri(path: &str) -> String {

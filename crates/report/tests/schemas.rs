@@ -5,7 +5,7 @@ mod support;
 use std::path::Path;
 
 use hypocenter_plan::Fault;
-use hypocenter_report::{Exploration, ExploreReport, Report, Standing, Summary};
+use hypocenter_report::{Exploration, ExploreReport, Report, Sources, Standing, Summary};
 use serde_json::{Value, json};
 use support::{HOSTILE, exploration, nothing_found, summary};
 
@@ -41,7 +41,7 @@ fn an_exploration_survives_the_way_out_and_back() {
 #[test]
 fn findings_of_explore_are_results_and_failed_cases() {
     let it = exploration(30);
-    let document: Value = serde_json::from_str(&ExploreReport(&it).sarif()).expect("SARIF is JSON");
+    let document: Value = serde_json::from_str(&ExploreReport(&it).sarif(&|_| None)).expect("SARIF is JSON");
     let results = document["runs"][0]["results"].as_array().unwrap();
     let said: Vec<(&Value, &Value)> = results.iter().map(|it| (&it["ruleId"], &it["level"])).collect();
     let client = json!("explore/client");
@@ -68,7 +68,12 @@ fn a_summary_survives_the_way_out_and_back() {
 }
 
 fn sarif(summary: &Summary) -> Value {
-    serde_json::from_str(&Report { summary, runs: None }.sarif()).expect("SARIF is JSON")
+    sarif_in(summary, &|_| None)
+}
+
+/// In a project whose sources are known.
+fn sarif_in(summary: &Summary, sources: Sources<'_>) -> Value {
+    serde_json::from_str(&Report { summary, runs: None }.sarif(sources)).expect("SARIF is JSON")
 }
 
 #[test]
@@ -83,7 +88,7 @@ fn sarif_has_the_fault_the_way_and_the_symptom() {
     // The file is the one that the stack names, not what the class is called.
     let place = &result["locations"][0]["physicalLocation"];
     let expected = json!({
-        "artifactLocation": { "uri": "org/acme/store/Logs.java", "uriBaseId": "SRCROOT" },
+        "artifactLocation": { "uri": "org/acme/store/Logs.java", "uriBaseId": "PACKAGEROOT" },
         "region": { "startLine": 31 },
     });
     assert_eq!(*place, expected);
@@ -105,6 +110,27 @@ fn sarif_has_the_fault_the_way_and_the_symptom() {
     assert_eq!(end["artifactLocation"]["uri"], "file:///tmp/a%20b/failure.log");
     assert_eq!(end["region"]["startLine"], 9);
     assert_eq!(result["properties"]["replay"], "hypocenter replay reproduce-0001/8");
+}
+
+#[test]
+fn a_source_that_is_found_has_its_path_in_the_project_and_another_says_that_it_has_not() {
+    let found = |it: &str| {
+        (it == "org/acme/store/Logs.java")
+            .then(|| "a module/src/main/java/org/acme/store/Logs.java".to_owned())
+    };
+    let document = sarif_in(&summary(5), &found);
+    let run = &document["runs"][0];
+    let artifact = |it: &Value| it["physicalLocation"]["artifactLocation"].clone();
+    let in_project =
+        json!({ "uri": "a%20module/src/main/java/org/acme/store/Logs.java", "uriBaseId": "SRCROOT" });
+    assert_eq!(artifact(&run["results"][0]["locations"][0]), in_project);
+    assert_eq!(artifact(&run["results"][0]["stacks"][0]["frames"][0]["location"]), in_project);
+    // What the way goes through is known by its class alone.
+    let step = &run["results"][0]["codeFlows"][0]["threadFlows"][0]["locations"][1]["location"];
+    assert_eq!(artifact(step), json!({ "uri": "org/acme/store/Log1.java", "uriBaseId": "PACKAGEROOT" }));
+    for base in ["SRCROOT", "PACKAGEROOT"] {
+        assert!(run["originalUriBaseIds"][base]["description"]["text"].is_string(), "{base}");
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `hypocenter report`: what a campaign came to, as a page for people and as files for other tools.
 
+mod sources;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +16,7 @@ use crate::args::ReportArgs;
 use crate::failure::Failure;
 use crate::request::{Request, existing_below};
 use crate::screen;
+use sources::Sources;
 
 /// What a campaign came to, of which the others are made.
 pub const SUMMARY: &str = "summary.json";
@@ -52,14 +55,16 @@ pub fn write(campaign: &Path) -> Result<PathBuf, Failure> {
     let summary: Summary = summary(campaign, SUMMARY_VERSION, "reproduce")?;
     let runs: Option<Runs> = document(&campaign.join("runs.json"), RUNS_VERSION, "reproduce")?;
     let report = Report { summary: &summary, runs: runs.as_ref() };
-    files(campaign, report.page(), report.junit(), report.sarif())
+    let sources = Sources::of_project(campaign);
+    files(campaign, report.page(), report.junit(), report.sarif(&|it| sources.find(it)))
 }
 
 /// Writes the report of a campaign of `explore` into its directory. Gives the page.
 pub fn explored(campaign: &Path) -> Result<PathBuf, Failure> {
     let exploration: Exploration = summary(campaign, EXPLORATION_VERSION, "explore")?;
     let report = ExploreReport(&exploration);
-    files(campaign, report.page(), report.junit(), report.sarif())
+    let sources = Sources::of_project(campaign);
+    files(campaign, report.page(), report.junit(), report.sarif(&|it| sources.find(it)))
 }
 
 fn files(campaign: &Path, page: String, junit: String, sarif: String) -> Result<PathBuf, Failure> {

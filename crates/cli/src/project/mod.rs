@@ -19,6 +19,8 @@ use std::path::Path;
 
 use hypocenter_plan::Problem;
 
+pub use sources::is_source;
+
 /// What a directory holds.
 #[derive(Debug, Default)]
 pub struct Project {

@@ -103,7 +103,8 @@ fn language(file: &Path) -> Option<(&'static str, &'static str)> {
     LANGUAGES.into_iter().find(|(_, it)| *it == extension)
 }
 
-fn is_source(file: &Path) -> bool {
+/// Whether a file has the name of a source.
+pub fn is_source(file: &Path) -> bool {
     language(file).is_some()
 }
 
