@@ -224,7 +224,16 @@ fn assert_report(place: &Place, document: &Value) {
     assert_eq!(*file, json!({ "uri": "spool/Outbox.java", "uriBaseId": "PACKAGEROOT" }));
     let first = &result["codeFlows"][0]["threadFlows"][0]["locations"][0]["location"];
     assert_eq!(first["logicalLocations"][0]["fullyQualifiedName"], "spool.Outbox.append", "{first:#}");
-    assert!(latest("junit.xml").contains("<failure message="));
+    let junit = latest("junit.xml");
+    assert!(junit.contains("<failure message="));
+    let took = |trial: u64| {
+        let outcome = latest(&format!("trials/{trial:03}/outcome.json"));
+        let outcome: Value = serde_json::from_str(&outcome).expect("JSON");
+        format!(" time=\"{:.3}\"", outcome["wall_ms"].as_f64().expect("how long it took") / 1e3)
+    };
+    let cases: Vec<&str> = junit.lines().filter(|it| it.contains("<testcase ")).collect();
+    let replayed = summary.found[0].replayed.expect("it was replayed");
+    assert!(cases[0].contains(&took(0)) && cases[1].contains(&took(replayed)), "{junit}");
     // They can be written again from what is kept, without the target; with its sources, these can be opened.
     fs::remove_file(place.path("hypocenter-out/latest/report.html")).expect("it is there");
     let source = "store/src/main/java/spool/Outbox.java";

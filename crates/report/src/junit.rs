@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use crate::Times;
 use crate::exploration::{Exploration, ExploreStanding};
 use crate::summary::{Standing, Summary};
 use crate::text::escaped;
@@ -22,10 +23,25 @@ enum Came {
     Skipped(String),
 }
 
+/// A case.
+struct Case {
+    name: String,
+    came: Came,
+    /// How long it took, if that is known.
+    seconds: Option<f64>,
+}
+
+impl Case {
+    /// The workload without a fault, which is how a campaign begins.
+    fn without(workload: &str, came: Came, runs: u64, times: Times<'_>) -> Case {
+        let seconds = (runs > 0).then(|| times(0)).flatten();
+        Case { name: format!("{workload} without a fault"), came, seconds }
+    }
+}
+
 /// Of a campaign of `reproduce`.
-pub fn reproduced(summary: &Summary) -> String {
-    let mut cases: Vec<(String, Came)> =
-        vec![(format!("{} without a fault", summary.workload), without(summary))];
+pub fn reproduced(summary: &Summary, times: Times<'_>) -> String {
+    let mut cases = vec![Case::without(&summary.workload, without(summary), summary.normal_runs, times)];
     for found in summary.found.iter().take(CASES_MAX) {
         let faults: Vec<String> = found
             .faults
@@ -36,8 +52,8 @@ pub fn reproduced(summary: &Summary) -> String {
             })
             .collect();
         let name = faults.join(", and ");
-        let replay =
-            format!("hypocenter replay {}/{}", summary.campaign, found.replayed.unwrap_or(found.trial));
+        let trial = found.replayed.unwrap_or(found.trial);
+        let replay = format!("hypocenter replay {}/{trial}", summary.campaign);
         let text = format!(
             "{}\n\noracle: {}\nrate: {} of {} replays\nreplay: {replay}\n",
             words::finding(found).plain(),
@@ -45,17 +61,19 @@ pub fn reproduced(summary: &Summary) -> String {
             found.hits,
             found.runs
         );
-        cases.push((name, Came::Failed(found.why.clone(), text)));
+        let came = Came::Failed(found.why.clone(), text);
+        cases.push(Case { name, came, seconds: times(trial) });
     }
     if summary.found.is_empty() && !matches!(summary.standing, Standing::AlreadyFails { .. }) {
-        cases.push(("the failure of the log".to_owned(), Came::Skipped(words::verdict(summary).plain())));
+        let came = Came::Skipped(words::verdict(summary).plain());
+        cases.push(Case { name: "the failure of the log".to_owned(), came, seconds: None });
     }
     let Summary { verb, campaign, workload, seconds, .. } = summary;
     Suite { verb, campaign, workload, seconds: *seconds, failure: "reproduced" }.document(&cases)
 }
 
 /// Of a campaign of `explore`.
-pub fn explored(it: &Exploration) -> String {
+pub fn explored(it: &Exploration, times: Times<'_>) -> String {
     let without = match &it.standing {
         ExploreStanding::NormalFails { wrong, runs } => {
             let wrong: Vec<String> =
@@ -64,7 +82,7 @@ pub fn explored(it: &Exploration) -> String {
         }
         _ => Came::Well,
     };
-    let mut cases = vec![(format!("{} without a fault", it.workload), without)];
+    let mut cases = vec![Case::without(&it.workload, without, it.normal_runs, times)];
     for finding in it.findings.iter().take(CASES_MAX) {
         let (what, place, when) = words::fault(&finding.injected);
         let state = finding.state.as_deref().map_or_else(String::new, |it| format!(" in {it}"));
@@ -79,7 +97,8 @@ pub fn explored(it: &Exploration) -> String {
             finding.replay
         );
         let name = format!("{what} at {place}, {when} on {}{state}", finding.node);
-        cases.push((name, Came::Failed(finding.why.clone(), text)));
+        let came = Came::Failed(finding.why.clone(), text);
+        cases.push(Case { name, came, seconds: times(finding.trial) });
     }
     let Exploration { verb, campaign, workload, seconds, .. } = it;
     Suite { verb, campaign, workload, seconds: *seconds, failure: "suspicious" }.document(&cases)
@@ -96,8 +115,8 @@ struct Suite<'s> {
 }
 
 impl Suite<'_> {
-    fn document(&self, cases: &[(String, Came)]) -> String {
-        let count = |is: fn(&Came) -> bool| cases.iter().filter(|it| is(&it.1)).count();
+    fn document(&self, cases: &[Case]) -> String {
+        let count = |is: fn(&Came) -> bool| cases.iter().filter(|it| is(&it.came)).count();
         let totals = format!(
             "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3}\"",
             cases.len(),
@@ -111,8 +130,11 @@ impl Suite<'_> {
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"hypocenter\" {totals}>\n  <testsuite name=\"{suite}\" {totals}>\n"
         );
         let class = safe(&format!("hypocenter.{}.{}", self.verb, self.workload));
-        for (name, came) in cases {
-            let _ = write!(xml, "    <testcase classname=\"{class}\" name=\"{}\" time=\"0\"", safe(name));
+        for Case { name, came, seconds } in cases {
+            let _ = write!(xml, "    <testcase classname=\"{class}\" name=\"{}\"", safe(name));
+            if let Some(seconds) = seconds {
+                let _ = write!(xml, " time=\"{seconds:.3}\"");
+            }
             match came {
                 Came::Well => xml.push_str("/>\n"),
                 Came::Failed(message, text) => {

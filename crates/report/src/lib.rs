@@ -33,6 +33,9 @@ pub use summary::{
 /// Where a source is in the project, by its path in its package (`org/acme/Log.java`), if that is known.
 pub type Sources<'s> = &'s dyn Fn(&str) -> Option<String>;
 
+/// How many seconds a trial took, if that is known.
+pub type Times<'t> = &'t dyn Fn(u64) -> Option<f64>;
+
 /// What is reported.
 #[derive(Debug, Clone, Copy)]
 pub struct Report<'r> {
@@ -49,8 +52,8 @@ impl Report<'_> {
     }
 
     /// What a reader of JUnit's results takes: a test case for each fault that brings the failure.
-    pub fn junit(&self) -> String {
-        junit::reproduced(self.summary)
+    pub fn junit(&self, times: Times<'_>) -> String {
+        junit::reproduced(self.summary, times)
     }
 
     /// SARIF 2.1.0: a result for each fault that brings the failure, with the way from the fault to the log.
@@ -70,8 +73,8 @@ impl ExploreReport<'_> {
     }
 
     /// What a reader of JUnit's results takes: a test case for each suspicious finding.
-    pub fn junit(&self) -> String {
-        junit::explored(self.0)
+    pub fn junit(&self, times: Times<'_>) -> String {
+        junit::explored(self.0, times)
     }
 
     /// SARIF 2.1.0: a result for each suspicious finding, with the way to the call where the fault went in.

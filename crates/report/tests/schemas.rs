@@ -50,13 +50,16 @@ fn findings_of_explore_are_results_and_failed_cases() {
     assert_eq!(rules[results[0]["ruleIndex"].as_u64().unwrap() as usize]["id"], client);
     assert_ne!(results[0]["partialFingerprints"], results[1]["partialFingerprints"]);
     assert_eq!(results[0]["properties"]["replay"], "hypocenter replay explore-0001/106");
-    let xml = ExploreReport(&it).junit();
+    let xml = ExploreReport(&it).junit(&seconds);
     let read = roxmltree::Document::parse(&xml).expect("JUnit's results are XML");
     let suite = read.root_element();
     assert_eq!((suite.attribute("tests"), suite.attribute("failures")), (Some("3"), Some("2")));
     let failures: Vec<_> = read.descendants().filter(|it| it.has_tag_name("failure")).collect();
     assert!(failures[0].text().unwrap().contains("replay: hypocenter replay explore-0001/106"), "{xml}");
     assert_eq!(failures[0].attribute("type"), Some("suspicious"));
+    let times: Vec<_> =
+        read.descendants().filter(|it| it.has_tag_name("testcase")).map(|it| it.attribute("time")).collect();
+    assert_eq!(times, [Some("1.500"), Some("107.500"), Some("110.500")], "{xml}");
 }
 
 #[test]
@@ -160,12 +163,36 @@ fn sarif_of_a_campaign_that_found_nothing_says_so() {
     assert_eq!(note, "Not reproduced: the budget of 30 rounds is used up.");
 }
 
+/// How long the trials took, but for one.
+fn seconds(trial: u64) -> Option<f64> {
+    (trial != GONE).then_some(trial as f64 + 1.5)
+}
+
+/// The trial of which nothing is left.
+const GONE: u64 = 12;
+
+#[test]
+fn junit_says_how_long_a_case_took_if_that_is_known() {
+    let times = |summary: &Summary| {
+        let text = Report { summary, runs: None }.junit(&seconds);
+        let document = roxmltree::Document::parse(&text).expect("XML");
+        let cases = document.descendants().filter(|it| it.has_tag_name("testcase"));
+        cases.map(|it| it.attribute("time").map(str::to_owned)).collect::<Vec<_>>()
+    };
+    // The run without a fault, and the replay that the case names.
+    assert_eq!(times(&summary(5)), [Some("1.500".to_owned()), Some("9.500".to_owned())]);
+    assert_eq!(times(&summary(GONE - 3)), [Some("1.500".to_owned()), None]);
+    // What was not found took no time of its own.
+    assert_eq!(times(&nothing_found(30)), [Some("1.500".to_owned()), None]);
+    assert_eq!(times(&Summary { normal_runs: 0, ..nothing_found(30) })[0], None);
+}
+
 /// A case: its name, what it came to, and what is said of it.
 type Case = (String, String, String);
 
 /// The attributes of the suite, and its cases.
 fn junit(summary: &Summary) -> (Vec<(String, String)>, Vec<Case>) {
-    let text = Report { summary, runs: None }.junit();
+    let text = Report { summary, runs: None }.junit(&seconds);
     let document = roxmltree::Document::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let suite = document.descendants().find(|it| it.has_tag_name("testsuite")).expect("a suite");
     let totals = suite.attributes().map(|it| (it.name().to_owned(), it.value().to_owned())).collect();

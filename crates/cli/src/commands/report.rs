@@ -5,7 +5,9 @@ mod sources;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hypocenter_plan::ExitCode;
+use hypocenter_engine::JobId;
+use hypocenter_lab::{TrialFiles, trial_directory};
+use hypocenter_plan::{ExitCode, Outcome};
 use hypocenter_report::{
     EXPLORATION_VERSION, Exploration, ExploreReport, RUNS_VERSION, Report, Runs, SUMMARY_VERSION, Summary,
 };
@@ -55,16 +57,23 @@ pub fn write(campaign: &Path) -> Result<PathBuf, Failure> {
     let summary: Summary = summary(campaign, SUMMARY_VERSION, "reproduce")?;
     let runs: Option<Runs> = document(&campaign.join("runs.json"), RUNS_VERSION, "reproduce")?;
     let report = Report { summary: &summary, runs: runs.as_ref() };
-    let sources = Sources::of_project(campaign);
-    files(campaign, report.page(), report.junit(), report.sarif(&|it| sources.find(it)))
+    let (sources, junit) = (Sources::of_project(campaign), report.junit(&|it| seconds(campaign, it)));
+    files(campaign, report.page(), junit, report.sarif(&|it| sources.find(it)))
 }
 
 /// Writes the report of a campaign of `explore` into its directory. Gives the page.
 pub fn explored(campaign: &Path) -> Result<PathBuf, Failure> {
     let exploration: Exploration = summary(campaign, EXPLORATION_VERSION, "explore")?;
     let report = ExploreReport(&exploration);
-    let sources = Sources::of_project(campaign);
-    files(campaign, report.page(), report.junit(), report.sarif(&|it| sources.find(it)))
+    let (sources, junit) = (Sources::of_project(campaign), report.junit(&|it| seconds(campaign, it)));
+    files(campaign, report.page(), junit, report.sarif(&|it| sources.find(it)))
+}
+
+/// How long a trial took, if it is still there.
+fn seconds(campaign: &Path, trial: u64) -> Option<f64> {
+    let outcome = fs::read(TrialFiles::of(&trial_directory(campaign, JobId(trial))).outcome).ok()?;
+    let outcome: Outcome = serde_json::from_slice(&outcome).ok()?;
+    Some(outcome.wall_ms as f64 / 1e3)
 }
 
 fn files(campaign: &Path, page: String, junit: String, sarif: String) -> Result<PathBuf, Failure> {
