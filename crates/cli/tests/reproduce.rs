@@ -308,6 +308,32 @@ fn what_is_fixed_is_not_reproduced_and_the_closest_trials_are_named() {
 }
 
 #[test]
+fn sites_that_lead_there_are_told_from_those_that_only_delays_are_tried_at() {
+    let numbers = |faults: &str| {
+        let place = Place::with("fixed", ORACLE);
+        place.file("failure.log", failure_log());
+        let flags = SEARCH.replace("--faults exceptions", faults);
+        let said = place.tool(&format!("reproduce --log failure.log --budget 1 {flags}")).exits(3);
+        let line = said.stderr.lines().find(|it| it.trim_start().starts_with("search ")).expect("it is told");
+        let (lead, rest) = line.split_once("; the workload reaches ").expect(line);
+        let is_delayed = rest.contains(" others, which are tried with a delay");
+        let digits =
+            |it: &str| it.split(|it: char| !it.is_ascii_digit()).filter_map(|it| it.parse().ok()).collect();
+        let (lead, rest): (Vec<u64>, Vec<u64>) = (digits(lead), digits(rest));
+        (lead, rest, is_delayed)
+    };
+    let (lead, exceptions, is_delayed) = numbers("--faults exceptions");
+    assert!(!is_delayed && exceptions.len() == 2 && exceptions[0] <= lead[0], "{lead:?} {exceptions:?}");
+    let (with_delays, delays, is_delayed) = numbers("--faults exceptions,delays --delay 1s");
+    assert_eq!((with_delays, delays[0]), (lead.clone(), exceptions[0]), "what leads there is the same");
+    assert!(is_delayed && delays.len() == 3, "{delays:?}");
+    assert!(
+        delays[1] > 0 && delays[0] + delays[1] <= lead[1] && delays[2] > exceptions[1],
+        "{delays:?} {exceptions:?}"
+    );
+}
+
+#[test]
 fn an_oracle_that_holds_without_a_fault_is_no_oracle() {
     let place = Place::with("spool", "oracle = { log = 'all messages are done' }");
     let said = place

@@ -190,7 +190,9 @@ pub struct Verdict {
     pub sites_inferred: usize,
     /// Sites of them that a normal run reaches.
     pub sites_reached: usize,
-    /// Executions of those.
+    /// Further sites that it reaches: nothing is known to lead from them there, and a delay may all the same.
+    pub sites_delayed: usize,
+    /// Executions of both.
     pub instances: usize,
     /// Runs without a fault, and those in which the failure happened all the same.
     pub normal: (u64, u64),
@@ -786,14 +788,18 @@ impl Engine for Reproduce {
         });
         let reached = |level: &Level| {
             let space = level.search.space();
-            let mut sites: Vec<u32> = space.choices.iter().map(|it| it.site).collect();
-            sites.sort_unstable();
-            sites.dedup();
-            sites.retain(|&it| !space.instances[it as usize].is_empty());
-            let instances = sites.iter().map(|&it| space.instances[it as usize].len()).sum();
-            (sites.len(), instances)
+            let is_delay = |it: &Fault| matches!(it, Fault::Delay { .. });
+            // For each site whether all that is tried there are delays.
+            let mut sites: BTreeMap<u32, bool> = BTreeMap::new();
+            for (choice, fault) in space.choices.iter().zip(&level.faults) {
+                *sites.entry(choice.site).or_insert(true) &= is_delay(fault);
+            }
+            sites.retain(|&it, _| !space.instances[it as usize].is_empty());
+            let instances = sites.keys().map(|&it| space.instances[it as usize].len()).sum();
+            let delayed = sites.values().filter(|it| **it).count();
+            (sites.len() - delayed, delayed, instances)
         };
-        let (sites_reached, instances) = first.map_or((0, 0), reached);
+        let (sites_reached, sites_delayed, instances) = first.map_or((0, 0, 0), reached);
         let found = self.found.first().and_then(|it| it.faults.last());
         let root = found.and_then(|it| self.case.catalogue().find(&it.site));
         Verdict {
@@ -812,6 +818,7 @@ impl Engine for Reproduce {
             sites_total: self.case.catalogue().sites().len(),
             sites_inferred: first.map_or(0, |it| it.sites_inferred),
             sites_reached,
+            sites_delayed,
             instances,
             normal: (self.normal_runs, self.normal_failed),
             unjudged: self.unjudged,

@@ -84,10 +84,14 @@ impl Narrated {
                 &format!("{DIM}{node}line {:<5}{DIM:#} {}", it.line, screen::clean(&shortened(&it.message))),
             );
         }
+        let delayed = match verdict.sites_delayed {
+            0 => String::new(),
+            some => format!(", and {} others, which are tried with a delay", count(some)),
+        };
         screen::line(
             "search",
             &format!(
-                "{} of {} sites lead there; {} can be tried where the workload goes, {} times",
+                "{} of {} sites lead there; the workload reaches {} of those{delayed}: {} moments in all",
                 count(verdict.sites_inferred),
                 count(self.sites_total),
                 count(verdict.sites_reached),
