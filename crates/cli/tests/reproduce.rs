@@ -391,7 +391,10 @@ fn a_log_that_cannot_be_meant_is_said_before_anything_is_run() {
     let other = "2026-01-01 00:00:00,123 INFO  [main] shop.Shop: opening at nine\n\
                  2026-01-01 00:00:01,123 ERROR [till-1] shop.Till: the drawer is stuck\n";
     let noise: Vec<u8> = (0..4000u32).map(|it| (it.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-    let rows: [Row; 6] = [
+    let maven = "[INFO] Scanning for projects...\n[INFO] -------------------------------------------------------\n\
+                 [INFO]  T E S T S\n[INFO] Running spool.SpoolTest\n\
+                 [ERROR] Tests run: 1, Failures: 1, Errors: 0, Skipped: 0\n[INFO] BUILD FAILURE\n";
+    let rows: [Row; 7] = [
         ("absent", None, &["a.log: No such file", "--log"]),
         ("empty", Some(Vec::new()), &["a.log: the log is empty", "give the log of the run that failed"]),
         ("blank", Some(b"\n \n\t\n".to_vec()), &["the log is empty"]),
@@ -401,6 +404,11 @@ fn a_log_that_cannot_be_meant_is_said_before_anything_is_run() {
             &["no log statement of the target fits any of its 2 entries", "check that the class path"],
         ),
         ("noise", Some(noise), &["no layout fits the log", "--layout"]),
+        (
+            "the output of Maven",
+            Some(maven.into()),
+            &["it is the output of Maven, 6 of 6 lines", "surefire-reports/*-output.txt", "main.stderr.log"],
+        ),
         (
             "nothing but messages",
             Some(messages.into()),

@@ -29,6 +29,18 @@ pub enum LogError {
         /// The first line that is not blank, escaped and shortened.
         first: String,
     },
+    /// No layout starts an entry, and most lines are Maven's.
+    #[error(
+        "no layout fits the log: it is the output of Maven, {of_maven} of {lines} lines are its own; give the log of the program, \
+         which surefire writes to target/surefire-reports/*-output.txt where it is told so \
+         (-Dmaven.test.redirectTestOutputToFile=true)"
+    )]
+    OfMaven {
+        /// How many lines.
+        of_maven: usize,
+        /// Of how many that are not blank and no part of a stack trace.
+        lines: usize,
+    },
     /// The pattern that was given starts no entry anywhere in the text.
     #[error(
         "the pattern `{pattern}` fits none of the {lines} lines of the log, the first of which is \"{first}\"; take the \
@@ -52,6 +64,13 @@ pub enum LogError {
         /// What is wrong there and what to do.
         why: String,
     },
+}
+
+impl LogError {
+    /// Whether no layout fits that is known, so that somebody may say which does.
+    pub fn has_no_layout(&self) -> bool {
+        matches!(self, LogError::NoLayout { .. } | LogError::OfMaven { .. })
+    }
 }
 
 /// How much of a line a message shows.

@@ -128,10 +128,10 @@ fn look(text: &str) -> (Result<Layout, LogError>, Option<usize>) {
     let enough = (most * SHARE_PERCENT).div_ceil(100).max(1);
     let fitting = KNOWN.iter().zip(&counts).filter(|(_, count)| **count >= enough).map(|(layout, _)| layout);
     // The first of those that say most: `max_by_key` takes the last of equals.
-    let layout = fitting.rev().max_by_key(|it| it.fields()).cloned().ok_or_else(|| LogError::NoLayout {
-        tried: KNOWN.len(),
-        lines,
-        first: first_line(text),
+    let layout = fitting.rev().max_by_key(|it| it.fields()).cloned();
+    let layout = layout.ok_or_else(|| match runner::of_maven(text) {
+        Some((of_maven, lines)) => LogError::OfMaven { of_maven, lines },
+        None => LogError::NoLayout { tried: KNOWN.len(), lines, first: first_line(text) },
     });
     (layout, enough_at)
 }

@@ -76,9 +76,56 @@ pub(crate) fn is_progress(line: &str) -> bool {
     line.bytes().all(|it| is_mark(it) || is_space(it))
 }
 
+/// How many lines of a text are Maven's, and of how many that are not blank and no part of a stack trace; nothing if it does not
+/// look like the output of Maven. Others write `[INFO]` too, so there has to be a line that only Maven writes.
+pub(crate) fn of_maven(text: &str) -> Option<(usize, usize)> {
+    const LEVELS: [&str; 4] = ["[INFO]", "[ERROR]", "[WARNING]", "[DEBUG]"];
+    let (mut own, mut all, mut is_sure) = (0, 0, false);
+    let begins = |it: &&str| !it.trim().is_empty() && !it.starts_with('\t') && !it.starts_with("    ");
+    for line in text.lines().filter(begins) {
+        let said = LEVELS.iter().find_map(|it| line.strip_prefix(it));
+        let is_rule = line.bytes().all(|it| it == b'-');
+        all += 1;
+        own += usize::from(said.is_some() || is_rule || is_report(line) || line.trim() == TESTS);
+        is_sure |= is_only_mavens(said.unwrap_or(line).trim());
+    }
+    (is_sure && own * 2 > all).then_some((own, all))
+}
+
+/// The heading of surefire.
+const TESTS: &str = "T E S T S";
+
+fn is_only_mavens(said: &str) -> bool {
+    let is_count = said.starts_with("Tests run: ") && said.contains(", Failures: ");
+    let is_goal = said.starts_with("--- ") && said.ends_with(" ---") && said.contains(':');
+    is_count
+        || is_goal
+        || matches!(said, TESTS | "Scanning for projects..." | "BUILD SUCCESS" | "BUILD FAILURE")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_output_of_maven_and_what_only_looks_like_it() {
+        let new = "[INFO] Scanning for projects...\n[INFO]\n[INFO] --- surefire:3.2.5:test (default-test) @ outbox ---\n\
+                   [INFO] Running outbox.OutboxTest\nready\n\n[ERROR] Tests run: 1, Failures: 1, Errors: 0, Skipped: 0\n\
+                   \tat outbox.OutboxTest.sends(OutboxTest.java:9)\n";
+        let old = "-------------------------------------------------------\n T E S T S\n\
+                   -------------------------------------------------------\nRunning outbox.OutboxTest\n\
+                   Tests run: 1, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.1 sec\n";
+        for (text, expected) in [
+            (new, Some((5, 6))),
+            (old, Some((5, 5))),
+            ("[INFO] opening\n[ERROR] the drawer is stuck\n", None),
+            ("[INFO] BUILD SUCCESS\n1|INFO|opening\n2|INFO|open\n", None),
+            ("JUnit version 4.13\n.\nTests run: 1,  Failures: 1\n", None),
+            ("", None),
+        ] {
+            assert_eq!(of_maven(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn reports_and_what_only_looks_like_one() {

@@ -124,6 +124,7 @@ fn what_is_no_log_is_refused() {
         (b"\xff\xfe", "the log is empty"),
         (b"\x7fELF\x02\x01\x01\0\0\0\n", "no layout fits"),
         (b"once upon a time\nthere was a log\n", "no layout fits"),
+        (b"[INFO] Scanning for projects...\n[INFO] BUILD SUCCESS\n", "the output of Maven, 2 of 2 lines"),
     ] {
         let told = Log::read(bytes).expect_err("an error").to_string();
         assert!(told.contains(expected), "{told}");

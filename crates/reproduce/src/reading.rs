@@ -64,12 +64,12 @@ impl Reading {
         for it in logs.iter().filter(|it| !it.bytes.is_empty()) {
             let Followed { log, tied } = self.logs.remove(&it.path).unwrap_or_default();
             let (log, is_begun) = log.finish(&it.bytes);
-            let log = log.or_else(|error| match error {
-                LogError::NoLayout { .. } => {
+            let log = match log {
+                Err(error) if error.has_no_layout() => {
                     layouts.clone().find_map(|layout| Log::read_with(&it.bytes, layout).ok()).ok_or(error)
                 }
-                _ => Err(error),
-            });
+                other => other,
+            };
             match log {
                 Ok(log) => {
                     let begun = tied.filter(|_| is_begun);

@@ -181,6 +181,10 @@ fn failure_log(path: &Path) -> Result<FailureLog, Failure> {
     Ok(FailureLog { node, digest: hash::bytes(&bytes, 0), path: PathBuf::from(&path) })
 }
 
+/// Where a program's own log is, when Maven's output was taken for it.
+const OF_MAVEN: &str = "of a run under hypocenter the log is in main.stdout.log or main.stderr.log, in trials/NNN/logs of the campaign; if it is \
+     among Maven's lines, --layout takes its pattern";
+
 fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
     let layout = what.layout.as_deref().map(Layout::compile).transpose();
     let layout = layout.map_err(|error| Failure::usage(format!("--layout: {error}")))?;
@@ -199,7 +203,7 @@ fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
     }
     let mut logs = Vec::new();
     let mut unread: Vec<String> = Vec::new();
-    let mut no_layout = false;
+    let mut hint = None;
     for (node, (bytes, files)) in texts {
         let log = match &layout {
             Some(layout) => Log::read_with(&bytes, layout),
@@ -216,7 +220,10 @@ fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
             // A stream that nobody wrote to.
             Err(LogError::Empty) if what.logs.len() > 1 => {}
             Err(error) => {
-                no_layout |= matches!(error, LogError::NoLayout { .. });
+                hint = hint.or(match &error {
+                    LogError::OfMaven { .. } => Some(OF_MAVEN),
+                    it => it.has_no_layout().then_some("--layout takes the pattern"),
+                });
                 unread.push(format!("failure log {files}: {error}"));
             }
         }
@@ -227,7 +234,10 @@ fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
         } else {
             unread.join("; ")
         });
-        return Err(if no_layout { failure.hint("--layout takes the pattern") } else { failure });
+        return Err(match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        });
     }
     unread.iter().for_each(|it| screen::note("not read", it));
     Ok(logs)

@@ -51,7 +51,7 @@ impl Started {
             })?;
             let log = read(&bytes).map_err(|error| {
                 let failure = Failure::usage(format!("{}: {error}", path.display()));
-                if matches!(error, LogError::NoLayout { .. }) {
+                if error.has_no_layout() {
                     failure.hint("give the pattern with --layout, or one line of the log with --why")
                 } else {
                     failure
@@ -65,7 +65,7 @@ impl Started {
         match read(line.as_bytes()) {
             Ok(log) => Ok(Some(Started::Line(line, Some(log)))),
             // A message alone has no layout.
-            Err(LogError::NoLayout { .. }) => Ok(Some(Started::Line(line, None))),
+            Err(error) if error.has_no_layout() => Ok(Some(Started::Line(line, None))),
             Err(LogError::Empty) => Err(Failure::usage("--why: the line is empty")
                 .hint("give a line as it stands in a log, in quotes, or only its message")),
             Err(error) => Err(Failure::usage(format!("--why: {error}"))),
