@@ -22,7 +22,10 @@ pub enum Warning {
     /// Its entries say the time of day but not the day.
     NoDays,
     /// Its entries do not say which thread wrote them.
-    NoThreads,
+    NoThreads {
+        /// Whether it is laid out as `java.util.logging` does it by default.
+        is_jul: bool,
+    },
     /// Its entries say neither a class nor a source file.
     NoClasses,
 }
@@ -45,10 +48,23 @@ impl fmt::Display for Warning {
             Warning::NoDays => {
                 f.write_str("the log says no day, so a time that goes back by half a day is taken for the next day")
             }
-            Warning::NoThreads => f.write_str(
-                "the log has no thread names, so it is compared class by class: expect more differences that mean \
-                 nothing; add %t to the pattern of its appender if it can be had again",
-            ),
+            Warning::NoThreads { is_jul } => {
+                const FORMATTER: &str = "a Formatter of your own with Thread.currentThread().getName()";
+                f.write_str(
+                    "the log has no thread names, so it is compared class by class: expect more differences that mean \
+                     nothing; if it can be had again, ",
+                )?;
+                match is_jul {
+                    true => write!(
+                        f,
+                        "give its handler {FORMATTER}, as no format of java.util.logging's SimpleFormatter has them"
+                    ),
+                    false => write!(
+                        f,
+                        "add %t to the pattern of its appender (log4j, logback), or give the handler of java.util.logging {FORMATTER}"
+                    ),
+                }
+            }
             Warning::NoClasses => f.write_str(
                 "the log names neither loggers nor classes, so its messages are tied to statements by their text alone",
             ),
@@ -64,7 +80,8 @@ pub(crate) fn warnings(origin: Origin, layout: &Layout) -> Vec<Warning> {
         (origin.broken > 0, broken),
         (!layout.has_time(), Warning::NoTimes),
         (layout.has_time() && !layout.has_day(), Warning::NoDays),
-        (!says.thread, Warning::NoThreads),
+        // Nobody else writes two lines for an entry by default.
+        (!says.thread, Warning::NoThreads { is_jul: layout.breaks() > 0 }),
         (!says.class, Warning::NoClasses),
     ];
     all.into_iter().filter(|(holds, _)| *holds).map(|(_, it)| it).collect()

@@ -96,15 +96,16 @@ fn what_is_wrong_with_a_log_is_said() {
         [b"\xff\xfe", &units[..]].concat()
     };
     let broken = [full.as_bytes(), b"2021-07-28 13:31:17,000 INFO [main] a.B: \xc3\x28\n"].concat();
+    let no_threads = Warning::NoThreads { is_jul: false };
     for (bytes, expected) in [
         (full.as_bytes().to_vec(), &[][..]),
         (wide(full), &[Warning::Utf16]),
         (broken, &[Warning::BrokenBytes { times: 1, line: 2 }]),
         (b"INFO [main] a.B: x\n".to_vec(), &[Warning::NoTimes]),
-        (b"WARN  a.B - x\n".to_vec(), &[Warning::NoTimes, Warning::NoThreads]),
+        (b"WARN  a.B - x\n".to_vec(), &[Warning::NoTimes, no_threads]),
         (b"13:31:16.997 [main] INFO  a.B - x\n".to_vec(), &[Warning::NoDays]),
-        (b"2021-07-28 13:31:16,997 INFO a.B: x\n".to_vec(), &[Warning::NoThreads]),
-        (b"2021-07-28 13:31:16,997 INFO it is so\n".to_vec(), &[Warning::NoThreads, Warning::NoClasses]),
+        (b"2021-07-28 13:31:16,997 INFO a.B: x\n".to_vec(), &[no_threads]),
+        (b"2021-07-28 13:31:16,997 INFO it is so\n".to_vec(), &[no_threads, Warning::NoClasses]),
     ] {
         let log = Log::read(&bytes).expect("a log");
         assert_eq!(log.warnings(), expected, "{:?}", String::from_utf8_lossy(&bytes));
@@ -114,6 +115,19 @@ fn what_is_wrong_with_a_log_is_said() {
         assert_eq!(reader.warnings(), expected);
     }
     assert_eq!(Log::read(&wide(full)).expect("a log").entry(0).and_then(|it| it.level), Some(Level::Info));
+}
+
+#[test]
+fn how_to_get_thread_names_depends_on_what_wrote_the_log() {
+    let jul = "Jul 28, 2021 1:31:16 PM a.B run\nINFO: x\n";
+    let log = Log::read(jul.as_bytes()).expect("a log");
+    assert_eq!(log.warnings(), [Warning::NoThreads { is_jul: true }]);
+    let told = log.warnings()[0].to_string();
+    assert!(told.contains("java.util.logging's SimpleFormatter") && !told.contains("%t"), "{told}");
+    // It may have been told to write one line.
+    let other = Log::read(b"2021-07-28 13:31:16,997 INFO a.B: x\n").expect("a log");
+    let told = other.warnings()[0].to_string();
+    assert!(told.contains("%t") && told.contains("java.util.logging"), "{told}");
 }
 
 #[test]
