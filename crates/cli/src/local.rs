@@ -13,7 +13,7 @@ use hypocenter_lab::{
     Stopped, Surroundings, Trial, keeper,
 };
 use hypocenter_plan::{CandidateResult, End, Fault, Outcome, Plan};
-use hypocenter_program::{build_map, concrete_subtypes};
+use hypocenter_program::build_map;
 use hypocenter_trace::{MapBuilder, hash};
 
 use crate::args::{LabArgs, SandboxChoice};
@@ -22,7 +22,7 @@ use crate::interrupt::Interrupt;
 use crate::request::Request;
 use crate::screen::{self, Bar};
 use crate::target::Target;
-use crate::{agent_library, store};
+use crate::{agent_library, store, throwable};
 
 /// This program, also when its file was replaced meanwhile by another version.
 pub const OWN_PROGRAM: &str = "/proc/self/exe";
@@ -291,7 +291,7 @@ fn make_map(plan: &Plan, target: &Target) -> Result<Made, Failure> {
         if let Fault::Exception { class, .. } = &candidate.fault
             && !throwables.contains_key(class)
         {
-            throwables.insert(class.clone(), concrete_subtypes(&target.with_jdk, class)?);
+            throwables.insert(class.clone(), throwable::concrete(&target.with_jdk, class)?);
         }
     }
     Ok(Made { map, throwables })

@@ -19,6 +19,7 @@ mod request;
 mod screen;
 mod store;
 mod target;
+mod throwable;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -145,6 +145,11 @@ fn what_cannot_be_thrown_is_an_error_before_anything_runs() {
         ("shapes.Shapes$Tex", &["shapes.Shapes$Tex", "shapes.Shapes$Text"]),
         ("java.lang.String", &["java.lang.String", "Throwable"]),
         ("shapes.Shapes$Status", &["shapes.Shapes$Status", "Throwable"]),
+        // What is called so and nothing else.
+        ("IOException", &["`IOException`", "with its package: java.io.IOException\n"]),
+        ("Exception", &["`Exception`", "with its package: java.lang.Exception\n"]),
+        ("filenotfound", &["`filenotfound`", "with its package: java.io.FileNotFoundException\n"]),
+        ("Zebra", &["`Zebra`", "as in java.io.IOException\n"]),
     ];
     each(
         &rows,

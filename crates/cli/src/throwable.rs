@@ -1,0 +1,87 @@
+//! What is thrown: the classes that stand for one that was named, or those that may have been meant.
+
+use hypocenter_program::{Classes, Error, concrete_subtypes};
+
+use crate::failure::Failure;
+use crate::screen;
+
+/// The most classes that are suggested.
+const SUGGESTED_MAX: usize = 3;
+/// Where the JDK keeps what is not for others.
+const INTERNAL: [&str; 5] = ["com.sun.", "sun.", "jdk.internal.", "jdk.vm.", "jdk.jfr.internal."];
+
+/// The classes that can be made and stand for one that is to be thrown.
+pub fn concrete(classes: &Classes, class: &str) -> Result<Vec<String>, Failure> {
+    concrete_subtypes(classes, class).map_err(|error| match error {
+        Error::UnknownClass(it) => {
+            let can_be_thrown = |name: &&str| concrete_subtypes(classes, name).is_ok();
+            let meant = meant(class, classes.names(), it.names.iter().map(String::as_str));
+            let meant: Vec<&str> = meant.into_iter().filter(can_be_thrown).take(SUGGESTED_MAX).collect();
+            let failure = Failure::usage(it.what);
+            match meant[..] {
+                [] => failure.hint("name the class with its package, as in java.io.IOException"),
+                _ => {
+                    let meant = screen::clean(&meant.join(", or "));
+                    failure.hint(format!("name the class with its package: {meant}"))
+                }
+            }
+        }
+        other => other.into(),
+    })
+}
+
+/// What may be meant by a name, the likeliest first: a class that is called so in some package, those of the JDK before others;
+/// if there is none, what is called nearly so.
+fn meant<'n>(
+    class: &str,
+    names: impl Iterator<Item = &'n str>,
+    near: impl Iterator<Item = &'n str>,
+) -> Vec<&'n str> {
+    let simple = |name: &'_ str| name.rsplit(['.', '$']).next().unwrap_or(name).to_lowercase();
+    let wanted = simple(class);
+    let whole = [wanted.clone(), format!("{wanted}exception"), format!("{wanted}error")];
+    let of_jdk = ["java.", "javax."];
+    let is_internal = |name: &str| INTERNAL.iter().any(|it| name.starts_with(it));
+    let rank = |name: &str| {
+        let is_called = whole.iter().position(|it| *it == simple(name))?;
+        let family = of_jdk.iter().position(|it| name.starts_with(it)).unwrap_or(of_jdk.len());
+        Some((is_called, is_internal(name), family))
+    };
+    let mut called: Vec<_> = names.filter_map(|it| Some((rank(it)?, it))).collect();
+    called.sort_unstable();
+    if called.is_empty() {
+        return near.filter(|it| !is_internal(it)).collect();
+    }
+    called.into_iter().map(|it| it.1).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_of_that_name_comes_first_and_the_jdk_before_others() {
+        let names = [
+            "acme.TimeoutException",
+            "com.sun.jdi.TimeoutException",
+            "java.io.FileNotFoundException",
+            "java.lang.Exception",
+            "java.util.concurrent.TimeoutException",
+            "javax.naming.TimeoutException",
+        ];
+        let near = ["sun.Near", "acme.Near"];
+        let check = |class: &str, expected: &[&str]| {
+            assert_eq!(meant(class, names.into_iter(), near.into_iter()), expected, "{class}");
+        };
+        let timeouts = [
+            "java.util.concurrent.TimeoutException",
+            "javax.naming.TimeoutException",
+            "acme.TimeoutException",
+            "com.sun.jdi.TimeoutException",
+        ];
+        check("TimeoutException", &timeouts);
+        check("java.util.timeoutexception", &timeouts);
+        check("FileNotFound", &["java.io.FileNotFoundException"]);
+        check("Naer", &["acme.Near"]);
+    }
+}
