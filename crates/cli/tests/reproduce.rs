@@ -293,6 +293,11 @@ fn what_is_fixed_is_not_reproduced_and_the_closest_trials_are_named() {
     let said = place.reproduce("--budget 6");
     let said = said.exits(3).says("the budget of 6 rounds is used up").says("closest   reproduce-0001/");
     let said = said.says("never     line ").says("it shows line").says("try       ");
+    // Of the first rounds nobody can say how long all will take, and behind the last there is none.
+    let rounds: Vec<&str> = said.stderr.lines().filter(|it| it.trim_start().starts_with("round ")).collect();
+    let foretold =
+        rounds.iter().enumerate().filter(|(_, it)| it.contains(" more if it takes ")).map(|it| it.0);
+    assert!(rounds.len() == 6 && foretold.clone().all(|it| it == 4), "{rounds:#?}");
     let document = said.json();
     assert_eq!((&document["reproduced"], &document["rounds"]), (&json!(false), &json!(6)), "{document:#}");
     for name in ["fault", "replay", "rate"] {

@@ -23,8 +23,7 @@ pub struct Narrated {
     begun: Instant,
     /// Whether the start of the search was told.
     search_told: bool,
-    /// When the rounds began, and how many are told since.
-    pace: Option<(Instant, u32)>,
+    pace: Pace,
     /// What rounds have shown so far.
     seen: BTreeSet<u32>,
     rounds: Rounds,
@@ -40,7 +39,7 @@ impl Narrated {
             budget,
             begun: Instant::now(),
             search_told: false,
-            pace: None,
+            pace: Pace::begun(),
             seen: BTreeSet::new(),
             rounds: Rounds::default(),
         }
@@ -101,7 +100,7 @@ impl Narrated {
         screen::gap();
     }
 
-    fn tell_round(&mut self, round: &Round) {
+    fn tell_round(&self, round: &Round) {
         let mut stderr = anstream::stderr();
         let what = match &round.fault {
             Some(it) => short(it),
@@ -140,18 +139,47 @@ impl Narrated {
         }
     }
 
-    /// How long it took so far, and how long the rounds may take that are left.
-    fn times(&mut self, round: &Round) -> String {
+    /// How long it took so far, and how long the rounds may take that are left, where that can be said.
+    fn times(&self, round: &Round) -> String {
         let gone = span(self.begun.elapsed().as_secs_f64());
-        let (begun, told) = self.pace.get_or_insert((self.begun, 0));
-        *told += 1;
         let left = self.budget.saturating_sub(round.number);
-        if round.happened || left == 0 {
-            return gone;
+        let each = each(&self.pace.took, self.pace.begun.elapsed().as_secs_f64());
+        match each.filter(|_| !round.happened && left > 0) {
+            Some(each) => {
+                format!(
+                    "{gone}, and about {} more if it takes all {left} rounds left",
+                    span(each * left as f64)
+                )
+            }
+            None => gone,
         }
-        let each = begun.elapsed().as_secs_f64() / f64::from(*told);
-        format!("{gone}, at most {} left", span(each * left as f64))
     }
+}
+
+/// How fast rounds follow one another.
+struct Pace {
+    /// When the first began.
+    begun: Instant,
+    /// How many seconds each took that was told since.
+    took: Vec<f64>,
+}
+
+impl Pace {
+    fn begun() -> Pace {
+        Pace { begun: Instant::now(), took: Vec::new() }
+    }
+}
+
+/// Rounds before anything is said of those to come.
+const PACE_ROUNDS: usize = 5;
+/// How many times as long as the shortest round the longest may take, so that those to come can be foretold.
+const PACE_SPREAD: f64 = 2.0;
+
+/// How long a round takes, after some that took so long each, and so long together. Nothing if they are few, or too different: a
+/// delay, or a system that hangs, makes a round far longer than others, and nobody knows how many such there will be.
+fn each(took: &[f64], together: f64) -> Option<f64> {
+    let (least, most) = took.iter().fold((f64::MAX, 0.0), |(least, most), &it| (it.min(least), it.max(most)));
+    (took.len() >= PACE_ROUNDS && most <= PACE_SPREAD * least).then(|| together / took.len() as f64)
 }
 
 /// New lines that a round is told to show; of more, only how many.
@@ -231,14 +259,16 @@ impl Engine for Narrated {
         let round = self.engine.round_of(id).cloned();
         if let (Some(_), Some(outcome)) = (&round, outcome) {
             self.rounds.add(outcome);
+            self.pace.took.push(outcome.wall_ms as f64 / 1e3);
         }
         let is_live = self.live.is_live();
         match &round {
-            _ if !is_live => {}
+            // What was recorded before is told at once.
+            _ if !is_live => self.pace = Pace::begun(),
             Some(round) => self.tell_round(round),
             None => {
-                // Rounds follow the last run without one.
-                self.pace = Some((Instant::now(), 0));
+                // Rounds follow the last run that is none.
+                self.pace = Pace::begun();
                 let has_fault = outcome.is_some_and(|it| !it.candidates.is_empty());
                 let with = if has_fault { "the same fault" } else { "no fault" };
                 let what = if failed { "the failure happened" } else { "no failure" };
@@ -252,5 +282,21 @@ impl Engine for Narrated {
 
     fn verdict(&self) -> Verdict {
         self.engine.verdict()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_round_is_foretold_only_from_some_that_took_about_as_long() {
+        assert_eq!(each(&[], 0.0), None);
+        assert_eq!(each(&[2.0; 4], 8.0), None);
+        assert_eq!(each(&[2.0; 5], 12.0), Some(2.4));
+        // Two at once.
+        assert_eq!(each(&[2.0, 3.0, 2.0, 4.0, 2.0, 2.0], 7.5), Some(1.25));
+        // A delay of a minute.
+        assert_eq!(each(&[2.0, 2.0, 62.0, 2.0, 2.0, 2.0], 72.0), None);
     }
 }
