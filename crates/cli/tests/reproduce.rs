@@ -313,6 +313,39 @@ fn what_is_fixed_is_not_reproduced_and_the_closest_trials_are_named() {
 }
 
 #[test]
+fn a_round_that_repeats_a_fault_says_why() {
+    let place = Place::with("fixed", ORACLE);
+    let said = place.reproduce("--budget 6 --patience 2").exits(3);
+    let document = said.json();
+    let tried = document["tried"].as_array().expect("rounds");
+    let again: Vec<&Value> = tried.iter().filter(|it| it["again"] == "for_second").collect();
+    assert!(!again.is_empty(), "{tried:#?}");
+    for it in again {
+        let fault = |it: &Value| {
+            [&it["fault"]["site"], &it["fault"]["fault"], &it["fault"]["guard"]].map(Value::clone)
+        };
+        let before = tried.iter().filter(|other| other["number"].as_u64() < it["number"].as_u64());
+        assert!(before.clone().any(|other| fault(other) == fault(it)), "{it:#}");
+        let start = format!("  round {:<4}", it["number"].as_u64().expect("a number"));
+        let line = said.stderr.lines().find(|it| it.starts_with(&start)).expect("its line");
+        assert!(line.contains(": again and alone, to search for a second fault behind it: shows "), "{line}");
+    }
+    // All that looks the same says so.
+    let mut seen = BTreeSet::new();
+    for it in tried.iter().filter(|it| it["again"].is_null() && !it["fault"].is_null()) {
+        assert!(
+            seen.insert(format!(
+                "{} {} {} {}",
+                it["fault"]["site"], it["fault"]["fault"], it["fault"]["guard"], it["kept"]
+            )),
+            "{it:#}"
+        );
+    }
+    let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
+    assert!(page.contains("again and alone, to search for a second behind it"));
+}
+
+#[test]
 fn sites_that_lead_there_are_told_from_those_that_only_delays_are_tried_at() {
     let numbers = |faults: &str| {
         let place = Place::with("fixed", ORACLE);

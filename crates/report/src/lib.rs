@@ -26,8 +26,8 @@ pub use exploration::{
 };
 pub use runs::{Beside, Interest, Lane, Lanes, Line, Mark, RUNS_VERSION, Row, Run, RunOf, Runs, Sign};
 pub use summary::{
-    Cause, Entries, FaultSummary, Found, Glance, GlanceLine, GlanceRow, Injected, Lead, Missing, NamedBy,
-    Place, Rate, Round, SUMMARY_VERSION, Standing, Story, Summary,
+    Again, Cause, Entries, FaultSummary, Found, Glance, GlanceLine, GlanceRow, Injected, Lead, Missing,
+    NamedBy, Place, Rate, Round, SUMMARY_VERSION, Standing, Story, Summary,
 };
 
 /// Where a source is in the project, by its path in its package (`org/acme/Log.java`), if that is known.

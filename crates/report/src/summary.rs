@@ -329,8 +329,21 @@ pub struct Round {
     pub left: u64,
     /// The faults that were kept from an earlier round and happened again.
     pub kept: Vec<Injected>,
+    /// Why it looks like a round before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<Again>,
     /// The observables that it showed, by their numbers.
     pub shown: Vec<u32>,
     /// Whether the failure happened.
     pub happened: bool,
+}
+
+/// Why a round has a fault alone that another may have had before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Again {
+    /// It is to be kept: a run with nothing else is recorded, and a second fault is searched for behind it.
+    ForSecond,
+    /// It was to be a second fault, and the one that is kept did not happen this time.
+    WithoutKept,
 }

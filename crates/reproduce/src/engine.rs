@@ -109,10 +109,23 @@ pub struct Round {
     pub left: usize,
     /// The faults that were kept from an earlier round and happened again.
     pub kept: Vec<Injected>,
+    /// Why it looks like a round before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub again: Option<Again>,
     /// The observables that it showed, by their numbers.
     pub shown: Vec<u32>,
     /// Whether the failure happened.
     pub happened: bool,
+}
+
+/// Why a round has a fault alone that another may have had before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Again {
+    /// It is to be kept: a run with nothing else is recorded, and a second fault is searched for behind it.
+    ForSecond,
+    /// It was to be a second fault, and the one that is kept did not happen this time.
+    WithoutKept,
 }
 
 /// A fault that happened.
@@ -489,6 +502,7 @@ impl Reproduce {
             self.picked.insert(number, *pick);
         }
         let fault = hit.map(|(_, it)| it);
+        let again = (fault.is_some() && kept_now.len() < kept).then_some(Again::WithoutKept);
         let round = Round {
             number,
             trial: id.0,
@@ -497,6 +511,7 @@ impl Reproduce {
             found_rank: None,
             left: self.rankings.get(number as usize - 1).map_or(0, |it| it.1),
             kept: kept_now,
+            again,
             shown,
             happened,
             fault,

@@ -2,7 +2,7 @@
 
 use super::Section;
 use super::table::{Kind, Table};
-use crate::summary::{Round, Summary};
+use crate::summary::{Again, Round, Summary};
 use crate::text::{count, thousands};
 use crate::words;
 
@@ -41,6 +41,11 @@ fn cells(round: &Round, summary: &Summary) -> [String; 7] {
     let rank =
         round.rank.map_or_else(String::new, |it| format!("{} of {}", thousands(it), thousands(round.left)));
     let shows = format!("{} of {}", thousands(round.shown.len() as u64), thousands(summary.observables));
-    let came = if round.happened { "the failure" } else { "" };
+    let came = match round.again {
+        _ if round.happened => "the failure",
+        Some(Again::ForSecond) => "again and alone, to search for a second behind it",
+        Some(Again::WithoutKept) => "what is kept did not happen this time",
+        None => "",
+    };
     [thousands(round.number), what, place, when, rank, shows, came.to_owned()]
 }

@@ -4,10 +4,10 @@
 
 use hypocenter_plan::{Fault, Frame, Guard, Injection, Plan, Role, Site, SiteKind};
 use hypocenter_report::{
-    Beside, Cause, EXPLORATION_VERSION, Exploration, ExploreReport, ExploreStanding, FaultSummary, Finding,
-    Found, Injected, Interest, Lane, Lanes, Lead, Line, Mark, Missing, NamedBy, Place, RUNS_VERSION, Rate,
-    Report, Round, Row, Run, RunOf, Runs, SUMMARY_VERSION, Saw, Severity, Sign, SiteCounts, Standing, Story,
-    Summary, Symptom, SymptomKind, Task, TaskState, Tried, Way,
+    Again, Beside, Cause, EXPLORATION_VERSION, Exploration, ExploreReport, ExploreStanding, FaultSummary,
+    Finding, Found, Injected, Interest, Lane, Lanes, Lead, Line, Mark, Missing, NamedBy, Place, RUNS_VERSION,
+    Rate, Report, Round, Row, Run, RunOf, Runs, SUMMARY_VERSION, Saw, Severity, Sign, SiteCounts, Standing,
+    Story, Summary, Symptom, SymptomKind, Task, TaskState, Tried, Way,
 };
 
 /// What logs may say.
@@ -85,6 +85,7 @@ pub fn summary(rounds: u64) -> Summary {
         found_rank: Some(1 + (rounds - number) % 400),
         left: 500,
         kept: Vec::new(),
+        again: (number == 2).then_some(Again::ForSecond),
         shown: vec![1; number as usize % 3],
         happened: number == rounds,
     };

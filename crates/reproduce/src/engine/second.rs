@@ -3,7 +3,7 @@
 use hypocenter_engine::{Job, JobId};
 use hypocenter_plan::{Candidate, CandidateResult, Outcome};
 
-use super::{Asked, Injected, Level, Reproduce, Round, Start, candidate_of};
+use super::{Again, Asked, Injected, Level, Reproduce, Round, Start, candidate_of};
 use crate::case::Digest;
 use crate::executions::{Executions, stable_threads};
 use crate::traces::Seen;
@@ -133,6 +133,7 @@ impl Reproduce {
             found_rank: None,
             left: 0,
             kept: Vec::new(),
+            again: Some(Again::ForSecond),
             shown,
             happened,
             fault,

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use hypocenter_engine::{DigestOf, Engine, JobId, Next};
 use hypocenter_plan::{Fault, Outcome};
-use hypocenter_reproduce::{Case, Injected, Reader, Reproduce, Round, Verdict};
+use hypocenter_reproduce::{Again, Case, Injected, Reader, Reproduce, Round, Verdict};
 
 use super::measured::Rounds;
 use crate::listening::Listening;
@@ -113,6 +113,13 @@ impl Narrated {
             (BAD, "no fault".to_owned())
         } else {
             (DIM, self.changed(round))
+        };
+        let result = match round.again {
+            Some(Again::ForSecond) => {
+                format!("again and alone, to search for a second fault behind it: {result}")
+            }
+            Some(Again::WithoutKept) => format!("{result}; the fault that is kept did not happen this time"),
+            None => result,
         };
         let rank = round.rank.map_or_else(String::new, |it| format!("; rank {it} of {}", round.left));
         let _ = writeln!(
