@@ -203,6 +203,7 @@ fn assert_report(place: &Place, document: &Value) {
         "the 5th time that thread <code>Sender</code> of <code>main</code> gets there.</h1>",
         document["replay"].as_str().expect("a command"),
         "cannot write a message, trying a new file",
+        "of the failure log \u{b7} the failure",
         "Normal run",
         "Reproduced run",
         "id=\"ranks\"",
@@ -369,6 +370,25 @@ fn sites_that_lead_there_are_told_from_those_that_only_delays_are_tried_at() {
         delays[1] > 0 && delays[0] + delays[1] <= lead[1] && delays[2] > exceptions[1],
         "{delays:?} {exceptions:?}"
     );
+}
+
+/// It says itself that something was lost, which the failure log does not have.
+const JUDGE: &str = r#""$JAVA" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto -cp "$CLASSES" spool.Main "$@" > "$HYPOCENTER_DIR/said"
+cat "$HYPOCENTER_DIR/said"; if grep -q 'is lost' "$HYPOCENTER_DIR/said"; then echo 'THE JUDGE: lost'; fi
+"#;
+
+#[test]
+fn what_satisfied_the_oracle_is_drawn_where_the_failure_log_does_not_have_it() {
+    let place = Place::with("spool", "oracle = { log = 'THE JUDGE' }");
+    place.file("spool.sh", JUDGE);
+    let document = place.reproduce("--seed 3").exits(0).json();
+    assert_true_fault(&document["fault"]);
+    let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
+    let drawing =
+        page.split("id=\"cause\"").nth(1).and_then(|it| it.split("</section>").next()).expect("it is there");
+    for part in ["what the oracle saw \u{b7} the failure", "THE JUDGE: lost", "cannot write a message"] {
+        assert!(drawing.contains(part), "{part}: {drawing}");
+    }
 }
 
 #[test]

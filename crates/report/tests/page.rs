@@ -130,6 +130,37 @@ fn where_no_way_is_known_there_is_what_came_after() {
 }
 
 #[test]
+fn the_failure_is_drawn_also_where_no_way_leads_to_it() {
+    let drawing = |summary: &Summary, runs: Option<&Runs>| {
+        let page = page(summary, runs);
+        page.split("id=\"cause\"").nth(1).and_then(|it| it.split("</section>").next()).unwrap().to_owned()
+    };
+    let mut early = runs(41);
+    early.lanes.as_mut().unwrap().runs[2].faults[0].2 = 100;
+    let mut summary = summary(3);
+    let (unknown, seen) = ("no way in the code is known from", "what the oracle saw \u{b7} the failure");
+    assert!(!drawing(&summary, Some(&early)).contains(unknown), "a way leads there");
+    let leads = &mut summary.stories[0].as_mut().unwrap().causes[0].leads_to;
+    leads.iter_mut().for_each(|it| it.is_symptom = false);
+    // The failure log has the line that the oracle looks for.
+    let known = drawing(&summary, Some(&early));
+    assert!(known.contains(unknown) && known.contains("187 ms later"), "{known}");
+    assert!(
+        known.contains("line 41 of the failure log \u{b7} the failure") && !known.contains(seen),
+        "{known}"
+    );
+    // It has none: there is what the trial has.
+    let other = drawing(&summary, None);
+    assert!(
+        other.contains(unknown) && other.contains(seen) && other.contains("logs/server.log:9:"),
+        "{other}"
+    );
+    // Where the fault leads to nothing at all there is no drawing.
+    summary.stories[0].as_mut().unwrap().causes[0].leads_to.clear();
+    assert!(!drawing(&summary, None).contains("<svg"));
+}
+
+#[test]
 fn a_campaign_that_found_nothing_has_a_page_too() {
     let text = page(&nothing_found(30), None);
     assert!(text.contains("<h1>Not reproduced: the budget of 30 rounds is used up.</h1>"));

@@ -35,6 +35,8 @@ pub fn section(report: &Report<'_>) -> Option<Section> {
     let summary = report.summary;
     let story = summary.stories.first()?.as_ref()?;
     let found = summary.found.first()?;
+    let is_reached =
+        story.causes.iter().any(|it| it.leads_to.iter().take(WAYS_DRAWN).any(|it| it.is_symptom));
     let mut body = String::new();
     for (number, cause) in story.causes.iter().enumerate() {
         let fault = found.faults.get(number).map(words::fault);
@@ -45,7 +47,14 @@ pub fn section(report: &Report<'_>) -> Option<Section> {
         }
         // Where no way is known, there is still what came afterwards.
         let after = if cause.leads_to.is_empty() { came_after(report, number as u32) } else { Vec::new() };
-        let tree = if after.is_empty() { Tree::of(cause) } else { Tree::chain(&after) };
+        let mut tree = if after.is_empty() { Tree::of(cause) } else { Tree::chain(&after) };
+        // Of two faults the last is the one that was searched for.
+        let is_last = number + 1 == story.causes.len();
+        let has_failure = is_reached || after.iter().any(|it| it.1.is_symptom);
+        let failure = (is_last && !has_failure).then(|| Failure::of(report, number as u32, &found.why));
+        if let Some(failure) = &failure {
+            tree.add(failure);
+        }
         if !tree.nodes.is_empty() {
             let head = Head { what: format!("{what} at {place}"), when };
             let label = format!("The way from the fault, {}, to lines of the failure log", head.what);
@@ -56,6 +65,29 @@ pub fn section(report: &Report<'_>) -> Option<Section> {
     let title = "How it led there".to_owned();
     let lead = "From the fault through the code to what the failure log says.".to_owned();
     Some(Section { id: "cause", title, lead, body })
+}
+
+/// What satisfied the oracle, where no way is known that leads to it.
+struct Failure<'c> {
+    step: String,
+    /// The line of the failure log, if it has one.
+    line: Option<Lead>,
+    /// What the oracle saw in the trial.
+    why: &'c str,
+}
+
+impl<'c> Failure<'c> {
+    fn of(report: &Report<'_>, fault: u32, why: &'c str) -> Failure<'c> {
+        let line = came_after(report, fault).into_iter().find(|it| it.1.is_symptom);
+        let step = line.as_ref().map_or_else(String::new, |it| format!("{}: ", it.0));
+        let step = format!("{step}no way in the code is known from the fault to this");
+        Failure { step, line: line.map(|it| it.1), why }
+    }
+
+    fn end(&self) -> End<'_> {
+        let seen = End { line: None, message: self.why, is_symptom: true };
+        self.line.as_ref().map_or(seen, End::of)
+    }
 }
 
 /// What normal runs do not show and the trial showed behind its fault, as the failure log has it too: each once, with its time.
@@ -170,10 +202,24 @@ struct Tree<'c> {
 struct Node<'c> {
     step: &'c str,
     children: Vec<usize>,
-    /// The lines of the log at its end.
-    leads: Vec<&'c Lead>,
+    /// What it ends in.
+    ends: Vec<End<'c>>,
     has_symptom: bool,
     depth: usize,
+}
+
+/// Where a way ends: a line of the log, or what the oracle saw.
+struct End<'c> {
+    /// The line, and the node whose log has it.
+    line: Option<(u32, &'c str)>,
+    message: &'c str,
+    is_symptom: bool,
+}
+
+impl<'c> End<'c> {
+    fn of(lead: &'c Lead) -> End<'c> {
+        End { line: Some((lead.line, &lead.node)), message: &lead.message, is_symptom: lead.is_symptom }
+    }
 }
 
 impl<'c> Tree<'c> {
@@ -190,7 +236,7 @@ impl<'c> Tree<'c> {
                         tree.nodes.push(Node {
                             step,
                             children: Vec::new(),
-                            leads: Vec::new(),
+                            ends: Vec::new(),
                             has_symptom: false,
                             depth,
                         });
@@ -204,7 +250,7 @@ impl<'c> Tree<'c> {
                 at = Some(next);
             }
             if let Some(at) = at {
-                tree.nodes[at].leads.push(lead);
+                tree.nodes[at].ends.push(End::of(lead));
             }
         }
         // The trunk is what goes on longest, or to the symptom; it is drawn last, straight down.
@@ -219,7 +265,7 @@ impl<'c> Tree<'c> {
         let node = |(at, (step, lead)): (usize, &'c (String, Lead))| Node {
             step,
             children: (at + 1 < steps.len()).then_some(at + 1).into_iter().collect(),
-            leads: vec![lead],
+            ends: vec![End::of(lead)],
             has_symptom: lead.is_symptom,
             depth: at,
         };
@@ -227,6 +273,21 @@ impl<'c> Tree<'c> {
             nodes: steps.iter().enumerate().map(node).collect(),
             roots: (!steps.is_empty()).then_some(0).into_iter().collect(),
         }
+    }
+
+    /// Adds the failure below the fault, if there is anything else to draw.
+    fn add(&mut self, failure: &'c Failure<'_>) {
+        if self.nodes.is_empty() {
+            return;
+        }
+        self.roots.push(self.nodes.len());
+        self.nodes.push(Node {
+            step: &failure.step,
+            children: Vec::new(),
+            ends: vec![failure.end()],
+            has_symptom: true,
+            depth: 0,
+        });
     }
 
     fn weight(&self, node: usize) -> (bool, usize) {
@@ -253,7 +314,7 @@ impl<'c> Tree<'c> {
         for (number, &it) in nodes.iter().enumerate() {
             let own = column + usize::from(number + 1 < nodes.len());
             let node = &self.nodes[it];
-            let y = pen.step(node.step, column, own, from_y, &node.leads);
+            let y = pen.step(node.step, column, own, from_y, &node.ends);
             self.branch(&node.children, own, y, pen);
         }
     }
@@ -343,16 +404,16 @@ impl Pen {
         let _ = write!(self.rails, "<path d=\"{path}\" class=\"rail\"/>");
     }
 
-    /// A step, and the lines of the log at its end. Gives the height of its point.
-    fn step(&mut self, step: &str, from: usize, column: usize, from_y: f64, leads: &[&Lead]) -> f64 {
+    /// A step, and what it ends in. Gives the height of its point.
+    fn step(&mut self, step: &str, from: usize, column: usize, from_y: f64, ends: &[End<'_>]) -> f64 {
         let (x, room) = self.room(column);
         // Where there is room, the log stands beside the code.
-        let is_beside = !leads.is_empty() && self.width > 2.0 * BESIDE_MIN;
+        let is_beside = !ends.is_empty() && self.width > 2.0 * BESIDE_MIN;
         let beside_x = self.width / 2.0;
         let room_beside = ((beside_x - x - 30.0) / CHAR).max(8.0) as usize;
         let lines = wrapped(step, if is_beside { room_beside } else { room }, 4);
         let cards: Vec<Card> =
-            leads.iter().map(|it| self.card(it, if is_beside { beside_x } else { x })).collect();
+            ends.iter().map(|it| self.card(it, if is_beside { beside_x } else { x })).collect();
         let is_long = lines.iter().any(|it| it.chars().count() > room_beside);
         if let Some(first) = cards.first().filter(|_| is_beside) {
             self.y = self.y.max(self.cards_end.max(self.long_end) + first.height / 2.0 - 9.0);
@@ -415,18 +476,21 @@ impl Pen {
     }
 
     /// A line of the log, before it has a height on the page.
-    fn card(&self, lead: &Lead, x: f64) -> Card {
+    fn card(&self, end: &End<'_>, x: f64) -> Card {
         let room = ((self.width - x - 34.0) / CHAR).max(8.0) as usize;
-        let lines = wrapped(&crate::text::shown(&lead.message, 400), room, 3);
-        let place = line_of(lead.line, &lead.node, self.several_logs);
-        let place = if lead.is_symptom { format!("{place} \u{b7} the failure") } else { place };
+        let lines = wrapped(&crate::text::shown(end.message, 400), room, 3);
+        let place = match end.line {
+            Some((line, node)) => line_of(line, node, self.several_logs),
+            None => "what the oracle saw".to_owned(),
+        };
+        let place = if end.is_symptom { format!("{place} \u{b7} the failure") } else { place };
         let place = cut(&place, room);
         let longest = lines.iter().chain([&place]).map(|it| it.chars().count()).max().unwrap_or(0);
         Card {
             x,
             width: (longest as f64 * CHAR + 28.0).min(self.width - x - 2.0),
             height: LINE * (lines.len() + 1) as f64 + 12.0,
-            class: if lead.is_symptom { "symptom" } else { "observable" },
+            class: if end.is_symptom { "symptom" } else { "observable" },
             place,
             lines,
         }
