@@ -1,8 +1,8 @@
 //! `cargo xtask eval newcomer`: a Maven project of somebody's own, from `hypocenter init` to the fault that made a log, by the
 //! commands of the guide.
 //!
-//! What is run is what `docs/start.md` says before its part about Maven: its blocks of shell, and its block of TOML, which is
-//! added to the configuration that `init` has written. So a guide that has gone wrong fails here.
+//! What is run is what `docs/start.md` says before its part about Maven: its blocks of shell, the first of which makes the project,
+//! and its block of TOML, which is added to the configuration that `init` has written. So a guide that has gone wrong fails here.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::failure::{Failure, Result};
 use crate::jdk;
-use crate::process::{Job, copy, fresh_directory, step};
+use crate::process::{Job, fresh_directory, step};
 use crate::tool::ToolArgs;
 use crate::{Verdict, root};
 
@@ -45,9 +45,6 @@ pub fn run(args: &NewcomerArgs) -> Result<Verdict> {
     let (project, programs) = (base.join("project"), base.join("bin"));
     fresh_directory(&project)?;
     fresh_directory(&programs)?;
-    for name in ["pom.xml", "src"] {
-        copy(&root().join("eval/newcomer").join(name), &project.join(name))?;
-    }
     let hypocenter = programs.join("hypocenter");
     symlink(&tool.binary, &hypocenter).map_err(Failure::file(&hypocenter))?;
     let guide = root().join(GUIDE);
@@ -152,6 +149,37 @@ mod tests {
                 && at("hypocenter inject") < at("hypocenter reproduce")
         );
         assert!(blocks.iter().any(|it| matches!(it, Block::Toml(it) if it.starts_with("[failure]"))));
+    }
+
+    #[test]
+    fn the_guide_makes_its_project_and_names_its_lines() {
+        let text = fs::read_to_string(root().join(GUIDE)).unwrap();
+        let blocks = blocks(&text).unwrap();
+        let Some(Block::Shell(first)) = blocks.first() else { panic!("{blocks:?}") };
+        let project = std::env::temp_dir().join(format!("newcomer-{}", std::process::id()));
+        fresh_directory(&project).unwrap();
+        let status = Command::new("sh").args(["-e", "-c", first]).current_dir(&project).status().unwrap();
+        assert!(status.success() && project.join("pom.xml").is_file());
+        let lines = |class: &str| {
+            let places =
+                ["main", "test"].map(|it| project.join(format!("src/{it}/java/outbox/{class}.java")));
+            let file =
+                places.iter().find(|it| it.is_file()).unwrap_or_else(|| panic!("no source of {class}"));
+            fs::read_to_string(file).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert!(lines("OutboxTest").iter().any(|it| it.contains("@Test")));
+        // `IOException at Segment.close:45 -> FileChannel.force, ...`, as the campaign of the guide tells its rounds.
+        let mut named = 0;
+        for part in text.split("  IOException at ").skip(1) {
+            let (place, callee) = part.split_once(" -> ").unwrap_or_else(|| panic!("`{part}`"));
+            let (class, line) = place.split_once(':').unwrap();
+            let call = callee.split(',').next().unwrap().rsplit('.').next().unwrap();
+            let source = &lines(class.split('.').next().unwrap())[line.parse::<usize>().unwrap() - 1];
+            assert!(source.contains(&format!(".{call}(")), "{place} -> {callee}: `{source}`");
+            named += 1;
+        }
+        assert!(named >= 4, "{named} places are named");
+        fs::remove_dir_all(project).unwrap();
     }
 
     #[test]
