@@ -44,7 +44,7 @@ impl Catalogue {
 
     /// The frame of a stack, innermost first, at a call that only works in memory: whatever that calls works there too, however the
     /// innermost method is used elsewhere.
-    pub(crate) fn in_memory<'s>(&self, stack: &'s [Frame]) -> Option<&'s str> {
+    pub fn in_memory<'s>(&self, stack: &'s [Frame]) -> Option<&'s str> {
         let line = |it: &Frame| it.at.as_deref()?.rsplit_once(':')?.1.parse::<u32>().ok();
         let is_in_memory =
             |it: &&Frame| line(it).is_some_and(|line| self.in_memory.contains(&(it.method.clone(), line)));

@@ -65,15 +65,18 @@ pub struct ExploreArgs {
     /// How many seeds for the others
     #[arg(long, value_name = "N", default_value_t = 3)]
     other_seeds: u64,
-    /// The most trials of a campaign; 200, with ZooKeeper 400
+    /// The most trials of a campaign; 200, with ZooKeeper 600
     #[arg(long, value_name = "N")]
     trials: Option<u64>,
     /// With ZooKeeper, the most trials of the campaign with delays
-    #[arg(long, value_name = "N", default_value_t = 150)]
+    #[arg(long, value_name = "N", default_value_t = 100)]
     delay_trials: u64,
-    /// With ZooKeeper, also inject where everything is in memory, to see what that would do
-    #[arg(long)]
-    in_memory: bool,
+    /// With ZooKeeper, the most trials of one that also injects where everything is in memory, to see what that would do; 0 leaves it out
+    #[arg(long, value_name = "N", default_value_t = 120)]
+    in_memory_trials: u64,
+    /// With ZooKeeper, the most trials of one with a trial at a time, to see how fast that is; 0 leaves it out
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    alone_trials: u64,
     /// How many trials the median of the first policy may take
     #[arg(long, value_name = "N", default_value_t = 60)]
     at_most: u64,

@@ -39,7 +39,7 @@ pub struct ScanArgs {
 /// A system that was read.
 pub(super) struct Read {
     classes: Classes,
-    program: Program,
+    pub(super) program: Program,
 }
 
 impl Read {

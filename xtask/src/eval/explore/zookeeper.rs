@@ -1,12 +1,17 @@
-//! Published bugs of ZooKeeper 3.6.2 in a cluster of three processes: one campaign with exceptions, one with delays.
+//! Published bugs of ZooKeeper 3.6.2 in a cluster of three processes: one campaign with exceptions, one with delays; and two to
+//! compare, one that injects where everything is in memory, and one that runs one trial at a time.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
-use hypocenter_plan::{Outcome, Role, glob_matches};
+use hypocenter_explore::{Catalogue, FaultScope};
+use hypocenter_plan::{Injection, Outcome, Role, Site, glob_matches};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{ExploreArgs, Ran, Runner, list, share_of_tool};
+use crate::eval::scan::Read;
 use crate::failure::Result;
 use crate::process::step;
 use crate::{Verdict, javac, maven, root, table, truth};
@@ -14,7 +19,10 @@ use crate::{Verdict, javac, maven, root, table, truth};
 /// The folder below `eval/`.
 pub const NAME: &str = "zookeeper-3.6.2";
 const HEADINGS: [&str; 6] = ["bug", "fault", "first exposed in", "replays", "where", "symptom"];
-const TRIALS: u64 = 400;
+const TRIALS: u64 = 600;
+/// As `explore.toml` has them.
+const PACKAGES: [&str; 1] = ["org.apache.zookeeper"];
+const IN_MEMORY: &str = "exceptions, in memory too";
 /// How many of the bugs have to be found.
 const ENOUGH: usize = 3;
 /// How often a finding is replayed, and how many of those must show it again.
@@ -73,6 +81,52 @@ impl Published {
     }
 }
 
+/// A campaign: what may go wrong, and how it is run.
+#[derive(Clone, Copy)]
+struct Kind {
+    /// For people.
+    name: &'static str,
+    faults: &'static str,
+    trials: u64,
+    jobs: u16,
+    in_memory: bool,
+    /// Whether it is to find bugs, and not only to compare.
+    finds: bool,
+}
+
+impl Kind {
+    fn all(args: &ExploreArgs) -> Vec<Kind> {
+        let finding = Kind {
+            name: "exceptions",
+            faults: "exceptions",
+            trials: args.trials.unwrap_or(TRIALS),
+            jobs: args.jobs,
+            in_memory: false,
+            finds: true,
+        };
+        let comparing = Kind { finds: false, ..finding };
+        let kinds = [
+            finding,
+            Kind { name: "delays", faults: "delays", trials: args.delay_trials, ..finding },
+            Kind { name: IN_MEMORY, trials: args.in_memory_trials, in_memory: true, ..comparing },
+            Kind { name: "exceptions, one at a time", trials: args.alone_trials, jobs: 1, ..comparing },
+        ];
+        kinds.into_iter().filter(|it| it.trials > 0).collect()
+    }
+
+    fn run(&self, folder: &Path, runner: &Runner<'_>) -> Result<Ran> {
+        let replays = if self.finds { REPLAYS } else { 0 };
+        let numbers = [self.trials, u64::from(self.jobs), replays].map(|it| it.to_string());
+        let [trials, jobs, replays] = numbers.each_ref().map(String::as_str);
+        let mut words = vec!["explore", "--faults", self.faults, "--trials", trials, "--jobs", jobs];
+        words.extend(["--replays", replays, "--seed", "1"]);
+        words.extend(self.in_memory.then_some("--in-memory"));
+        let filter = if self.in_memory { "-in-memory" } else { "" };
+        let place = format!("{NAME}-{}{filter}-{jobs}", self.faults);
+        runner.carry_out(&folder.join("explore.toml"), &words, &place)
+    }
+}
+
 pub(super) fn run(args: &ExploreArgs, runner: &Runner<'_>) -> Result<Verdict> {
     let folder = root().join("eval").join(NAME);
     let lib = maven::fetch(NAME, "lib", None)?;
@@ -84,33 +138,56 @@ pub(super) fn run(args: &ExploreArgs, runner: &Runner<'_>) -> Result<Verdict> {
         &lib.with_file_name("explore-classes"),
     )?;
     let truth: Truth = truth::read(&folder.join("explore-truth.toml"))?;
+    let read = Read::of(NAME, "lib", None, &PACKAGES.map(str::to_owned), runner.jdk)?;
+    let scope = FaultScope { io_exceptions: true, other_exceptions: false, delay_ms: None, in_memory: false };
+    let possible = scope.catalogue(&read.program);
     let (mut rows, mut lines, mut found) = (Vec::new(), Vec::new(), 0);
-    for (faults, trials) in [("exceptions", args.trials.unwrap_or(TRIALS)), ("delays", args.delay_trials)] {
-        if trials == 0 {
-            continue;
+    for kind in Kind::all(args) {
+        let ran = step(&format!("{NAME}, {}", kind.name), || kind.run(&folder, runner))?;
+        if kind.finds {
+            for bug in truth.bug.iter().filter(|it| it.faults == kind.faults) {
+                let (row, is_found) = row(bug, &ran);
+                rows.push(row);
+                found += usize::from(is_found);
+            }
         }
-        let numbers = [trials, u64::from(args.jobs), REPLAYS].map(|it| it.to_string());
-        let [trials, jobs, replays] = numbers.each_ref().map(String::as_str);
-        let mut words = vec!["explore", "--faults", faults, "--trials", trials, "--jobs", jobs];
-        words.extend(["--replays", replays, "--seed", "1"]);
-        words.extend(args.in_memory.then_some("--in-memory"));
-        let filter = if args.in_memory { "-in-memory" } else { "" };
-        let place = format!("{NAME}-{faults}{filter}-{jobs}");
-        let ran = step(&format!("{NAME}, {faults}"), || {
-            runner.carry_out(&folder.join("explore.toml"), &words, &place)
-        })?;
-        for bug in truth.bug.iter().filter(|it| it.faults == faults) {
-            let (row, is_found) = row(bug, &ran);
-            rows.push(row);
-            found += usize::from(is_found);
+        lines.push(summary(&kind, &ran));
+        if kind.faults == "exceptions" {
+            lines.push(invalid(&possible, &ran));
         }
-        lines.extend(summary(faults, args.jobs, &ran, &truth));
+        if kind.finds {
+            lines.extend(first_findings(&kind, &ran, &truth));
+        }
     }
     print!("{}", table::text(&HEADINGS, &rows));
     lines.iter().for_each(|it| println!("{it}"));
     println!("{found} of {} found and replayed; {ENOUGH} are asked", truth.bug.len());
     println!("{}", if found >= ENOUGH { "PASS" } else { "FAIL" });
     Ok(Verdict::of(found >= ENOUGH))
+}
+
+/// What a trial says of its fault, as far as it matters here.
+#[derive(Deserialize)]
+struct Injected {
+    site: Site,
+    at: Injection,
+}
+
+/// How many trials had an exception that cannot happen, since all there is in memory, and at how many places (LEGOLAS, Table 6).
+fn invalid(possible: &Catalogue, ran: &Ran) -> String {
+    let tried = list(&ran.document, "tried").iter();
+    let injected: Vec<Injected> =
+        tried.filter_map(|it| serde_json::from_value(it["injected"].clone()).ok()).collect();
+    let is_invalid =
+        |it: &&Injected| possible.find(&it.site).is_none() || possible.in_memory(&it.at.stack).is_some();
+    let invalid: Vec<&Injected> = injected.iter().filter(is_invalid).collect();
+    let places: BTreeSet<String> = invalid.iter().map(|it| it.site.to_string()).collect();
+    format!(
+        "  {} of {} trials with a fault had one that cannot happen, in memory, at {} places",
+        invalid.len(),
+        injected.len(),
+        places.len()
+    )
 }
 
 /// The best finding that is this bug: whether it is found, and replayed often enough.
@@ -151,8 +228,9 @@ fn place(finding: &Value) -> String {
     format!("{}.{}:{} -> {}", short(&text("class")), text("method"), finding["line"], short(callee))
 }
 
-/// The campaign in a few lines: its trials by how they ended, its speed, its first findings.
-fn summary(faults: &str, jobs: u16, ran: &Ran, truth: &Truth) -> Vec<String> {
+/// The campaign in a line: its trials by how they ended, and its speed.
+fn summary(kind: &Kind, ran: &Ran) -> String {
+    let Kind { name, jobs, .. } = *kind;
     let number = |key: &str| ran.document[key].as_u64().unwrap_or(0);
     let findings = list(&ran.document, "findings");
     // Of the trials alone: replays and comparisons are of what broke something already.
@@ -164,8 +242,8 @@ fn summary(faults: &str, jobs: u16, ran: &Ran, truth: &Truth) -> Vec<String> {
     };
     let (success, early) =
         (injected.iter().filter(is_well).count(), injected.iter().filter(has_ended).count());
-    let mut lines = vec![format!(
-        "{faults}: {} calls at which something can go wrong; {} trials and {} runs beside, {:.0} an hour with {jobs} at a time, tool's \
+    format!(
+        "{name}: {} calls at which something can go wrong; {} trials and {} runs beside, {:.0} an hour with {jobs} at a time, tool's \
          share {:.1} %; of {} with a fault {} success, {} partial, {} early exit; {} states, {} suspicious findings, {} expected or minor",
         ran.document["sites"]["total"].as_u64().unwrap_or(0),
         number("trials"),
@@ -179,8 +257,12 @@ fn summary(faults: &str, jobs: u16, ran: &Ran, truth: &Truth) -> Vec<String> {
         number("states"),
         findings.len(),
         list(&ran.document, "expected").len()
-    )];
-    lines.extend(findings.iter().take(SHOWN).map(|it| {
+    )
+}
+
+fn first_findings(kind: &Kind, ran: &Ran, truth: &Truth) -> Vec<String> {
+    let findings = list(&ran.document, "findings").iter().take(SHOWN);
+    let told = findings.map(|it| {
         let text = |key: &str| it[key].as_str().unwrap_or("?").to_owned();
         format!(
             "  {} at {}, first in {}, {} of {}: {}\n    {}",
@@ -190,10 +272,10 @@ fn summary(faults: &str, jobs: u16, ran: &Ran, truth: &Truth) -> Vec<String> {
             it["rate"]["hits"],
             it["rate"]["runs"],
             text("why"),
-            truth.sentence(faults, it)
+            truth.sentence(kind.faults, it)
         )
-    }));
-    lines
+    });
+    told.collect()
 }
 
 #[cfg(test)]
