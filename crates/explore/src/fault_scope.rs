@@ -61,6 +61,6 @@ impl FaultScope {
         let is_told = !self.in_memory && !self.other_exceptions;
         let dropped = program.faults.dropped().iter().filter(|_| is_told).map(|it| it.call);
         let in_memory = name_calls(world, &program.facts, &dropped.collect::<Vec<CallId>>());
-        Catalogue::new(sites).without(in_memory.into_iter().flatten())
+        Catalogue::new(sites).without(&in_memory.into_iter().flatten().collect::<Vec<_>>())
     }
 }
