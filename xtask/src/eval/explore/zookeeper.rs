@@ -319,6 +319,6 @@ mod tests {
         let acceptor = "a.Leader$LearnerCnxAcceptor$LearnerCnxAcceptorHandler.acceptConnections";
         assert!(sentence("exceptions", acceptor).starts_with("ZOOKEEPER-4424: "));
         assert!(sentence("delays", "a.LearnerHandler.run").contains("does not listen"));
-        assert_eq!(sentence("exceptions", "a.LearnerHandler.run"), "nobody has looked at it");
+        assert_eq!(sentence("exceptions", "a.Other.run"), "nobody has looked at it");
     }
 }
