@@ -42,7 +42,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "report",
         ],
     ),
-    ("xtask", &["classfile", "plan", "logs", "trace", "program", "engine", "lab", "reproduce"]),
+    ("xtask", &["classfile", "plan", "logs", "trace", "program", "engine", "lab", "reproduce", "explore"]),
 ];
 
 const ENGINE: &[&str] = &["engine", "program", "logs", "plan", "trace"];
