@@ -26,6 +26,10 @@ use crate::screen::{self, Quiet};
 use crate::target::Target;
 use summary::{Ended, StatePlace};
 
+/// Said of a workload that is one command, such as a test.
+const NO_CLIENTS: &str = "it has no clients, so that it fails is told as minor: a test may well fail by the fault that it got; give it nodes \
+     and clients, or say with --oracle what must not happen";
+
 /// The verb, for campaigns.
 const VERB: &str = "explore";
 
@@ -49,6 +53,9 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
     let Some(what) = request.explore.clone() else { unreachable!("both ways have it") };
     let target = Target::open(&request.target)?;
     screen::line("target", &target.packages.join(", "));
+    if request.workload.client.is_empty() && request.oracle.is_none() {
+        screen::note("workload", NO_CLIENTS);
+    }
     let Scanned { catalogue, tasks, places } = scan(&request, &what, &target);
     if catalogue.sites().is_empty() {
         return Err(Failure::usage(format!(

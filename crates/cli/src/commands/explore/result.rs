@@ -1,6 +1,6 @@
 //! What a campaign came to.
 
-use hypocenter_explore::{Finding, Standing};
+use hypocenter_explore::{Finding, Severity, Standing, SymptomKind};
 use hypocenter_plan::ExitCode;
 
 use super::live::fault;
@@ -8,6 +8,9 @@ use super::summary::Ended;
 use crate::commands::report;
 use crate::failure::Failure;
 use crate::screen;
+
+/// Failures of the whole workload that are told where there is nothing else.
+const MINOR_SHOWN: usize = 10;
 
 /// Says what came of it.
 pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
@@ -23,6 +26,18 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
         let why = it.known.as_deref().unwrap_or_default();
         let what = format!("{}: {why}, in {} trials", fault(&it.injected), it.trials.len());
         screen::line("known", &screen::clean(&what));
+    }
+    if suspicious.is_empty() {
+        // Where nothing stands out, this is what to look at.
+        let failed = |it: &&&Finding| {
+            let worst = it.symptoms.first();
+            worst.is_some_and(|it| it.kind == SymptomKind::Client && it.severity == Severity::Minor)
+        };
+        for it in expected.iter().filter(failed).take(MINOR_SHOWN) {
+            let why = it.symptoms.first().map_or("", |it| it.why.as_str());
+            let what = format!("{}: {why}, in {} trials", fault(&it.injected), it.trials.len());
+            screen::line("minor", &screen::clean(&what));
+        }
     }
     let trials = verdict.trials.len();
     screen::line(
