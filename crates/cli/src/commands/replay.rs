@@ -24,13 +24,22 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
             let index = index.parse().map_err(|_| {
                 Failure::usage(format!("`{index}` is no number of a trial")).hint("give CAMPAIGN/N")
             })?;
-            (name, index)
+            (name, Some(index))
         }
-        _ => (args.trial.as_str(), 0),
+        _ => (args.trial.as_str(), None),
     };
     let campaign = existing(&args.lab, name);
     let before = Request::read(&campaign)?;
+    let index = match index {
+        Some(index) => index,
+        None => trial_of(&campaign, &before)?,
+    };
     let path = TrialFiles::of(&trial_directory(&campaign, JobId(index))).plan;
+    if !path.exists() {
+        return Err(
+            Failure::usage(format!("{}: there is no such trial", path.display())).hint(trials(&campaign))
+        );
+    }
     let plan = read_plan(&path)?;
     if let Some(to) = &args.export {
         return export_to(to, args, &before, &plan, &campaign, index);
@@ -53,6 +62,38 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
         compare(&ready, &before)?;
     }
     Ok(code)
+}
+
+/// The trial that is meant where none is named: the one that a search found, else the first.
+fn trial_of(campaign: &Path, request: &Request) -> Result<u64, Failure> {
+    if request.reproduce.is_none() && request.explore.is_none() {
+        return Ok(0);
+    }
+    let found = Summary::read(campaign).and_then(|it| it.first_found());
+    if let Some(trial) = found {
+        screen::note("trial", &format!("none is named, so it is {trial}, which the campaign found"));
+    }
+    found.ok_or_else(|| {
+        let what = "the campaign found nothing that could be replayed";
+        Failure::usage(format!("{}: {what}", campaign.display())).hint(trials(campaign))
+    })
+}
+
+/// Which trials there are.
+fn trials(campaign: &Path) -> String {
+    let name = campaign.file_name().unwrap_or_default().to_string_lossy();
+    let entries = std::fs::read_dir(campaign.join("trials")).into_iter().flatten().flatten();
+    let planned = entries.filter(|it| TrialFiles::of(&it.path()).plan.exists());
+    let numbers: Vec<u64> = planned.filter_map(|it| it.file_name().to_str()?.parse().ok()).collect();
+    match (numbers.iter().min(), numbers.iter().max()) {
+        (Some(first), Some(last)) if first == last => {
+            format!("the campaign has trial {first}: `hypocenter replay {name}/{first}`")
+        }
+        (Some(first), Some(last)) => {
+            format!("the campaign has trials {first} to {last}: `hypocenter replay {name}/N`")
+        }
+        _ => "the campaign has no trial yet".to_owned(),
+    }
 }
 
 /// Writes the folder that works without the campaign.

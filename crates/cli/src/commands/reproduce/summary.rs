@@ -14,7 +14,16 @@ use crate::failure::Failure;
 /// What others want to know of the document.
 #[derive(Debug, Deserialize)]
 pub struct Summary {
+    #[serde(default)]
     found: Vec<Rated>,
+    /// Of `explore`, the worst first.
+    #[serde(default)]
+    findings: Vec<Finding>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Finding {
+    trial: u64,
 }
 
 #[derive(Debug, Deserialize)]
@@ -30,6 +39,12 @@ impl Summary {
     pub fn read(campaign: &Path) -> Option<Summary> {
         let text = fs::read(path(campaign)).ok()?;
         serde_json::from_slice(&text).ok()
+    }
+
+    /// The trial that shows the first finding.
+    pub fn first_found(&self) -> Option<u64> {
+        let found = self.found.first().map(|it| it.replayed.unwrap_or(it.trial));
+        found.or_else(|| self.findings.first().map(|it| it.trial))
     }
 
     /// In how many replays of how many the failure happened, for a trial that showed it.
