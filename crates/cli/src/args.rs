@@ -193,6 +193,9 @@ pub struct TargetArgs {
     /// the workload's [failure]
     #[arg(long, value_name = "TOML", value_parser = oracle, help_heading = "Target")]
     pub oracle: Option<Oracle>,
+    /// A workload of hypocenter.toml, instead of a command behind `--`
+    #[arg(long = "workload", value_name = "NAME", help_heading = "Target")]
+    pub named: Option<String>,
     #[command(flatten)]
     pub lab: LabArgs,
     /// The command that runs the target, instead of a workload of hypocenter.toml
@@ -283,7 +286,7 @@ pub enum RecordLevel {
 #[command(verbatim_doc_comment)]
 pub struct ExploreArgs {
     /// The workload; by default the only one of hypocenter.toml
-    #[arg(value_name = "WORKLOAD")]
+    #[arg(value_name = "WORKLOAD", conflicts_with = "named")]
     pub workload: Option<String>,
     /// The most trials with a fault
     #[arg(long, value_name = "N", default_value_t = 200)]
@@ -313,7 +316,7 @@ pub struct ExploreArgs {
     pub until: Option<String>,
     /// Go on with a campaign that was cut short: the latest, or this one
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = [
-        "workload", "command", "campaign", "trials", "seed", "faults", "delay", "normal_runs", "replays", "neighbours", "until",
+        "workload", "named", "command", "campaign", "trials", "seed", "faults", "delay", "normal_runs", "replays", "neighbours", "until",
         "policy", "key", "budget", "epsilon", "when_ready", "helpers", "in_memory",
     ])]
     pub resume: Option<String>,
@@ -408,7 +411,7 @@ fn chance(text: &str) -> Result<f64, String> {
 #[command(verbatim_doc_comment)]
 pub struct ReproduceArgs {
     /// The workload; by default that of the [failure]
-    #[arg(value_name = "WORKLOAD")]
+    #[arg(value_name = "WORKLOAD", conflicts_with = "named")]
     pub workload: Option<String>,
     /// A log of the failure; several for several nodes, or a directory of them, each file named like its node (`zk1.log`). By
     /// default `logs` of the [failure]
@@ -442,7 +445,7 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub patience: u64,
     /// Go on with a campaign that was cut short: the latest, or this one
-    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = ["workload", "command", "campaign", "log"])]
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = ["workload", "named", "command", "campaign", "log"])]
     pub resume: Option<String>,
     /// How faults are chosen: full, or, to compare, two-level, exhaustive, distance, distance-limit, site-feedback, multiply,
     /// stacktrace, fate, random
@@ -498,13 +501,13 @@ pub enum FaultChoice {
 #[command(verbatim_doc_comment)]
 pub struct RunArgs {
     /// A workload of hypocenter.toml; may be left out where there is only one, or a command behind `--`
-    #[arg(value_name = "WORKLOAD")]
+    #[arg(value_name = "WORKLOAD", conflicts_with = "named")]
     pub workload: Option<String>,
     /// How many trials
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub repeat: u64,
     /// Go on with a campaign that was cut short: the latest, or this one
-    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = ["workload", "repeat", "plan", "command", "campaign"])]
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = ["workload", "named", "repeat", "plan", "command", "campaign"])]
     pub resume: Option<String>,
     /// The seed of the campaign: all chance in its trials follows from it
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -600,9 +603,6 @@ pub struct InjectArgs {
     /// Only once the workload's nodes are ready
     #[arg(long, help_heading = "When")]
     pub when_ready: bool,
-    /// A workload of hypocenter.toml, instead of a command behind `--`
-    #[arg(long, value_name = "NAME", help_heading = "Target")]
-    pub workload: Option<String>,
     /// How many trials, each with the fault
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Trials")]
     pub repeat: u64,
@@ -613,7 +613,7 @@ pub struct InjectArgs {
 /// Run a trial of an earlier campaign again, under the same plan, and say whether the same happened
 ///
 /// Examples:
-///   hypocenter replay                       the first trial of the latest campaign
+///   hypocenter replay                       what the latest campaign found; of `run` and `inject` its first trial
 ///   hypocenter replay inject-0003
 ///   hypocenter replay run-0007/41 --times 5
 ///   hypocenter replay reproduce-0001/9 --export bug-12    a folder with a script, to be kept or sent
@@ -708,8 +708,14 @@ fn oracle(text: &str) -> Result<Oracle, String> {
     struct Document {
         oracle: Oracle,
     }
-    let document: Document =
-        toml::from_str(&format!("oracle = {text}")).map_err(|error| error.message().to_owned())?;
+    let document: Document = toml::from_str(&format!("oracle = {text}")).map_err(|error| {
+        let said = error.message().to_owned();
+        if text.trim_start().starts_with('{') {
+            return said;
+        }
+        let text = toml::Value::String(text.trim_matches('"').to_owned());
+        format!("an oracle is a table; for a line of the log give '{{ log = {text} }}'")
+    })?;
     hypocenter_lab::oracle::check(&document.oracle).map_err(|error| error.to_string())?;
     Ok(document.oracle)
 }

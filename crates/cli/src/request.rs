@@ -166,6 +166,7 @@ impl Chosen {
     /// The command behind `--`, or a workload of the configuration.
     pub fn of(args: &TargetArgs, name: Option<&str>) -> Result<Chosen, Failure> {
         let config = Config::read(&args.config)?;
+        let name = args.named.as_deref().or(name);
         let cwd = std::env::current_dir()
             .map_err(|error| Failure::usage(format!("the current directory cannot be read: {error}")))?;
         let (mut workload, base) = match (args.command.as_slice(), name) {
@@ -248,7 +249,8 @@ impl Request {
             Failure::usage(format!("{}: {why}", path.display()))
                 .hint("name a campaign below --out, such as run-0001 or latest")
         };
-        let text = fs::read_to_string(&path).map_err(|error| failed(error.to_string()))?;
+        let text = fs::read_to_string(&path)
+            .map_err(|error| no_campaigns(campaign).unwrap_or_else(|| failed(error.to_string())))?;
         let document: serde_json::Value =
             serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
         let version = document.get("version").and_then(serde_json::Value::as_u64);
@@ -262,6 +264,21 @@ impl Request {
         }
         serde_json::from_value(document).map_err(|error| failed(error.to_string()))
     }
+}
+
+/// Where there is no campaign at all.
+fn no_campaigns(campaign: &Path) -> Option<Failure> {
+    let out = campaign.parent()?;
+    let is_campaign = |it: &Path| Request::path(it).exists();
+    let mut beside = fs::read_dir(out).into_iter().flatten().flatten();
+    if campaign.exists() || is_campaign(out) || beside.any(|it| is_campaign(&it.path())) {
+        return None;
+    }
+    let what = format!("{}: there is no campaign below it yet", out.display());
+    Some(
+        Failure::usage(what)
+            .hint("`hypocenter reproduce` or `run` begins one; give --out if results are elsewhere"),
+    )
 }
 
 /// An oracle about a process that is never started would never hold.

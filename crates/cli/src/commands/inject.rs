@@ -14,13 +14,17 @@ use crate::screen;
 use crate::target::Target;
 
 pub fn run(args: &InjectArgs) -> Result<ExitCode, Failure> {
+    if args.at == Some(0) {
+        return Err(Failure::usage("--at 0: the first hit is number 1")
+            .hint("leave --at out for the first hit, or give 1 or more"));
+    }
     let mut pattern: SitePattern = args.site.parse()?;
     if args.negate && pattern.kind() == SiteKind::Entry {
         // What is negated is a result, so a method alone means where it returns.
         pattern = format!("{pattern} return").parse()?;
     }
     screen::heading("hypocenter inject");
-    let chosen = Chosen::of(&args.target, args.workload.as_deref())?;
+    let chosen = Chosen::of(&args.target, None)?;
     let target = Target::open(&chosen.target)?;
     // The target's own classes first: the JDK has classes of every name.
     let mut found = find_sites(&target.own, &pattern);
