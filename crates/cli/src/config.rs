@@ -128,7 +128,7 @@ impl Config {
             let before = &text.as_bytes()[..at.unwrap_or(0).min(text.len())];
             let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
             Failure::usage(format!("{}:{line}: {}", path.display(), why.replace('\n', ", ")))
-                .hint("`hypocenter init` writes a file with every key explained")
+                .hint("`hypocenter schema config` has every key, and docs/configuration.md explains them")
         };
         let mut config: Config = toml::from_str(&text)
             .map_err(|error| failed(error.span().map(|it| it.start), error.message()))?;
@@ -157,7 +157,10 @@ impl Config {
         }
         match &failure.workload {
             Some(name) if !self.workload.iter().any(|it| it.as_ref().name == *name.as_ref()) => {
-                let why = format!("[failure] workload: there is no workload `{}`", name.as_ref());
+                let names: Vec<&str> = self.workload.iter().map(|it| it.as_ref().name.as_str()).collect();
+                let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                let why =
+                    format!("[failure] workload: there is no workload `{}`, there is {known}", name.as_ref());
                 Err((name.span().start, why))
             }
             _ => Ok(()),
@@ -173,6 +176,15 @@ impl Config {
             None if names.len() == 1 => all().next(),
             None => None,
         };
+        if !path.exists() {
+            let what = match name {
+                Some(name) => format!("no workload is called `{name}`: there is no {} here", path.display()),
+                None => {
+                    format!("nothing to run: no command behind `--`, and there is no {} here", path.display())
+                }
+            };
+            return Err(Failure::usage(what).hint(self.elsewhere()));
+        }
         let known = if names.is_empty() {
             format!("{} has none", path.display())
         } else {
@@ -183,8 +195,20 @@ impl Config {
                 Some(name) => format!("no workload is called `{name}`: {known}"),
                 None => format!("nothing to run: no command behind `--`, and of workloads {known}"),
             };
-            Failure::usage(what).hint("name one of them, or give a command behind `--`")
+            Failure::usage(what).hint(match names.is_empty() {
+                true => "add a [[workload]] to it, or give a command behind `--`",
+                false => "name one of them, or give a command behind `--`",
+            })
         })
+    }
+
+    /// What to do where there is no file: a directory above may have one.
+    fn elsewhere(&self) -> String {
+        let above = self.base.ancestors().skip(1).map(|it| it.join(DEFAULT_FILE)).find(|it| it.is_file());
+        match above {
+            Some(file) => format!("{} is one: run it there, or give --config", file.display()),
+            None => "`hypocenter init` writes one; or give a command behind `--`".to_owned(),
+        }
     }
 
     /// The oracle of a workload: that of the failure, if it is about this workload.

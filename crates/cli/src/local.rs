@@ -271,11 +271,12 @@ fn make_map(plan: &Plan, target: &Target) -> Result<Made, Failure> {
     let (map, summary, problems) = build_map(&target.with_jdk, plan)?;
     screen::problems(&problems);
     if map.site_count() == 0 {
+        target.check_packages()?;
         return Err(Failure::usage(format!(
             "nothing to hook: no class of {} has such sites",
             target.packages.join(", ")
         ))
-        .hint("check --packages and --hook"));
+        .hint("check --packages or `packages` of hypocenter.toml, and --hook"));
     }
     screen::line(
         "hooks",

@@ -1,8 +1,10 @@
 //! Which classes are the target's: from the flags, the configuration, or the java command itself.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use hypocenter_plan::Problem;
+use hypocenter_plan::{Problem, glob_matches};
 use hypocenter_program::{ClassPath, Classes};
 use serde::{Deserialize, Serialize};
 
@@ -139,10 +141,42 @@ impl Target {
         Ok(Target { own, with_jdk, class_patterns, packages: spec.packages.clone() })
     }
 
+    /// Packages that have no class are a mistake; those that come nearest are named.
+    pub fn check_packages(&self) -> Result<(), Failure> {
+        let takes = |name: &str| self.class_patterns.iter().any(|it| glob_matches(it, name));
+        if self.own.names().any(takes) || self.with_jdk.names().any(takes) {
+            return Ok(());
+        }
+        let package_of = |it: &str| it.rsplit_once('.').map_or(String::new(), |it| it.0.to_owned());
+        let there: BTreeSet<String> = self.own.names().map(package_of).filter(|it| !it.is_empty()).collect();
+        let mut there: Vec<String> = there.into_iter().collect();
+        let nearness = |it: &str| self.packages.iter().map(|wanted| shared(wanted, it)).max();
+        there.sort_by_key(|it| (Reverse(nearness(it)), it.len()));
+        there.truncate(SUGGESTED_MAX);
+        let has =
+            if there.is_empty() { "only classes without a package".to_owned() } else { there.join(", ") };
+        let what = format!(
+            "nothing to hook: no class of {} is on the class path, which has {has}",
+            self.packages.join(", ")
+        );
+        Err(Failure::usage(what)
+            .hint("correct `packages` under [target] of hypocenter.toml, or give --packages; or add the target's classes to the class path"))
+    }
+
     /// What could not be read.
     pub fn problems(&self) -> &[Problem] {
         self.own.problems()
     }
+}
+
+/// How many packages are suggested.
+const SUGGESTED_MAX: usize = 4;
+
+/// How much two names share at their beginnings and ends.
+fn shared(one: &str, other: &str) -> usize {
+    let same = |(a, b): &(char, char)| a == b;
+    one.chars().zip(other.chars()).take_while(same).count()
+        + one.chars().rev().zip(other.chars().rev()).take_while(same).count()
 }
 
 /// The multi-release version taken where the JDK does not say which it is.

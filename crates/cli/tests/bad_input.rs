@@ -177,6 +177,9 @@ fn a_wrong_command_line_ends_with_a_hint() {
     // The verb and its flags, and what is said.
     let rows: &[(&str, &str, &str)] = &[
         ("run", "--packages org.none", "nothing to hook: no class of org.none"),
+        ("run", "--packages prboe", "is on the class path, which has probe, "),
+        ("run", "--oracle dropped", "'{ log = \"dropped\" }'"),
+        ("run", "probe --workload probe", "cannot be used with"),
         ("run", "--hook bloc", "--hook bloc: no such kind of hook"),
         ("run", "--config none.toml", "none.toml: No such file"),
         ("run", "--plan none.json", "plan none.json: No such file"),
@@ -184,7 +187,7 @@ fn a_wrong_command_line_ends_with_a_hint() {
         ("inject", "Guards.hit", "required arguments were not provided"),
         ("inject", "Guards.hit --crash --negate", "cannot be used with"),
         ("inject", "Guards.hit --sleep 5", "the unit is missing"),
-        ("inject", "Guards.hit --sleep 1ms --at 0", "occurrence 0: the first hit is number 1"),
+        ("inject", "Guards.hit --sleep 1ms --at 0", "--at 0: the first hit is number 1"),
         ("inject", "Guards.hit --sleep 1ms --probability 2", "probability 2: give a number from 0 to 1"),
         ("inject", "Guards.hit --negate", "`Guards.hit` has no site of kind boolean_return"),
         ("inject", "Guards.hit --sleep 1ms --message x", "cannot be used with"),
@@ -246,6 +249,10 @@ fn a_broken_configuration_is_named_with_its_line() {
         ("[target]\nclasspath = [\"a\"\n", "hypocenter.toml:"),
         ("[target]\nclasspth = [\"a\"]\n", "unknown field `classpth`"),
         ("[target]\npackages = 3\n", "hypocenter.toml:2"),
+        (
+            "[failure]\nworkload = 'b'\n[[workload]]\nname = 'a'\ncommand = 'true'\n",
+            "there is no workload `b`, there is a",
+        ),
     ];
     each(
         &rows,
@@ -254,7 +261,7 @@ fn a_broken_configuration_is_named_with_its_line() {
             let tool = Tool::new("run").file("hypocenter.toml", text);
             let done = tool.java("probe.Guards many 1").exits(1).says(says).says("hypocenter.toml:");
             assert!(!done.stderr.contains('\u{fffd}'), "the message is readable: {}", done.stderr);
-            done.says("hypocenter init");
+            done.says("hypocenter schema config");
         },
     );
 }
@@ -338,5 +345,54 @@ fn a_full_disk_is_named_and_what_was_recorded_stays() {
         assert!(number("dropped") > 0 && number("events") > 0, "{size}: {outcome:#}");
         assert_eq!(number("events") + number("dropped"), number("hits"), "{size}: {outcome:#}");
         assert!(outcome["problems"].to_string().contains("dropped"), "{size}: {outcome:#}");
+    }
+}
+
+#[test]
+fn without_a_configuration_or_a_campaign_it_says_so() {
+    let rows =
+        [("run", ""), ("run", "x"), ("run", "--workload x"), ("reproduce", "--workload x"), ("explore", "x")];
+    for (verb, args) in rows {
+        let done = Tool::new(verb).args(args).end().exits(1);
+        done.says("there is no hypocenter.toml here").says("hypocenter init");
+    }
+    for verb in ["replay", "report"] {
+        let done = Tool::new(verb).end().exits(1);
+        done.says("hypocenter-out: there is no campaign below it yet").says("--out");
+    }
+    // A directory above has one.
+    let above = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    fs::write(above.path().join("hypocenter.toml"), "").unwrap();
+    fs::create_dir(above.path().join("below")).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hypocenter"));
+    let output = command.arg("run").current_dir(above.path().join("below")).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("hypocenter.toml is one: run it there, or give --config"), "{said}");
+}
+
+#[test]
+fn a_search_is_replayed_at_what_it_found() {
+    let request = |verb: &str| {
+        let engine = json!({"policy": "bsrr", "key": "state", "faults": [], "delay_ms": 1, "in_memory": false,
+            "task_types": [], "when_ready": false, "helpers": false, "budget": 1, "epsilon": 0.1, "trials": 1,
+            "normal_runs": 1, "replays": 1, "neighbours": 0});
+        json!({"version": 1, "verb": verb, "seed": 0, "repeat": 2, "base": "/", "main": "main",
+            "target": {"classpath": [], "packages": [], "java_home": "/"}, "workload": {"name": "x"},
+            "plan": {"version": 1}, "explore": engine})
+    };
+    let found = json!({"findings": [{"trial": 7}]});
+    for (summary, says) in [(found, "none is named, so it is 7"), (json!({}), "the campaign found nothing")] {
+        let tool = Tool::new("replay");
+        let campaign = tool.directory().join("hypocenter-out/explore-0001");
+        for trial in ["000", "007"] {
+            fs::create_dir_all(campaign.join("trials").join(trial)).unwrap();
+            fs::write(campaign.join("trials").join(trial).join("plan.json"), r#"{"version": 1}"#).unwrap();
+        }
+        fs::write(campaign.join("campaign.json"), request("explore").to_string()).unwrap();
+        fs::write(campaign.join("summary.json"), summary.to_string()).unwrap();
+        let done = tool.arg("explore-0001").end().exits(1).says(says);
+        if says.contains("nothing") {
+            done.says("the campaign has trials 0 to 7");
+        }
     }
 }

@@ -58,6 +58,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         None => {
             let request = asked(args)?;
             let target = Target::open(&request.target)?;
+            target.check_packages()?;
             screen::line("target", &target.packages.join(", "));
             let plan = plan_of(&request, &target, args);
             (Request { plan, ..request }, target, None)
