@@ -146,6 +146,26 @@ fn a_command_that_names_no_file_takes_the_directory_along() {
 }
 
 #[test]
+fn a_build_tool_that_is_needed_too_is_named_with_what_to_run_once() {
+    for (command, once) in [
+        ("mvn -o -q test", "cd 'project' && mvn test"),
+        ("./gradlew --offline test", "cd 'project' && ./gradlew --no-daemon test"),
+    ] {
+        let project = Project::new();
+        project.injected();
+        // The campaign as it would be with that command.
+        let path = project.path("hypocenter-out/inject-0001/campaign.json");
+        let text = fs::read_to_string(&path).expect("the campaign");
+        let text = text.replace("sh bin/spool.sh build/classes {dir}", command);
+        assert!(text.contains(command));
+        fs::write(path, text).expect("a file can be written");
+        project.tool("replay latest --export kept").exits(0);
+        let readme = fs::read_to_string(project.path("kept/README.md")).expect("a README");
+        assert!(readme.contains(once) && readme.contains("local repository"), "{readme}");
+    }
+}
+
+#[test]
 fn without_the_tool_the_script_says_where_it_looks_for_it() {
     let project = Project::new();
     project.injected();

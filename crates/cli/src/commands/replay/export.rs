@@ -319,6 +319,18 @@ fn script_text(request: &Request, shows: &Shows) -> String {
     )
 }
 
+/// The build tool that a workload runs, and the command that fetches all that it needs.
+fn build_tool(workload: &Workload) -> Option<(&'static str, String)> {
+    let of_nodes = workload.node.iter().filter_map(|it| it.command.as_ref());
+    let of_clients = workload.client.iter().map(|it| &it.command);
+    let mut words = workload.command.iter().chain(of_nodes).chain(of_clients).flat_map(words_of);
+    words.find_map(|word| match Path::new(&word).file_name()?.to_str()? {
+        "mvn" | "mvnw" => Some(("Maven", format!("{word} test"))),
+        "gradle" | "gradlew" => Some(("Gradle", format!("{word} --no-daemon test"))),
+        _ => None,
+    })
+}
+
 fn readme(request: &Request, shows: &Shows, needed: &BTreeSet<PathBuf>) -> String {
     let clean = screen::clean;
     let mut text = format!("# {}, to be seen again\n\n", clean(&shows.trial));
@@ -347,6 +359,16 @@ fn readme(request: &Request, shows: &Shows, needed: &BTreeSet<PathBuf>) -> Strin
          classes there, or change the paths in project/hypocenter.toml: a site is found again by class, method and order.\n",
         clean(&request.target.java_home.display().to_string())
     );
+    if let Some((name, once)) = build_tool(&request.workload) {
+        let place =
+            if needed.contains(&request.base) { request.base.as_path() } else { Path::new("project") };
+        let once = format!("cd {} && {once}", quoted(&place.display().to_string()));
+        text += &format!(
+            "\nThe workload runs {name}, without a network. So it also needs {name}, and in its local repository all that the \
+             project uses. Fill that once, with a network:\n\n    {}\n",
+            clean(&once)
+        );
+    }
     if !needed.is_empty() {
         text += "\nStill outside of this folder, and needed at its place:\n\n";
         for it in needed {
