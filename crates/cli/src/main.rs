@@ -9,6 +9,7 @@ mod commands;
 mod config;
 #[cfg(test)]
 mod config_reference;
+mod early;
 mod failure;
 mod interrupt;
 mod java;

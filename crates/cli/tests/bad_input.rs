@@ -114,6 +114,14 @@ fn a_command_that_starts_no_jvm_or_none_at_all() {
     // A main class that does not exist: the JVM starts, and nothing of the target is loaded in it.
     let done = with_classes(inject()).java("probe.NoSuchClass").exits(2);
     done.says("not reached").says("no JVM loaded a class that has hooks");
+    let done = with_classes(run()).java("probe.NoSuchClass").exits(1);
+    done.says("it exited with status 1 before any class of the target was loaded")
+        .says("output    ")
+        .says("ClassNotFoundException");
+    // As Maven does where its local repository is empty.
+    let mvn = "\"$JAVA\" -version; echo '[ERROR] Cannot access central in offline mode'; exit 1";
+    let done = run().arg("--quiet").script("probe", mvn).exits(1);
+    done.says("output    [ERROR] Cannot access central").says("run `mvn test` once, with a network");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Reads what a trial left behind into an outcome.
 
 use hypocenter_plan::{
-    Arm, Candidate, CandidateOutcome, CandidateResult, FORMAT_VERSION, Frame, HookTally, Injection,
+    Arm, Candidate, CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Frame, HookTally, Injection,
     JvmOutcome, NodeRule, Outcome, Plan, Problem, StateId, state_names,
 };
 use hypocenter_trace::{CandidateEnd, Dictionary, Jvm, Map, ReportKind, Trace, TracedInjection};
@@ -42,16 +42,17 @@ pub(crate) fn read(
             result: reader.result(number, candidate, ends.get(number).copied().unwrap_or(CandidateEnd::Open)),
         })
         .collect();
+    let end = staged.end;
     Outcome {
         version: FORMAT_VERSION,
-        end: staged.end,
+        end,
         wall_ms: staged.wall.as_millis() as u64,
         disk_full: staged.disk_full || seen.iter().any(|it| it.jvm.no_room > 0),
         failure: None,
         processes: staged.processes,
         candidates,
         jvms: (0..seen.len()).map(|index| reader.jvm(index)).collect(),
-        problems: staged.problems.into_iter().chain(reader.problems(agent_log)).collect(),
+        problems: staged.problems.into_iter().chain(reader.problems(agent_log, end)).collect(),
     }
 }
 
@@ -234,7 +235,7 @@ impl Reader<'_> {
         }
     }
 
-    fn problems(&self, agent_log: &str) -> Vec<Problem> {
+    fn problems(&self, agent_log: &str, end: End) -> Vec<Problem> {
         let mut problems: Vec<Problem> = agent_log
             .lines()
             .map(|line| Problem { place: "agent".to_owned(), what: line.to_owned() })
@@ -245,6 +246,13 @@ impl Reader<'_> {
                 what: "the agent did not start in any JVM: either the command starts none, or its JVM could not load \
                        the agent (see its output; `hypocenter doctor` tries the JDKs at hand)"
                     .to_owned(),
+            });
+        } else if self.seen.is_empty() && !end.is_well() {
+            problems.push(Problem {
+                place: Problem::COMMAND.to_owned(),
+                what: format!(
+                    "it {end} before any class of the target was loaded: see its output; where that is well, check the packages"
+                ),
             });
         } else if self.seen.is_empty() {
             problems.push(Problem {

@@ -9,6 +9,7 @@ use hypocenter_trace::SiteId;
 use serde::Serialize;
 
 use crate::args::{LabArgs, RecordLevel, RunArgs};
+use crate::early;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::local::{Ran, Ready};
@@ -142,6 +143,7 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
             screen::thousands(ran.without_agent)
         );
         screen::note("trials", &what);
+        early::show_first(&ready.directory)?;
     }
     screen::line("kept in", &ready.directory.display().to_string());
     if lab.json {
@@ -240,6 +242,7 @@ pub fn finish(lab: &LabArgs, outcome: &Outcome, directory: &Path) -> Result<(), 
     screen::jvms(outcome);
     screen::processes(outcome);
     screen::problems(&outcome.problems);
+    early::show(outcome, directory);
     screen::failure_seen(outcome);
     screen::end(outcome);
     screen::line("kept in", &directory.display().to_string());

@@ -15,6 +15,7 @@ use super::runs;
 use super::story::Story;
 use super::summary;
 use crate::commands::report;
+use crate::early;
 use crate::failure::Failure;
 use crate::request::Request;
 use crate::screen;
@@ -100,6 +101,9 @@ impl Ended<'_> {
             let story = Story::of(self.case, verdict, found, directory)?;
             show(found, story.as_ref(), &name);
             stories.push(story);
+        }
+        if verdict.found.is_empty() {
+            early::show_first(directory)?;
         }
         let code = self.standing(&name)?;
         if verdict.unjudged > 0 {

@@ -1,0 +1,86 @@
+//! A command that failed before any class of the target was loaded: what it said of it.
+
+use std::fs;
+use std::path::Path;
+
+use hypocenter_engine::JobId;
+use hypocenter_lab::{finished, trial_directory};
+use hypocenter_plan::{End, Outcome, Problem};
+
+use crate::failure::Failure;
+use crate::screen;
+
+/// How many lines of its output are shown.
+const LINES_SHOWN: usize = 3;
+/// How Maven begins the lines that say what is wrong.
+const MAVEN_ERROR: &str = "[ERROR] ";
+/// What Maven says of what it would have to fetch.
+const OFFLINE: &str = "in offline mode";
+
+/// Shows the end of its output, if it was such a command.
+pub fn show(outcome: &Outcome, trial: &Path) {
+    if !outcome.jvms.is_empty() || outcome.end.is_well() || outcome.end == End::Interrupted {
+        return;
+    }
+    let bad = outcome.processes.iter().find(|it| it.end.is_some_and(|end| !end.is_well()));
+    let Some(process) = bad else { return };
+    let read = |it: &String| fs::read(trial.join(it)).unwrap_or_default();
+    // Its standard output, and what it wrote to the error stream.
+    let texts = process.logs.iter().take(2).map(read).map(|it| String::from_utf8_lossy(&it).into_owned());
+    let texts: Vec<String> = texts.collect();
+    for (number, line) in last_lines(&texts).into_iter().enumerate() {
+        screen::line(if number == 0 { "output" } else { "" }, &screen::clean(line));
+    }
+    if texts.iter().any(|it| it.contains(OFFLINE)) {
+        screen::note(
+            "Maven",
+            "it lacks what it may not fetch in a trial: run `mvn test` once, with a network",
+        );
+    }
+}
+
+/// The same of the first trial of a campaign, with what is noted of its command.
+pub fn show_first(campaign: &Path) -> Result<(), Failure> {
+    let trial = trial_directory(campaign, JobId(0));
+    let Some(outcome) = finished(&trial)?.filter(|it| it.jvms.is_empty()) else { return Ok(()) };
+    let of_command = outcome.problems.iter().filter(|it| it.place == Problem::COMMAND);
+    of_command.for_each(|it| screen::note(&it.place, &it.what));
+    show(&outcome, &trial);
+    Ok(())
+}
+
+/// Maven's first errors, which say more than its last; else the last lines of the error stream, or of the output.
+fn last_lines(texts: &[String]) -> Vec<&str> {
+    let of_maven = texts
+        .iter()
+        .flat_map(|it| it.lines())
+        .filter(|it| it.len() > MAVEN_ERROR.len() && it.starts_with(MAVEN_ERROR));
+    let of_maven: Vec<&str> = of_maven.take(LINES_SHOWN).collect();
+    if !of_maven.is_empty() {
+        return of_maven;
+    }
+    let lines =
+        texts.iter().rev().map(|it| it.lines().filter(|it| !it.trim().is_empty()).collect::<Vec<_>>());
+    let lines = lines.into_iter().find(|it| !it.is_empty()).unwrap_or_default();
+    lines[lines.len().saturating_sub(LINES_SHOWN)..].to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_says_most_is_shown() {
+        let check = |out: &str, error: &str, expected: &[&str]| {
+            assert_eq!(last_lines(&[out.to_owned(), error.to_owned()]), expected);
+        };
+        check("", "", &[]);
+        check("a\nb\n\n", "", &["a", "b"]);
+        check("a\n", "1\n2\n3\n4\n", &["2", "3", "4"]);
+        check(
+            "[INFO] x\n[ERROR] no plugin\n[ERROR] \n[ERROR] help\n[ERROR] more\n",
+            "warning\n",
+            &["[ERROR] no plugin", "[ERROR] help", "[ERROR] more"],
+        );
+    }
+}
