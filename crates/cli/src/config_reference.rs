@@ -119,7 +119,7 @@ impl<'s> Reference<'s> {
             if let Some(all) = definition["anyOf"].as_array() {
                 return all.iter().map(|it| self.kind(it)).collect::<Vec<_>>().join(" or ");
             }
-            if self.seen.insert(name.to_owned()) {
+            if self.seen.insert(heading(name).to_owned()) {
                 self.open.push((name.to_owned(), definition));
             }
             return format!("[{}](#{})", heading(name).to_lowercase(), heading(name).to_lowercase());
