@@ -438,7 +438,7 @@ pub struct ReproduceArgs {
     /// Runs without a fault before the first round
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=100))]
     pub normal_runs: u64,
-    /// Replays of what was found, and as many runs without a fault beside them
+    /// Replays of what was found; runs without a fault are added until there are as many
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub replays: u64,
     /// Rounds after which a second fault is searched for too

@@ -34,6 +34,9 @@ pub struct Summary {
     pub rounds: u64,
     /// How long the campaign took.
     pub seconds: f64,
+    /// After how long the first fault was found; what came then are replays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found_seconds: Option<f64>,
     /// How often replays showed the failure.
     pub rate: Option<Rate>,
     /// The fault that was found first; of two, the second.

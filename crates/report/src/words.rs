@@ -134,14 +134,18 @@ pub fn explored(it: &Exploration) -> Sentence {
 /// The proof, in one more sentence.
 pub fn proof(summary: &Summary) -> Option<String> {
     let found = summary.found.first()?;
+    let time = |it: f64| seconds((it * 1e3) as u64);
+    let when = match summary.found_seconds {
+        Some(it) => format!("after {}; it took {} in all", time(it), time(summary.seconds)),
+        None => format!("in a campaign of {}", time(summary.seconds)),
+    };
     Some(format!(
-        "{} of {} showed it, {} of {} without the fault did. Found in {}, after {}.",
+        "{} of {} showed it, {} of {} without the fault did. Found in {}, {when}.",
         found.hits,
         count(found.runs, "replay", "replays"),
         summary.normal_failures,
         count(summary.normal_runs, "run", "runs"),
         format_args!("round {}", thousands(found.round)),
-        seconds((summary.seconds * 1e3) as u64),
     ))
 }
 

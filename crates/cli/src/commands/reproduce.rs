@@ -106,6 +106,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         case: &case,
         directory: &ready.directory,
         took: begun.elapsed(),
+        found_seconds: engine.found_seconds(),
         measured: stopwatch.measured(engine.rounds()),
         request: &ready.request,
     };

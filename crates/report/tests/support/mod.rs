@@ -111,6 +111,7 @@ pub fn summary(rounds: u64) -> Summary {
         reproduced: true,
         rounds,
         seconds: 236.65,
+        found_seconds: Some(39.0),
         rate: Some(Rate { hits: 5, runs: 5 }),
         fault: Some(FaultSummary {
             class: "org.acme.store.Log1".into(),
@@ -166,6 +167,7 @@ pub fn nothing_found(rounds: u64) -> Summary {
     summary.tried.iter_mut().for_each(|it| (it.happened, it.found_rank) = (false, None));
     Summary {
         reproduced: false,
+        found_seconds: None,
         rate: None,
         fault: None,
         replay: None,

@@ -1,6 +1,6 @@
 //! What is said while a campaign runs: one line a round.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::time::Instant;
 
@@ -27,6 +27,8 @@ pub struct Narrated {
     /// What rounds have shown so far.
     seen: BTreeSet<u32>,
     rounds: Rounds,
+    /// For each round that showed the failure after how many seconds; not for those of a campaign before it was resumed.
+    happened: BTreeMap<u64, f64>,
 }
 
 impl Narrated {
@@ -42,12 +44,19 @@ impl Narrated {
             pace: Pace::begun(),
             seen: BTreeSet::new(),
             rounds: Rounds::default(),
+            happened: BTreeMap::new(),
         }
     }
 
     /// What the outcomes of the rounds say.
     pub fn rounds(&self) -> &Rounds {
         &self.rounds
+    }
+
+    /// After how many seconds what was found first was found.
+    pub fn found_seconds(&self) -> Option<f64> {
+        let round = self.engine.verdict().found.first()?.round;
+        self.happened.get(&round).copied()
     }
 
     pub fn progress(&self) -> Listening {
@@ -205,9 +214,9 @@ pub fn shortened(text: &str) -> String {
 }
 
 /// A time, as far as it matters to somebody who waits.
-fn span(seconds: f64) -> String {
+pub fn span(seconds: f64) -> String {
     match seconds {
-        ..100.0 => format!("{seconds:.0} s"),
+        ..600.0 => format!("{seconds:.0} s"),
         ..5_400.0 => format!("{:.0} min", seconds / 60.0),
         _ => format!("{:.1} h", seconds / 3_600.0),
     }
@@ -272,15 +281,20 @@ impl Engine for Narrated {
         match &round {
             // What was recorded before is told at once.
             _ if !is_live => self.pace = Pace::begun(),
-            Some(round) => self.tell_round(round),
+            Some(round) => {
+                if round.happened {
+                    self.happened.insert(round.number, self.begun.elapsed().as_secs_f64());
+                }
+                self.tell_round(round);
+            }
             None => {
                 // Rounds follow the last run that is none.
                 self.pace = Pace::begun();
                 let has_fault = outcome.is_some_and(|it| !it.candidates.is_empty());
                 let with = if has_fault { "the same fault" } else { "no fault" };
                 let what = if failed { "the failure happened" } else { "no failure" };
-                let seconds = self.begun.elapsed().as_secs_f64();
-                screen::line("run", &format!("{id}: {with}, {what} {DIM}{seconds:.0} s{DIM:#}"));
+                let gone = span(self.begun.elapsed().as_secs_f64());
+                screen::line("run", &format!("{id}: {with}, {what}; {DIM}{gone}{DIM:#}"));
             }
         }
         self.seen.extend(round.iter().flat_map(|it| &it.shown));

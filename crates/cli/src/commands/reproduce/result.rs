@@ -9,7 +9,7 @@ use hypocenter_reproduce::{Case, Found, Missing, Round, Standing, Verdict};
 use serde::Serialize;
 
 use super::closest;
-use super::live::fault;
+use super::live::{fault, span};
 use super::measured::Measured;
 use super::runs;
 use super::story::Story;
@@ -35,6 +35,8 @@ struct Document<'v> {
     reproduced: bool,
     rounds: usize,
     seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found_seconds: Option<f64>,
     rate: Option<Rate>,
     fault: Option<FaultDocument<'v>>,
     replay: Option<String>,
@@ -86,6 +88,8 @@ pub struct Ended<'v> {
     pub case: &'v Case,
     pub directory: &'v Path,
     pub took: Duration,
+    /// After how long the first was found, where that is known.
+    pub found_seconds: Option<f64>,
     pub measured: Measured,
     pub request: &'v Request,
 }
@@ -136,8 +140,9 @@ impl Ended<'_> {
         Ok(match &verdict.standing {
             Standing::Reproduced => {
                 let round = verdict.found.first().map_or(0, |it| it.round);
-                let seconds = self.took.as_secs_f64();
-                screen::line("done", &format!("reproduced in round {round}, {seconds:.0} s in all"));
+                let after = self.found_seconds.map_or_else(String::new, |it| format!(" after {}", span(it)));
+                let all = span(self.took.as_secs_f64());
+                screen::line("done", &format!("reproduced in round {round}{after}, {all} in all"));
                 ExitCode::Done
             }
             Standing::AlreadyFails { failed, runs } => {
@@ -202,6 +207,7 @@ impl Ended<'_> {
             reproduced: verdict.standing == Standing::Reproduced,
             rounds: found.map_or(verdict.rounds.len(), |it| it.round as usize),
             seconds: self.took.as_secs_f64(),
+            found_seconds: self.found_seconds,
             rate: found.map(|it| Rate { hits: it.hits, runs: it.runs }),
             fault: first.map(|it| FaultDocument {
                 class: &it.site.class,
