@@ -274,7 +274,7 @@ fn no_campaigns(campaign: &Path) -> Option<Failure> {
     if campaign.exists() || is_campaign(out) || beside.any(|it| is_campaign(&it.path())) {
         return None;
     }
-    let what = format!("{}: there is no campaign below it yet", out.display());
+    let what = format!("{}: there is no campaign below {} yet", campaign.display(), out.display());
     Some(
         Failure::usage(what)
             .hint("`hypocenter reproduce` or `run` begins one; give --out if results are elsewhere"),

@@ -366,7 +366,7 @@ fn without_a_configuration_or_a_campaign_it_says_so() {
     }
     for verb in ["replay", "report"] {
         let done = Tool::new(verb).end().exits(1);
-        done.says("hypocenter-out: there is no campaign below it yet").says("--out");
+        done.says("there is no campaign below hypocenter-out yet").says("--out");
     }
     // A directory above has one.
     let above = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();

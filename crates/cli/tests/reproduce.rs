@@ -262,9 +262,11 @@ fn the_fault_is_found_and_its_replay_shows_the_failure() {
     assert!(count("sites") >= 1 && count("sites") <= count("sites_total"), "{document:#}");
     // A write that fails, too many messages, a message that waits, one that is lost.
     assert_eq!(count("observables"), 4, "{document:#}");
-    for name in ["seconds", "requests", "decision_ns", "between_rounds_ms", "workload_s"] {
+    for name in ["seconds", "found_seconds", "requests", "decision_ns", "between_rounds_ms", "workload_s"] {
         assert!(document[name].as_f64().is_some_and(|it| it > 0.0), "{name}: {document:#}");
     }
+    // What was found was found before it was replayed.
+    assert!(document["found_seconds"].as_f64() < document["seconds"].as_f64(), "{document:#}");
     // Where the site stood that was found, round by round, also for those who read files.
     let ranks: Vec<u64> = (0..count("rounds"))
         .map(|it| {
@@ -286,6 +288,11 @@ fn the_fault_is_found_and_its_replay_shows_the_failure() {
     let outcome = place.tool(&format!("{words} --json")).exits(0).json();
     assert_eq!(outcome["failure"]["happened"], true, "{outcome:#}");
     assert_eq!(outcome["candidates"][0]["result"]["occurrence"], 5, "{outcome:#}");
+
+    // Without a number it is the same trial, and that is said.
+    let trial = words.rsplit('/').next().expect("a number");
+    let said = place.tool("replay reproduce-0001 --json").exits(0).says(&format!("so it is {trial}, which"));
+    assert_eq!(said.json()["failure"]["happened"], true, "{}", said.stderr);
 }
 
 #[test]
