@@ -14,6 +14,8 @@ use crate::screen;
 const LINES_SHOWN: usize = 3;
 /// How Maven begins the lines that say what is wrong.
 const MAVEN_ERROR: &str = "[ERROR] ";
+/// What follows them: how to call Maven again.
+const MAVEN_ADVICE: &str = "[ERROR] To see the full stack trace";
 /// What Maven says of what it would have to fetch.
 const OFFLINE: &str = "in offline mode";
 
@@ -26,7 +28,8 @@ pub fn show(outcome: &Outcome, trial: &Path) {
     let Some(process) = bad else { return };
     let read = |it: &String| fs::read(trial.join(it)).unwrap_or_default();
     // Its standard output, and what it wrote to the error stream.
-    let texts = process.logs.iter().take(2).map(read).map(|it| String::from_utf8_lossy(&it).into_owned());
+    let texts =
+        process.logs.iter().take(2).map(read).map(|it| without_colours(&String::from_utf8_lossy(&it)));
     let texts: Vec<String> = texts.collect();
     for (number, line) in last_lines(&texts).into_iter().enumerate() {
         screen::line(if number == 0 { "output" } else { "" }, &screen::clean(line));
@@ -55,6 +58,7 @@ fn last_lines(texts: &[String]) -> Vec<&str> {
         .iter()
         .flat_map(|it| it.lines())
         .filter(|it| it.len() > MAVEN_ERROR.len() && it.starts_with(MAVEN_ERROR));
+    let of_maven = of_maven.take_while(|it| !it.starts_with(MAVEN_ADVICE));
     let of_maven: Vec<&str> = of_maven.take(LINES_SHOWN).collect();
     if !of_maven.is_empty() {
         return of_maven;
@@ -63,6 +67,18 @@ fn last_lines(texts: &[String]) -> Vec<&str> {
         texts.iter().rev().map(|it| it.lines().filter(|it| !it.trim().is_empty()).collect::<Vec<_>>());
     let lines = lines.into_iter().find(|it| !it.is_empty()).unwrap_or_default();
     lines[lines.len().saturating_sub(LINES_SHOWN)..].to_vec()
+}
+
+/// Without the sequences that colour text on a terminal: Maven writes them also where there is none.
+fn without_colours(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let mut rest = part.trim_start_matches(|it: char| it.is_ascii_digit() || it == ';').chars();
+        rest.next();
+        plain += rest.as_str();
+    }
+    plain
 }
 
 #[cfg(test)]
@@ -75,12 +91,13 @@ mod tests {
             assert_eq!(last_lines(&[out.to_owned(), error.to_owned()]), expected);
         };
         check("", "", &[]);
+        assert_eq!(without_colours("[\u{1b}[1;31mERROR\u{1b}[m] x\u{1b}[0m\u{1b}["), "[ERROR] x");
         check("a\nb\n\n", "", &["a", "b"]);
         check("a\n", "1\n2\n3\n4\n", &["2", "3", "4"]);
         check(
-            "[INFO] x\n[ERROR] no plugin\n[ERROR] \n[ERROR] help\n[ERROR] more\n",
+            "[INFO] x\n[ERROR] no plugin\n[ERROR] \n[ERROR] too\n[ERROR] To see the full stack trace, ...\n",
             "warning\n",
-            &["[ERROR] no plugin", "[ERROR] help", "[ERROR] more"],
+            &["[ERROR] no plugin", "[ERROR] too"],
         );
     }
 }

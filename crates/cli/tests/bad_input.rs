@@ -379,6 +379,22 @@ fn without_a_configuration_or_a_campaign_it_says_so() {
 }
 
 #[test]
+fn a_workload_may_be_named_by_a_flag_in_every_verb_that_runs_one() {
+    let workloads =
+        "[[workload]]\nname = 'a'\ncommand = 'true'\n[[workload]]\nname = 'b'\ncommand = 'true'\n";
+    let config = format!("{workloads}[failure]\nworkload = 'a'\noracle = {{ log = 'x' }}\n");
+    for verb in ["run", "reproduce", "explore"] {
+        let tool = || Tool::new(verb).file("hypocenter.toml", &config);
+        let done = tool().args("--workload c").end().exits(1);
+        done.says("no workload is called `c`: hypocenter.toml has a, b");
+        // It is taken, and what is missing then is another thing.
+        tool().args("--workload b").end().exits(1).says("`true` is not java, so its class path is unknown");
+        tool().args("b --workload b").end().exits(1).says("cannot be used with");
+        tool().args("--resume --workload b").end().exits(1).says("cannot be used with");
+    }
+}
+
+#[test]
 fn a_search_is_replayed_at_what_it_found() {
     let request = |verb: &str| {
         let engine = json!({"policy": "bsrr", "key": "state", "faults": [], "delay_ms": 1, "in_memory": false,
