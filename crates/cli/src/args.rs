@@ -709,12 +709,12 @@ fn oracle(text: &str) -> Result<Oracle, String> {
         oracle: Oracle,
     }
     let document: Document = toml::from_str(&format!("oracle = {text}")).map_err(|error| {
-        let said = error.message().to_owned();
         if text.trim_start().starts_with('{') {
-            return said;
+            return error.message().to_owned();
         }
-        let text = toml::Value::String(text.trim_matches('"').to_owned());
-        format!("an oracle is a table; for a line of the log give '{{ log = {text} }}'")
+        // In quotes of the shell, as it would be typed.
+        let text = text.trim_matches('"').replace('\\', "\\\\").replace('"', "\\\"");
+        format!("an oracle is a table; for a line of the log give '{{ log = \"{text}\" }}'")
     })?;
     hypocenter_lab::oracle::check(&document.oracle).map_err(|error| error.to_string())?;
     Ok(document.oracle)

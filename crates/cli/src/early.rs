@@ -21,16 +21,36 @@ const OFFLINE: &str = "in offline mode";
 
 /// Shows the end of its output, if it was such a command.
 pub fn show(outcome: &Outcome, trial: &Path) {
-    if !outcome.jvms.is_empty() || outcome.end.is_well() || outcome.end == End::Interrupted {
-        return;
+    if outcome.jvms.is_empty() && failed(outcome) {
+        show_output(outcome, trial);
     }
+}
+
+/// Says of the first trial of a campaign that it failed, if it did, and shows the end of its output. Gives whether it did.
+pub fn show_first(campaign: &Path) -> Result<bool, Failure> {
+    let trial = trial_directory(campaign, JobId(0));
+    let Some(outcome) = finished(&trial)?.filter(failed) else { return Ok(false) };
+    let mut of_command = outcome.problems.iter().filter(|it| it.place == Problem::COMMAND).peekable();
+    if of_command.peek().is_none() {
+        let without = if outcome.candidates.is_empty() { ", without a fault" } else { "" };
+        screen::note(Problem::COMMAND, &format!("it {}{without}", outcome.end));
+    }
+    of_command.for_each(|it| screen::note(&it.place, &it.what));
+    show_output(&outcome, &trial);
+    Ok(true)
+}
+
+fn failed(outcome: &Outcome) -> bool {
+    !outcome.end.is_well() && outcome.end != End::Interrupted
+}
+
+fn show_output(outcome: &Outcome, trial: &Path) {
     let bad = outcome.processes.iter().find(|it| it.end.is_some_and(|end| !end.is_well()));
     let Some(process) = bad else { return };
     let read = |it: &String| fs::read(trial.join(it)).unwrap_or_default();
     // Its standard output, and what it wrote to the error stream.
-    let texts =
-        process.logs.iter().take(2).map(read).map(|it| without_colours(&String::from_utf8_lossy(&it)));
-    let texts: Vec<String> = texts.collect();
+    let texts = process.logs.iter().take(2).map(read);
+    let texts: Vec<String> = texts.map(|it| without_colours(&String::from_utf8_lossy(&it))).collect();
     for (number, line) in last_lines(&texts).into_iter().enumerate() {
         screen::line(if number == 0 { "output" } else { "" }, &screen::clean(line));
     }
@@ -40,16 +60,6 @@ pub fn show(outcome: &Outcome, trial: &Path) {
             "it lacks what it may not fetch in a trial: run `mvn test` once, with a network",
         );
     }
-}
-
-/// The same of the first trial of a campaign, with what is noted of its command.
-pub fn show_first(campaign: &Path) -> Result<(), Failure> {
-    let trial = trial_directory(campaign, JobId(0));
-    let Some(outcome) = finished(&trial)?.filter(|it| it.jvms.is_empty()) else { return Ok(()) };
-    let of_command = outcome.problems.iter().filter(|it| it.place == Problem::COMMAND);
-    of_command.for_each(|it| screen::note(&it.place, &it.what));
-    show(&outcome, &trial);
-    Ok(())
 }
 
 /// Maven's first errors, which say more than its last; else the last lines of the error stream, or of the output.

@@ -410,6 +410,18 @@ fn an_oracle_that_holds_without_a_fault_is_no_oracle() {
     assert_eq!(place.started().len(), 2, "no round was run");
 }
 
+#[test]
+fn a_command_that_fails_by_itself_is_shown_with_what_it_said() {
+    let place = Place::new();
+    place.file("a.log", failure_log());
+    place.file("spool.sh", "echo '[ERROR] Cannot access central in offline mode'; exit 1\n");
+    let said = place.tool(&format!("reproduce --log a.log {SEARCH}")).exits(1);
+    said.says("[ERROR] Cannot access central")
+        .says("run `mvn test` once, with a network")
+        .says("a run without a fault gave nothing to compare")
+        .says("the command fails without a fault: mend that first");
+}
+
 /// It fails by itself in one run of five.
 const FLAKY: &str = r#"n=${HYPOCENTER_DIR%/dir}; n=${n##*/}; n=${n#0}; n=${n#0}
 "$JAVA" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto -cp "$CLASSES" spool.Main "$@"

@@ -106,10 +106,8 @@ impl Ended<'_> {
             show(found, story.as_ref(), &name);
             stories.push(story);
         }
-        if verdict.found.is_empty() {
-            early::show_first(directory)?;
-        }
-        let code = self.standing(&name)?;
+        let fails = verdict.found.is_empty() && early::show_first(directory)?;
+        let code = self.standing(&name, fails)?;
         if verdict.unjudged > 0 {
             let what =
                 format!("of {} trials it could not say anything; their outcomes say why", verdict.unjudged);
@@ -134,7 +132,7 @@ impl Ended<'_> {
         Ok(code)
     }
 
-    fn standing(&self, name: &str) -> Result<ExitCode, Failure> {
+    fn standing(&self, name: &str, fails: bool) -> Result<ExitCode, Failure> {
         let verdict = self.verdict;
         let rounds = verdict.rounds.len();
         Ok(match &verdict.standing {
@@ -179,11 +177,15 @@ impl Ended<'_> {
                 ExitCode::Findings
             }
             Standing::Unreadable { why } => {
-                return Err(Failure::usage(format!("a run without a fault gave nothing to compare: {why}"))
-                    .hint(
+                let failure = Failure::usage(format!("a run without a fault gave nothing to compare: {why}"));
+                return Err(if fails {
+                    failure.hint("the command fails without a fault: mend that first; its output is above")
+                } else {
+                    failure.hint(
                         "let the workload log to its standard output in the layout of the failure log, or name the files that it \
                          logs to: `logs = [\"{dir}/logs/*.log\"]` in [[workload]] or [[workload.node]]",
-                    ));
+                    )
+                });
             }
         })
     }
