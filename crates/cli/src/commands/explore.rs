@@ -52,6 +52,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
     };
     let Some(what) = request.explore.clone() else { unreachable!("both ways have it") };
     let target = Target::open(&request.target)?;
+    target.check_packages()?;
     screen::line("target", &target.packages.join(", "));
     if request.workload.client.is_empty() && request.oracle.is_none() {
         screen::note("workload", NO_CLIENTS);

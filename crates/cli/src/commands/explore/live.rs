@@ -49,7 +49,7 @@ impl Narrated {
         let seconds = self.begun.elapsed().as_secs_f64();
         let _ = writeln!(
             anstream::stderr(),
-            "  {DIM}trial {:<4}{DIM:#}{}: {style}{}{style:#}{DIM}{states} {seconds:.0} s{DIM:#}",
+            "  {DIM}trial {:<4}{DIM:#}{}: {style}{}{style:#}{DIM}{states}; {seconds:.0} s{DIM:#}",
             trial.number,
             screen::clean(&what),
             screen::clean(&result)
@@ -106,7 +106,7 @@ impl Engine for Narrated {
                     (false, false) => "replay or comparison, and its fault was not reached".to_owned(),
                 };
                 let seconds = self.begun.elapsed().as_secs_f64();
-                screen::line("run", &format!("{id}: {what} {DIM}{seconds:.0} s{DIM:#}"));
+                screen::line("run", &format!("{id}: {what}; {DIM}{seconds:.0} s{DIM:#}"));
             }
             _ => {}
         }

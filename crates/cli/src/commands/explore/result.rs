@@ -6,6 +6,7 @@ use hypocenter_plan::ExitCode;
 use super::live::fault;
 use super::summary::Ended;
 use crate::commands::report;
+use crate::early;
 use crate::failure::Failure;
 use crate::screen;
 
@@ -59,6 +60,7 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
                 );
                 screen::note("workload", &what);
             }
+            early::show_first(directory)?;
             ExitCode::AlreadyFails
         }
         Standing::NothingToInject => {
