@@ -439,7 +439,7 @@ fn an_oracle_that_cannot_be_meant_is_refused_where_it_is_written() {
             let file = run("echo run > ran", oracle, Way::Configuration, "").exits(1).says(why);
             let text = fs::read_to_string(file.directory().join("hypocenter.toml")).unwrap();
             let line = 1 + text.lines().position(|line| line.starts_with("oracle = ")).unwrap();
-            let file = file.says(&format!("hypocenter.toml:{line}: ")).says("hypocenter init");
+            let file = file.says(&format!("hypocenter.toml:{line}: ")).says("hypocenter schema config");
             for done in [flag, file] {
                 assert!(!done.stderr.contains('\u{fffd}'), "the message is readable: {}", done.stderr);
                 assert!(!done.directory().join("ran").exists(), "nothing was run");
