@@ -433,6 +433,23 @@ fn variables_and_directories_are_those_of_the_configuration() {
 }
 
 #[test]
+fn a_node_without_a_condition_is_ready_at_once_and_what_it_is_asked_at_the_end_is_time_of_the_trial() {
+    let parts = r#"
+        [[workload.node]]
+        name = "n"
+        command = "sleep 600"
+        alive = { command = "sleep 1" }
+        [[workload.client]]
+        name = "c"
+        command = "true"
+    "#;
+    let outcome = tool("run", &workload(parts)).args("--hook entry --json").end().outcome();
+    let node = &outcome["processes"][0];
+    assert_eq!((&node["ready_ms"], &node["alive"]), (&node["started_ms"], &json!(true)), "{outcome:#}");
+    assert!(outcome["wall_ms"].as_u64() >= Some(1000), "{outcome:#}");
+}
+
+#[test]
 fn nodes_inside_one_jvm_are_known_by_their_threads() {
     let node = |name: &str| format!("[[workload.node]]\nname = \"{name}\"\nthreads = [\"{name}-*\"]\n");
     let command = format!("command = \"{}\"\n", java("probe.Nodes names 50"));

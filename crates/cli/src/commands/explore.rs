@@ -94,7 +94,9 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
         Ok((stopped, _)) => stopped,
         Err(failure) => {
             // What was found by then is told, as far as what is wrong allows it.
-            let _ = result::finish(&ended, false);
+            if let Err(also) = result::finish(&ended, false) {
+                screen::note("campaign", &format!("what was found cannot be told: {}", also.what));
+            }
             let hint = failure.hint.as_ref().map_or_else(|| go_on.clone(), |it| format!("{it}; {go_on}"));
             return Err(failure.hint(hint));
         }

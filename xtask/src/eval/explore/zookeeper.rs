@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{ExploreArgs, Ran, Runner, list, share_of_tool};
 use crate::eval::scan::Read;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::process::step;
 use crate::{Verdict, javac, maven, root, table, truth};
 
@@ -153,7 +153,7 @@ pub(super) fn run(args: &ExploreArgs, runner: &Runner<'_>) -> Result<Verdict> {
         }
         lines.push(summary(&kind, &ran));
         if kind.faults == "exceptions" {
-            lines.push(invalid(&possible, &ran));
+            lines.push(invalid(&possible, &ran)?);
         }
         if kind.finds {
             lines.extend(first_findings(&kind, &ran, &truth));
@@ -174,20 +174,22 @@ struct Injected {
 }
 
 /// How many trials had an exception that cannot happen, since all there is in memory, and at how many places (LEGOLAS, Table 6).
-fn invalid(possible: &Catalogue, ran: &Ran) -> String {
-    let tried = list(&ran.document, "tried").iter();
-    let injected: Vec<Injected> =
-        tried.filter_map(|it| serde_json::from_value(it["injected"].clone()).ok()).collect();
+fn invalid(possible: &Catalogue, ran: &Ran) -> Result<String> {
+    let tried = list(&ran.document, "tried").iter().map(|it| &it["injected"]).filter(|it| !it.is_null());
+    let read = tried.map(|it| serde_json::from_value(it.clone()));
+    let injected: Vec<Injected> = read.collect::<std::result::Result<_, _>>().map_err(|error| {
+        Failure::new(format!("{}: a trial's fault cannot be read: {error}", ran.directory.display()))
+    })?;
     let is_invalid =
         |it: &&Injected| possible.find(&it.site).is_none() || possible.in_memory(&it.at.stack).is_some();
     let invalid: Vec<&Injected> = injected.iter().filter(is_invalid).collect();
     let places: BTreeSet<String> = invalid.iter().map(|it| it.site.to_string()).collect();
-    format!(
+    Ok(format!(
         "  {} of {} trials with a fault had one that cannot happen, in memory, at {} places",
         invalid.len(),
         injected.len(),
         places.len()
-    )
+    ))
 }
 
 /// The best finding that is this bug: whether it is found, and replayed often enough.
