@@ -6,11 +6,12 @@ use std::fs;
 use std::path::Path;
 
 use hypocenter_fuzz::sparse;
+use hypocenter_plan::{MethodLine, StateId};
 use hypocenter_trace::{
-    ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedStack, FALL_THROUGH, InjectedRecord, MapBuilder,
-    ArmedStep, NewSite, PatchTally, Placement, ReportKind, Session, SiteId, Step, TrialFile, TrialSpec, level,
+    ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedPlan, ArmedStack, ArmedStep, FALL_THROUGH,
+    InjectedRecord, MapBuilder, NewSite, PatchTally, Placement, ReportKind, Session, SiteId, Step, TrialFile,
+    TrialSpec, level,
 };
-use hypocenter_plan::StateId;
 
 fn main() {
     let mut arguments = std::env::args_os().skip(1);
@@ -66,6 +67,11 @@ fn candidate(site: u32, fault: ArmedFault, stack: ArmedStack) -> ArmedCandidate 
     }
 }
 
+fn plan() -> ArmedPlan {
+    let line = MethodLine { method: "a.B.pack".into(), line: 12 };
+    ArmedPlan { candidates: candidates(), never_below: vec![line] }
+}
+
 fn candidates() -> Vec<ArmedCandidate> {
     let classes = vec!["java.io.IOException".into(), "a.B".into()];
     let frames = vec!["a.B.c".into(), "*".into()];
@@ -96,7 +102,7 @@ fn trial(path: &Path, jvms: u32) {
         armed: true,
         map_digest: 3,
         levels: vec![level::COUNT | level::EVENT; 8],
-        candidates: if jvms == 0 { Vec::new() } else { candidates() },
+        plan: if jvms == 0 { ArmedPlan::default() } else { plan() },
         steps: steps(),
         stack_frames: 8,
         ring_bytes: 64 << 10,

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use hypocenter_trace::{ArmedNode, Map, SiteId, Trace, TrialFile};
+use hypocenter_trace::{ArmedNode, ArmedPlan, Map, SiteId, Trace, TrialFile};
 
 use crate::sparse;
 
@@ -82,8 +82,8 @@ fn trial(bytes: &[u8]) {
     assert_eq!(trial.levels().len(), trial.site_count() as usize);
     assert!(trial.dumps_pending(0).is_empty(), "a JVM is asked for what nobody requested");
     black_box((trial.dump_request(), trial.dumps_pending(u32::MAX)));
-    match trial.candidates() {
-        Ok(candidates) => {
+    match trial.plan() {
+        Ok(ArmedPlan { candidates, never_below }) => {
             // Each has its own texts, so that together they are no longer than the file.
             let nodes = candidates.iter().map(|it| match &it.node {
                 ArmedNode::Any => 0,
@@ -95,6 +95,8 @@ fn trial(bytes: &[u8]) {
             });
             // A byte that is no text becomes a sign of three.
             assert!(nodes.sum::<usize>() <= 3 * bytes.len(), "the nodes' texts were multiplied");
+            let lines = never_below.iter().map(|it| it.method.len()).sum::<usize>();
+            assert!(lines <= 3 * bytes.len(), "the lines' texts were multiplied");
             black_box(candidates);
         }
         Err(error) => {

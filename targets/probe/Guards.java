@@ -15,7 +15,7 @@ public class Guards {
     static void nothing() {}
 
     static void left() {
-        attempt("left");
+        attempt("left"); // site: left
     }
 
     static void right() {
@@ -25,7 +25,7 @@ public class Guards {
     static void attempt(String way) {
         String result = "fine";
         try {
-            hit();
+            hit(); // site: attempt
         } catch (Exception e) {
             result = Caught.describe(e);
         }

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hypocenter_plan::glob_matches;
 use hypocenter_trace::{
-    ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedStack, InjectedRecord, Interned, ReportKind,
-    Session, SiteId, TraceError, TrialFile, clock, hash,
+    ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedPlan, ArmedStack, InjectedRecord, Interned,
+    ReportKind, Session, SiteId, TraceError, TrialFile, clock, hash,
 };
 
 use crate::exceptions;
 use crate::jni::Jni;
-use crate::stacks::stack_hash;
+use crate::stacks::{Lines, stack_hash};
 use crate::state::State;
 use crate::threads::ThreadState;
 
@@ -22,6 +22,8 @@ struct Armed {
     filtered: bool,
     /// Of `u64::MAX + 1`; none if every hit is taken.
     chance: Option<u64>,
+    /// Whether it was due where it cannot happen, and so waits for the next hit.
+    is_late: AtomicBool,
     /// Whether it was said that the fault could not be carried out: once is enough for one that repeats.
     complained: AtomicBool,
     /// Whether it was said that a thread could not be asked for its node.
@@ -36,6 +38,8 @@ pub(crate) struct Arsenal {
     /// For each site, the one hit that matters, where its only candidate waits for a hit of the site itself; else
     /// [`Arsenal::ASK`].
     due: Vec<u64>,
+    /// Below these no exception is thrown.
+    never_below: Lines,
     /// Of the trial and the node: nodes draw apart from each other.
     seed: u64,
 }
@@ -62,8 +66,8 @@ pub(crate) enum Answer {
 
 impl Arsenal {
     pub(crate) fn new(trial: &TrialFile, node: &str) -> Result<Arsenal, TraceError> {
-        let mut armed: Vec<Armed> = trial
-            .candidates()?
+        let ArmedPlan { candidates, never_below } = trial.plan()?;
+        let mut armed: Vec<Armed> = candidates
             .into_iter()
             .enumerate()
             .filter(|(_, candidate)| match &candidate.node {
@@ -78,6 +82,7 @@ impl Arsenal {
                     || trial.arms_later()
                     || matches!(candidate.node, ArmedNode::Within { .. }),
                 chance: candidate.probability.map(|p| (p.clamp(0.0, 1.0) * u64::MAX as f64) as u64),
+                is_late: AtomicBool::new(false),
                 complained: AtomicBool::new(false),
                 no_context: AtomicBool::new(false),
                 candidate,
@@ -96,13 +101,14 @@ impl Arsenal {
             .windows(2)
             .map(|range| match &armed[range[0] as usize..range[1] as usize] {
                 [] => u64::MAX,
-                [only] if !only.filtered && !only.candidate.always => {
+                [only] if !only.filtered && !only.candidate.always && never_below.is_empty() => {
                     only.candidate.occurrence.unwrap_or(Arsenal::ASK)
                 }
                 _ => Arsenal::ASK,
             })
             .collect();
-        Ok(Arsenal { armed, starts, due, seed: hash::bytes(node.as_bytes(), trial.seed()) })
+        let seed = hash::bytes(node.as_bytes(), trial.seed());
+        Ok(Arsenal { armed, starts, due, never_below: Lines::new(never_below), seed })
     }
 
     const ASK: u64 = 0;
@@ -133,7 +139,7 @@ impl Arsenal {
                 before + 1
             };
             if armed.is_due(occurrence, self.seed) {
-                let answer = hit.fire(armed, occurrence);
+                let answer = hit.fire(armed, occurrence, &self.never_below);
                 if answer != Answer::GoOn {
                     return answer;
                 }
@@ -147,7 +153,9 @@ impl Armed {
     #[inline]
     fn is_due(&self, occurrence: u64, seed: u64) -> bool {
         let counted = match (self.candidate.occurrence, self.candidate.always) {
-            (Some(wanted), false) => occurrence == wanted,
+            (Some(wanted), false) => {
+                occurrence == wanted || (occurrence > wanted && self.is_late.load(Ordering::Relaxed))
+            }
             (Some(wanted), true) => occurrence >= wanted,
             (None, _) => true,
         };
@@ -228,9 +236,19 @@ impl Hit<'_> {
 
     /// Takes the candidate and the limit, says so in the trace, and only then does it.
     #[cold]
-    fn fire(&mut self, armed: &Armed, occurrence: u64) -> Answer {
+    fn fire(&mut self, armed: &Armed, occurrence: u64, never_below: &Lines) -> Answer {
         let trial = self.session.trial();
-        if armed.candidate.always && trial.is_injected(armed.number) {
+        let again = armed.candidate.always && trial.is_injected(armed.number);
+        if !again && trial.limit_reached() {
+            return Answer::GoOn;
+        }
+        let throws = matches!(armed.candidate.fault, ArmedFault::Exception { .. });
+        let stacks = &self.state.stacks;
+        if throws && !never_below.is_empty() && stacks.is_below(self.state.jvmti, self.jni, never_below) {
+            armed.is_late.store(true, Ordering::Relaxed);
+            return Answer::GoOn;
+        }
+        if again {
             return match self.prepare(&armed.candidate) {
                 Ok(prepared) => {
                     trial.injected_again(armed.number);
@@ -242,7 +260,7 @@ impl Hit<'_> {
                 }
             };
         }
-        if trial.limit_reached() || !trial.claim(armed.number) {
+        if !trial.claim(armed.number) {
             return Answer::GoOn;
         }
         let prepared = match self.prepare(&armed.candidate) {
@@ -349,17 +367,20 @@ mod tests {
             armed: true,
             map_digest: 0,
             levels: vec![0],
-            candidates: vec![ArmedCandidate {
-                site: SiteId(0),
-                fault: ArmedFault::Negate,
-                node: ArmedNode::Any,
-                thread: None,
-                state: None,
-                stack: ArmedStack::Any,
-                occurrence: None,
-                probability: Some(0.5),
-                always: false,
-            }],
+            plan: ArmedPlan {
+                candidates: vec![ArmedCandidate {
+                    site: SiteId(0),
+                    fault: ArmedFault::Negate,
+                    node: ArmedNode::Any,
+                    thread: None,
+                    state: None,
+                    stack: ArmedStack::Any,
+                    occurrence: None,
+                    probability: Some(0.5),
+                    always: false,
+                }],
+                ..ArmedPlan::default()
+            },
             steps: Vec::new(),
             stack_frames: 1,
             ring_bytes: 1 << 12,

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use hypocenter_plan::MethodLine;
 use hypocenter_trace::{Interned, Session, hash};
 use jvmti_bindings::sys::jni::jmethodID;
 use jvmti_bindings::sys::jvmti::jvmtiFrameInfo;
@@ -20,6 +21,34 @@ pub(crate) struct NamedFrame {
     /// `package.Class.method`.
     pub method: Arc<str>,
     raw: RawFrame,
+}
+
+/// Lines of methods, to find whether a stack goes through one of them.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    by_method: FxHashMap<String, Vec<u32>>,
+}
+
+impl Lines {
+    pub(crate) fn new(lines: Vec<MethodLine>) -> Lines {
+        let mut by_method: FxHashMap<String, Vec<u32>> = FxHashMap::default();
+        for MethodLine { method, line } in lines {
+            by_method.entry(method).or_default().push(line);
+        }
+        Lines { by_method }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_method.is_empty()
+    }
+
+    /// Whether the frame is at one of them. The JVM is asked for a line only in a method that has some.
+    fn has(&self, jvmti: Jvmti, frame: &NamedFrame) -> bool {
+        self.by_method.get(&*frame.method).is_some_and(|lines| {
+            let line = jvmti.line(frame.raw.method as jmethodID, frame.raw.location);
+            line.and_then(|it| u32::try_from(it).ok()).is_some_and(|it| lines.contains(&it))
+        })
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -65,6 +94,11 @@ impl Stacks {
             .skip_while(|frame| is_helper(&frame.method))
             .filter(|frame| !is_generated(&frame.method))
             .collect()
+    }
+
+    /// Whether what called the current thread's innermost method went through one of these lines.
+    pub(crate) fn is_below(&self, jvmti: Jvmti, jni: Jni, lines: &Lines) -> bool {
+        self.capture(jvmti, jni).iter().skip(1).any(|it| lines.has(jvmti, it))
     }
 
     fn method(&self, jvmti: Jvmti, jni: Jni, method: jmethodID) -> Arc<str> {

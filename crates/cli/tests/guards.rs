@@ -3,7 +3,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::{Done, Jdk, Tool, each, jdks, on_every_jdk, with_lines};
+use support::{Done, Jdk, Tool, each, jdks, line_of, on_every_jdk, with_lines};
 
 const THROW: &str = "--throw java.io.IOException --json";
 const THREW: &str = "java.io.IOException 'injected by hypocenter' at hit:{hit}";
@@ -167,6 +167,46 @@ fn a_stack_is_met_again_by_its_hash() {
             assert!(hit_lines(&other).is_empty());
         },
     );
+}
+
+#[test]
+fn nothing_is_thrown_below_a_call_that_cannot_fail() {
+    // Below which line, the hit that the plan waits for, what is hit instead, and its how-manieth.
+    let rows = [
+        ("left", 1, Some(("a-1 right", 2))),
+        ("left", 2, Some(("a-1 right", 2))),
+        ("left", 3, Some(("b-1 right", 4))),
+        ("attempt", 1, None),
+        // The site's own line is not below it.
+        ("hit", 1, Some(("a-1 left", 1))),
+    ];
+    let name = |(jdk, (line, wanted, _)): &(&Jdk, &(&str, u64, _))| {
+        format!("below {line}, time {wanted}, on Java {}", jdk.feature)
+    };
+    let run = |jdk: &Jdk, line: &str, fault: Value, wanted: u64| {
+        let number = line_of("probe/Guards.java", line);
+        let site = inject(jdk, "", "many 1").exits(0).outcome()["candidates"][0]["site"].clone();
+        let plan = json!({
+            "version": 1,
+            "never_below": [{"method": format!("probe.Guards.{line}"), "line": number}],
+            "candidates": [{"site": site, "fault": fault, "when": {"occurrence": wanted}}],
+        });
+        Tool::on(jdk, "run").args("--json").plan(&plan).java("probe.Guards threads")
+    };
+    let exception = json!({"kind": "exception", "class": "java.io.IOException"});
+    each(&on_every_jdk(&rows), name, |&(jdk, &(line, wanted, hit))| {
+        let done = run(jdk, line, exception.clone(), wanted).exits(if hit.is_some() { 0 } else { 2 });
+        assert_eq!(hit_lines(&done), Vec::from_iter(hit.map(|it| it.0)));
+        let result = done.outcome()["candidates"][0]["result"].clone();
+        match hit {
+            Some((_, occurrence)) => assert_eq!(result["occurrence"], occurrence, "{result:#}"),
+            None => assert!(result["why"].as_str().unwrap().contains("`never_below`"), "{result:#}"),
+        }
+    });
+    // A call that cannot fail can take long.
+    let delay = json!({"kind": "delay", "delay_ms": 1, "pause": "sleep"});
+    let done = run(support::default_jdk(), "left", delay, 1).exits(0);
+    assert_eq!(done.outcome()["candidates"][0]["result"]["occurrence"], 1);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The calls at which something can go wrong, and what.
 
-use hypocenter_plan::{Fault, Frame, Site};
+use std::collections::BTreeSet;
+
+use hypocenter_plan::{Fault, Frame, MethodLine, Site};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A call and the faults that can happen there.
@@ -17,8 +19,8 @@ pub struct SiteFaults {
 pub struct Catalogue {
     sites: Vec<SiteFaults>,
     by_method: FxHashMap<(String, String, String), Vec<u32>>,
-    /// Lines of methods whose calls only work in memory, as `package.Class.method` and the line.
-    in_memory: FxHashSet<(String, u32)>,
+    /// Lines whose calls only work in memory.
+    in_memory: BTreeSet<MethodLine>,
 }
 
 impl Catalogue {
@@ -29,29 +31,33 @@ impl Catalogue {
             let key = (site.class.clone(), site.method.clone(), site.descriptor.clone());
             by_method.entry(key).or_default().push(number as u32);
         }
-        Catalogue { sites, by_method, in_memory: FxHashSet::default() }
+        Catalogue { sites, by_method, in_memory: BTreeSet::new() }
     }
 
     /// The same, and these calls are left out since they only work in memory.
     pub fn without(mut self, in_memory: &[Site]) -> Catalogue {
-        let line_of = |it: &Site| Some((format!("{}.{}", it.class, it.method), it.line?));
+        let line_of =
+            |it: &Site| Some(MethodLine { method: format!("{}.{}", it.class, it.method), line: it.line? });
         // One may still fail with what the system makes of its own accord.
         let left_out: FxHashSet<usize> =
             in_memory.iter().filter_map(|it| self.find(it)).map(|it| it as usize).collect();
         let other = self.sites.iter().enumerate().filter(|it| !left_out.contains(&it.0));
-        let other: FxHashSet<(String, u32)> = other.filter_map(|it| line_of(&it.1.site)).collect();
+        let other: FxHashSet<MethodLine> = other.filter_map(|it| line_of(&it.1.site)).collect();
         // A line says which call a stack went through only where all of its calls are of one kind.
         self.in_memory = in_memory.iter().filter_map(line_of).filter(|it| !other.contains(it)).collect();
         self
     }
 
-    /// The frame of a stack, innermost first, at a call that only works in memory: whatever that calls works there too, however the
-    /// innermost method is used elsewhere.
-    pub fn in_memory<'s>(&self, stack: &'s [Frame]) -> Option<&'s str> {
+    /// Lines whose calls only work in memory: whatever they call works there too, however it is used elsewhere.
+    pub fn in_memory(&self) -> impl Iterator<Item = &MethodLine> {
+        self.in_memory.iter()
+    }
+
+    /// Whether a stack, innermost frame first, goes through a call that only works in memory.
+    pub fn is_in_memory(&self, stack: &[Frame]) -> bool {
         let line = |it: &Frame| it.at.as_deref()?.rsplit_once(':')?.1.parse::<u32>().ok();
-        let is_in_memory =
-            |it: &&Frame| line(it).is_some_and(|line| self.in_memory.contains(&(it.method.clone(), line)));
-        stack.iter().skip(1).find(is_in_memory).map(|it| it.method.as_str())
+        let at = |it: &Frame| Some(MethodLine { method: it.method.clone(), line: line(it)? });
+        stack.iter().skip(1).filter_map(at).any(|it| self.in_memory.contains(&it))
     }
 
     /// All calls, by their numbers.
@@ -96,15 +102,15 @@ mod tests {
         let frame = |method: &str, at: &str| Frame { method: method.into(), at: Some(at.into()) };
         let below = |caller: Frame| {
             let stack = [frame("a.Store.write", "Store.java:7"), caller];
-            catalogue.in_memory(&stack).map(str::to_owned)
+            catalogue.is_in_memory(&stack)
         };
-        assert_eq!(below(frame("a.Store.reply", "Store.java:5")).as_deref(), Some("a.Store.reply"));
-        assert_eq!(below(frame("a.Store.reply", "Store.java:6")), None);
-        assert_eq!(below(frame("a.Store.save", "Store.java:3")), None, "another call of that line is not");
-        assert_eq!(below(frame("a.Store.reply", "Unknown")), None);
+        assert!(below(frame("a.Store.reply", "Store.java:5")));
+        assert!(!below(frame("a.Store.reply", "Store.java:6")));
+        assert!(!below(frame("a.Store.save", "Store.java:3")), "another call of that line is not");
+        assert!(!below(frame("a.Store.reply", "Unknown")));
         // It can fail, but not with what is below it.
-        assert_eq!(below(frame("a.Store.pack", "Store.java:9")).as_deref(), Some("a.Store.pack"));
+        assert!(below(frame("a.Store.pack", "Store.java:9")));
         let itself = [frame("a.Store.reply", "Store.java:5")];
-        assert_eq!(catalogue.in_memory(&itself), None, "its own call is no caller");
+        assert!(!catalogue.is_in_memory(&itself), "its own call is no caller");
     }
 }

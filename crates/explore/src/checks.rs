@@ -180,16 +180,6 @@ pub(crate) fn symptoms(
     found
 }
 
-/// What is said of symptoms of a fault that cannot happen: everything below this method works in memory.
-pub(crate) fn impossible(symptoms: Vec<Symptom>, method: &str) -> Vec<Symptom> {
-    let said = |it: Symptom| Symptom {
-        severity: Severity::Expected,
-        why: format!("such an exception cannot happen below {method}, which works in memory: {}", it.why),
-        ..it
-    };
-    symptoms.into_iter().map(said).collect()
-}
-
 fn crash(outcome: &Outcome, fault: Struck<'_>, normal: &Normal) -> Vec<Symptom> {
     let crashed = ended_nodes(outcome).filter(|it| !normal.ended.contains(&it.name));
     crashed

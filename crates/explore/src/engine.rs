@@ -216,7 +216,8 @@ impl Chooser {
 
 impl Explore {
     /// A campaign that has not begun.
-    pub fn new(catalogue: Arc<Catalogue>, settings: Settings) -> Explore {
+    pub fn new(catalogue: Arc<Catalogue>, mut settings: Settings) -> Explore {
+        settings.plan.never_below = catalogue.in_memory().cloned().collect();
         Explore {
             reader: Reader::new(catalogue.clone()),
             catalogue,
@@ -465,11 +466,7 @@ impl Explore {
     fn symptoms(&self, injected: &Injected, outcome: &Outcome, digest: &Digest) -> Vec<Symptom> {
         let is_delay = matches!(injected.fault, Fault::Delay { .. });
         let struck = Struck { node: &injected.at.node, process: &injected.process, is_delay };
-        let symptoms = checks::symptoms(outcome, digest, struck, &self.settings.clients, &self.normal);
-        match self.catalogue.in_memory(&injected.at.stack) {
-            Some(method) if !is_delay => checks::impossible(symptoms, method),
-            _ => symptoms,
-        }
+        checks::symptoms(outcome, digest, struck, &self.settings.clients, &self.normal)
     }
 
     fn told_trial(&mut self, id: JobId, asked: Asked, outcome: &Outcome, digest: &Digest) {

@@ -7,8 +7,8 @@ use hypocenter_plan::{
     WatchLevel, first_states, glob_matches, state_names,
 };
 use hypocenter_trace::{
-    ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedStack, ArmedStep, Map, MapClass, Step, TrialSpec,
-    level,
+    ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedPlan, ArmedStack, ArmedStep, Map, MapClass, Step,
+    TrialSpec, level,
 };
 
 /// What keeps a plan from being carried out.
@@ -90,7 +90,7 @@ pub fn arm(
         armed: plan.arm == Arm::Start,
         map_digest: map.digest(),
         levels,
-        candidates,
+        plan: ArmedPlan { candidates, never_below: plan.never_below.clone() },
         steps,
         stack_frames: plan.record.stack_frames,
         ring_bytes: plan.record.ring_kb.saturating_mul(1024),

@@ -1,8 +1,8 @@
 //! Reads what a trial left behind into an outcome.
 
 use hypocenter_plan::{
-    Arm, Candidate, CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Frame, HookTally, Injection,
-    JvmOutcome, NodeRule, Outcome, Plan, Problem, StateId, state_names,
+    Arm, Candidate, CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Fault, Frame, HookTally,
+    Injection, JvmOutcome, NodeRule, Outcome, Plan, Problem, StateId, state_names,
 };
 use hypocenter_trace::{CandidateEnd, Dictionary, Jvm, Map, ReportKind, Trace, TracedInjection};
 
@@ -228,10 +228,21 @@ impl Reader<'_> {
                 format!("no thread of node `{node}` reached the site under its guard")
             }
             (true, 0, _) => "the site was never reached under its guard".to_owned(),
-            (true, hits, Some(wanted)) => {
-                format!("reached {hits} times, and the plan waits for time {wanted} in one JVM")
+            (true, hits, wanted) => {
+                let spared = match candidate.fault {
+                    Fault::Exception { .. } if !self.plan.never_below.is_empty() => {
+                        ", or only below what the plan's `never_below` says cannot fail"
+                    }
+                    _ => "",
+                };
+                match wanted {
+                    Some(wanted) => {
+                        let due = format!("and the plan waits for time {wanted} in one JVM");
+                        format!("reached {hits} times, {due}{spared}")
+                    }
+                    None => format!("reached {hits} times, and chance never let it{spared}"),
+                }
             }
-            (true, hits, None) => format!("reached {hits} times, and chance never let it"),
         }
     }
 

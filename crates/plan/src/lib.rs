@@ -31,7 +31,7 @@ pub use outcome::{
     Problem, ProcessOutcome, Role,
 };
 pub use plan::{
-    Arm, Candidate, Guard, Plan, PlanError, Record, Repeat, Since, StackGuard, Watch, WatchLevel,
+    Arm, Candidate, Guard, MethodLine, Plan, PlanError, Record, Repeat, Since, StackGuard, Watch, WatchLevel,
 };
 pub use site::{Site, SiteKind};
 pub use span::Span;

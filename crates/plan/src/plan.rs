@@ -24,6 +24,10 @@ pub struct Plan {
     /// The nodes inside JVMs; any other is a process.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeRule>,
+    /// Lines whose calls cannot fail, since what they work on is in memory: no exception is thrown below them. A candidate that is due
+    /// there waits for its next hit that is not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub never_below: Vec<MethodLine>,
     /// The faults, of which the first ones reached happen, up to the limit.
     #[serde(default)]
     pub candidates: Vec<Candidate>,
@@ -38,6 +42,16 @@ pub struct Plan {
 
 fn default_limit() -> u32 {
     1
+}
+
+/// A line of a method.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MethodLine {
+    /// The method, as `package.Class.method`.
+    pub method: String,
+    /// The line in its source file.
+    pub line: u32,
 }
 
 /// From when on faults may happen, and instances are counted.
@@ -252,6 +266,7 @@ impl Default for Plan {
             limit: default_limit(),
             arm: Arm::default(),
             nodes: Vec::new(),
+            never_below: Vec::new(),
             candidates: Vec::new(),
             outlast: false,
             record: Record::default(),

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use hypocenter_plan::StateId;
+use hypocenter_plan::{MethodLine, StateId};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::{SiteId, TraceError};
@@ -72,6 +72,15 @@ pub enum ArmedStack {
     Hash(u64),
 }
 
+/// What the agent reads of a plan.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ArmedPlan {
+    /// The candidates.
+    pub candidates: Vec<ArmedCandidate>,
+    /// Lines below whose calls no exception is thrown.
+    pub never_below: Vec<MethodLine>,
+}
+
 /// A candidate, ready for the agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArmedCandidate {
@@ -120,6 +129,14 @@ struct Entry {
 
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
+struct LineEntry {
+    /// A string.
+    method: u32,
+    line: u32,
+}
+
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
 struct Text {
     at: u32,
     len: u32,
@@ -139,16 +156,17 @@ mod flag {
     pub const STATE: u8 = 16;
 }
 
-pub(crate) fn encode(candidates: &[ArmedCandidate]) -> Vec<u8> {
+pub(crate) fn encode(plan: &ArmedPlan) -> Vec<u8> {
     let mut entries = Vec::new();
     let mut texts = Vec::new();
     let mut blob = Vec::new();
-    for it in candidates {
+    let mut text = |texts: &mut Vec<Text>, string: &str| {
+        texts.push(Text { at: blob.len() as u32, len: string.len() as u32 });
+        blob.extend_from_slice(string.as_bytes());
+    };
+    for it in &plan.candidates {
         let strings_start = texts.len() as u32;
-        let mut text = |string: &str| {
-            texts.push(Text { at: blob.len() as u32, len: string.len() as u32 });
-            blob.extend_from_slice(string.as_bytes());
-        };
+        let mut text = |string: &str| text(&mut texts, string);
         let (node, process, threads, mdc): (u8, &str, &[String], Option<&ArmedMdc>) = match &it.node {
             ArmedNode::Any => (node::ANY, "", &[], None),
             ArmedNode::Process(name) => (node::PROCESS, name, &[], None),
@@ -209,9 +227,15 @@ pub(crate) fn encode(candidates: &[ArmedCandidate]) -> Vec<u8> {
             state: it.state.map_or(0, |it| it.0),
         });
     }
-    let mut out = (entries.len() as u64).to_le_bytes().to_vec();
-    out.extend_from_slice(&(texts.len() as u64).to_le_bytes());
+    let line = |it: &MethodLine| {
+        text(&mut texts, &it.method);
+        LineEntry { method: texts.len() as u32 - 1, line: it.line }
+    };
+    let lines: Vec<LineEntry> = plan.never_below.iter().map(line).collect();
+    let counts = [entries.len() as u64, lines.len() as u64, texts.len() as u64];
+    let mut out = counts.as_bytes().to_vec();
     out.extend_from_slice(entries.as_bytes());
+    out.extend_from_slice(lines.as_bytes());
     out.extend_from_slice(texts.as_bytes());
     out.extend_from_slice(&blob);
     out
@@ -226,13 +250,14 @@ fn items<T: FromBytes>(bytes: &[u8], count: usize) -> Option<(Vec<T>, &[u8])> {
     ))
 }
 
-pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<ArmedCandidate>, TraceError> {
+pub(crate) fn decode(bytes: &[u8]) -> Result<ArmedPlan, TraceError> {
     const SHORT: TraceError = TraceError::Malformed("the mapped plan is cut short");
     const SHARED: TraceError = TraceError::Malformed("candidates of the mapped plan share their texts");
-    let (counts, rest) = <[u64; 2]>::read_from_prefix(bytes).map_err(|_| SHORT)?;
+    let (counts, rest) = <[u64; 3]>::read_from_prefix(bytes).map_err(|_| SHORT)?;
     let count = |n: u64| usize::try_from(n).map_err(|_| SHORT);
     let (entries, rest) = items::<Entry>(rest, count(counts[0])?).ok_or(SHORT)?;
-    let (texts, blob) = items::<Text>(rest, count(counts[1])?).ok_or(SHORT)?;
+    let (lines, rest) = items::<LineEntry>(rest, count(counts[1])?).ok_or(SHORT)?;
+    let (texts, blob) = items::<Text>(rest, count(counts[2])?).ok_or(SHORT)?;
     // Every candidate has its own texts, so all of them together are no more than there is. Without this bound a
     // broken plan whose candidates share long texts would multiply them.
     let left = Cell::new(texts.len() + blob.len());
@@ -243,7 +268,9 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<ArmedCandidate>, TraceError> {
         let bytes = blob.get(start..start.saturating_add(text.len as usize)).ok_or(SHORT)?;
         Ok(String::from_utf8_lossy(bytes).into_owned())
     };
-    entries
+    let lines = lines.iter().map(|it| Ok(MethodLine { method: text(it.method as usize)?, line: it.line }));
+    let never_below = lines.collect::<Result<Vec<MethodLine>, TraceError>>()?;
+    let candidates = entries
         .iter()
         .map(|entry| {
             let at = entry.strings_start as usize;
@@ -291,7 +318,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<ArmedCandidate>, TraceError> {
                 always: entry.always != 0,
             })
         })
-        .collect()
+        .collect::<Result<Vec<ArmedCandidate>, TraceError>>()?;
+    Ok(ArmedPlan { candidates, never_below })
 }
 
 #[cfg(test)]
@@ -311,7 +339,7 @@ mod tests {
             probability: None,
             always: false,
         };
-        let plan = vec![
+        let candidates = vec![
             base.clone(),
             ArmedCandidate {
                 fault: ArmedFault::Exception {
@@ -354,6 +382,8 @@ mod tests {
             },
             ArmedCandidate { fault: ArmedFault::Crash { status: 137 }, ..base },
         ];
+        let line = |method: &str, line| MethodLine { method: method.into(), line };
+        let plan = ArmedPlan { candidates, never_below: vec![line("a.B.pack", 12), line("", u32::MAX)] };
         assert_eq!(decode(&encode(&plan)).unwrap(), plan);
     }
 
@@ -371,9 +401,10 @@ mod tests {
             probability: None,
             always: false,
         };
-        let mut bytes = encode(&vec![candidate; 100]);
+        let plan = ArmedPlan { candidates: vec![candidate; 100], never_below: Vec::new() };
+        let mut bytes = encode(&plan);
         // From 500 KB of texts, each now as long as all of them, come 5 GB.
-        let (texts, len) = (16 + 100 * size_of::<Entry>(), (100 * 100 * 50u32).to_le_bytes());
+        let (texts, len) = (24 + 100 * size_of::<Entry>(), (100 * 100 * 50u32).to_le_bytes());
         for text in bytes[texts..].chunks_exact_mut(size_of::<Text>()).take(100 * 103) {
             text[..4].fill(0);
             text[4..].copy_from_slice(&len);

@@ -16,7 +16,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 pub(crate) const MAGIC: [u8; 8] = *b"HYPOTRC\0";
 /// The version of the trial file's layout: a reader takes this one and no other.
-pub const TRACE_VERSION: u32 = 4;
+pub const TRACE_VERSION: u32 = 5;
 /// The unit of allocation in the arena.
 pub(crate) const GRANULE: u64 = 4096;
 /// How many JVMs a trial can have; one more works without the agent and is reported.

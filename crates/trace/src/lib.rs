@@ -19,7 +19,7 @@ mod steps;
 mod stream;
 mod trial;
 
-pub use armed::{ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedStack};
+pub use armed::{ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedPlan, ArmedStack};
 pub use layout::{TRACE_VERSION, level};
 pub use map::{
     FALL_THROUGH, MAP_VERSION, Map, MapBuilder, MapClass, MapError, MapHook, MapMethod, NewSite, Placement,

@@ -502,7 +502,7 @@ impl<'a> Trace<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Session, Stream, TrialFile, TrialSpec};
+    use crate::{ArmedPlan, Session, Stream, TrialFile, TrialSpec};
 
     #[test]
     fn a_long_stack_of_long_strings_is_not_multiplied() {
@@ -514,7 +514,7 @@ mod tests {
             armed: true,
             map_digest: 1,
             levels: vec![0; 8],
-            candidates: Vec::new(),
+            plan: ArmedPlan::default(),
             steps: Vec::new(),
             stack_frames: 8,
             ring_bytes: 1 << 16,

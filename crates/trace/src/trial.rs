@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use memmap2::{MmapOptions, MmapRaw};
 use zerocopy::{FromBytes, IntoBytes};
 
-use crate::armed::{self, ArmedCandidate};
+use crate::armed::{self, ArmedPlan};
 use crate::futex;
 use crate::layout::{
     CandidateState, ChunkHeader, ClockPair, DUMP_FAILED, GRANULE, Header, JVMS_MAX, JvmSlot, MAGIC, NODE_MAX,
@@ -36,8 +36,8 @@ pub struct TrialSpec {
     pub map_digest: u64,
     /// The level of each site (see [`crate::level`]).
     pub levels: Vec<u8>,
-    /// The candidates.
-    pub candidates: Vec<ArmedCandidate>,
+    /// What may happen.
+    pub plan: ArmedPlan,
     /// Where threads change their state.
     pub steps: Vec<ArmedStep>,
     /// How many frames a recorded stack keeps.
@@ -87,19 +87,19 @@ impl TrialFile {
     /// injects nothing.
     pub fn create(path: &Path, spec: &TrialSpec) -> Result<TrialFile, TraceError> {
         let io = |source| TraceError::Io { path: path.display().to_string(), source };
-        let plan = armed::encode(&spec.candidates);
+        let plan = armed::encode(&spec.plan);
         let steps = steps::encode(&spec.steps);
         let levels_at = round_up(size_of::<Header>() as u64, 64);
         let plan_at = round_up(levels_at + spec.levels.len() as u64, 64);
         let steps_at = round_up(plan_at + plan.len() as u64, 64);
         let states_at = round_up(steps_at + steps.len() as u64, 64);
-        let jvms_at = states_at + (spec.candidates.len() * size_of::<CandidateState>()) as u64;
+        let jvms_at = states_at + (spec.plan.candidates.len() * size_of::<CandidateState>()) as u64;
         let arena_at = round_up(jvms_at + u64::from(JVMS_MAX) * size_of::<JvmSlot>() as u64, GRANULE);
         let header = Header {
             magic: MAGIC,
             version: TRACE_VERSION,
             site_count: spec.levels.len() as u32,
-            candidate_count: spec.candidates.len() as u32,
+            candidate_count: spec.plan.candidates.len() as u32,
             limit: spec.limit,
             trial: spec.trial,
             seed: spec.seed,
@@ -201,8 +201,8 @@ impl TrialFile {
         self.copy_out(self.header.levels_at, self.header.site_count as usize)
     }
 
-    /// The candidates.
-    pub fn candidates(&self) -> Result<Vec<ArmedCandidate>, TraceError> {
+    /// What may happen.
+    pub fn plan(&self) -> Result<ArmedPlan, TraceError> {
         armed::decode(&self.copy_out(self.header.plan_at, self.header.plan_len as usize))
     }
 

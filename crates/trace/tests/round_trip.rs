@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use hypocenter_plan::{Site, SiteKind, StateId};
 use hypocenter_trace::{
-    CandidateEnd, Event, FALL_THROUGH, InjectedRecord, Interned, Map, MapBuilder, NewSite, PatchTally,
-    Placement, ReportKind, Session, SiteId, Step, Trace, TraceError, Transition, TrialFile, TrialSpec, clock,
-    level,
+    ArmedPlan, CandidateEnd, Event, FALL_THROUGH, InjectedRecord, Interned, Map, MapBuilder, NewSite,
+    PatchTally, Placement, ReportKind, Session, SiteId, Step, Trace, TraceError, Transition, TrialFile,
+    TrialSpec, clock, level,
 };
 use proptest::prelude::*;
 
@@ -35,7 +35,7 @@ fn spec(sites: usize, ring_kb: u32, lossless: bool) -> TrialSpec {
         armed: true,
         map_digest: 99,
         levels: vec![level::COUNT | level::EVENT; sites],
-        candidates: Vec::new(),
+        plan: ArmedPlan::default(),
         steps: Vec::new(),
         stack_frames: 8,
         ring_bytes: ring_kb * 1024,
@@ -267,9 +267,14 @@ fn candidates_end_open_claimed_injected_or_refused() {
         probability: None,
         always: false,
     };
-    let trial =
-        TrialFile::create(&file.0, &TrialSpec { candidates: vec![candidate; 4], ..spec(1, 64, false) })
-            .unwrap();
+    let trial = TrialFile::create(
+        &file.0,
+        &TrialSpec {
+            plan: ArmedPlan { candidates: vec![candidate; 4], ..ArmedPlan::default() },
+            ..spec(1, 64, false)
+        },
+    )
+    .unwrap();
     for number in 1..4 {
         assert!(trial.claim(number));
         assert!(!trial.claim(number), "a candidate is claimed once");

@@ -1,8 +1,8 @@
 //! Campaigns on a small space: recorded requests in, plans out.
 
 use hypocenter_plan::{
-    CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Fault, Injection, Pause, ProcessOutcome, Role,
-    Site, SiteKind,
+    CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Fault, Injection, MethodLine, Pause,
+    ProcessOutcome, Role, Site, SiteKind,
 };
 
 use super::*;
@@ -247,6 +247,16 @@ fn a_call_with_several_faults_has_one_candidate_and_each_fault_comes_up() {
     let drawn: Vec<&Fault> = of_first.filter(|it| it.site == site(0)).map(|it| &it.fault).collect();
     assert_eq!(drawn.len(), 20, "a third of the trials is for its state");
     assert!(["a.One", "a.Two"].iter().all(|it| drawn.contains(&&exception(it))), "{drawn:?}");
+}
+
+#[test]
+fn every_plan_says_below_which_calls_nothing_can_fail() {
+    let in_memory = Site { line: Some(5), ..site(7) };
+    let catalogue = Arc::new((*catalogue()).clone().without(&[in_memory]));
+    let mut engine = Explore::new(catalogue, settings(Policy::Bsrr));
+    let story = campaign(&mut engine, harmless);
+    let said = [MethodLine { method: "a.Store.step7".into(), line: 5 }];
+    assert!(story.iter().all(|(job, ..)| plan_of(job).never_below == said), "{story:?}");
 }
 
 #[test]

@@ -181,7 +181,7 @@ fn invalid(possible: &Catalogue, ran: &Ran) -> Result<String> {
         Failure::new(format!("{}: a trial's fault cannot be read: {error}", ran.directory.display()))
     })?;
     let is_invalid =
-        |it: &&Injected| possible.find(&it.site).is_none() || possible.in_memory(&it.at.stack).is_some();
+        |it: &&Injected| possible.find(&it.site).is_none() || possible.is_in_memory(&it.at.stack);
     let invalid: Vec<&Injected> = injected.iter().filter(is_invalid).collect();
     let places: BTreeSet<String> = invalid.iter().map(|it| it.site.to_string()).collect();
     Ok(format!(
