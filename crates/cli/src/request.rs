@@ -229,7 +229,8 @@ impl Request {
         (0..self.repeat).map(plan).collect()
     }
 
-    fn path(campaign: &Path) -> PathBuf {
+    /// Where a campaign keeps it.
+    pub fn path(campaign: &Path) -> PathBuf {
         campaign.join("campaign.json")
     }
 

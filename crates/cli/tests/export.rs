@@ -97,6 +97,8 @@ fn the_folder_works_without_the_campaign_and_without_the_project() {
     let before = project.injected();
     let replayed = project.tool("replay inject-0001/0 --sandbox off --json").exits(0).json();
     let exported = project.tool("replay inject-0001/0 --export kept --json").exits(0).says("replay.sh");
+    assert_eq!(exported.json()["copied"], json!(["bin/spool.sh", "build/classes"]), "{:#}", exported.json());
+    assert_eq!(exported.json()["all_taken"], false, "{:#}", exported.json());
     assert_eq!(exported.json()["needed"], json!([]), "{:#}", exported.json());
     // Elsewhere, and all else is gone.
     let elsewhere = temporary();
@@ -132,13 +134,27 @@ fn a_command_that_names_no_file_takes_the_directory_along() {
         .replace("'sh bin/spool.sh build/classes {dir}'", "\"sh -c 'sh bi*/spool.sh bui*/classes {dir}'\"");
     fs::write(project.path("hypocenter.toml"), config).expect("a file can be written");
     fs::create_dir(project.path(".git")).expect("a directory can be made");
+    fs::write(project.path("hypocenter.toml.old"), "").expect("a file can be written");
+    fs::write(project.path("notes.txt"), "mine").expect("a file can be written");
     project.injected();
-    project.tool("replay latest --export kept").exits(0);
+    // Results elsewhere, beside what the command needs, and a folder of before.
+    let elsewhere = "--workload spool --throw java.io.IOException --at 5 --out build/results";
+    project.tool(&format!("inject Outbox.append->FileChannel.write {elsewhere}")).exits(0);
+    project.tool("replay inject-0001/0 --export bugs/first").exits(0);
+    let said = project.tool("replay inject-0001/0 --export kept --json").exits(0);
+    let said = said.says("all of its directory went along").says("bin, ").says("notes.txt");
+    assert_eq!(said.json()["all_taken"], true, "{:#}", said.json());
     let kept = project.path("kept/project");
-    assert!(kept.join("bin/spool.sh").is_file() && kept.join("build/classes").is_dir());
-    for left_out in [".git", "hypocenter-out", "kept"] {
+    for file in ["bin/spool.sh", "build/classes/spool/Main.class", "notes.txt"] {
+        assert!(kept.join(file).is_file(), "{file} is not there");
+    }
+    for left_out in
+        [".git", "hypocenter-out", "kept", "hypocenter.toml.old", "build/results", "bugs", "bugs/first"]
+    {
         assert!(!kept.join(left_out).exists(), "{left_out} is no part of the project");
     }
+    let readme = fs::read_to_string(project.path("kept/README.md")).expect("a README");
+    assert!(readme.contains("all of the project's directory") && readme.contains("notes.txt"), "{readme}");
     let mut command = Command::new("sh");
     command.arg(project.path("kept/replay.sh")).args(["--sandbox", "off", "--json"]).current_dir("/");
     let said = run_with_tool(command).exits(0);

@@ -131,6 +131,9 @@ fn export_to(
     let exported = export::export(to, out, &request, plan, &shows)?;
     screen::line("trial", &format!("{index} of {}", campaign.display()));
     screen::line("exported", &exported.directory.display().to_string());
+    if let Some(along) = exported.taken_along() {
+        screen::note("export", &along);
+    }
     for it in &exported.needed {
         screen::note("export", &format!("{} is not in it, and is needed at its place", it.display()));
     }

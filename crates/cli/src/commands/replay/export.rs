@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A command that names nothing there, such as Maven's, finds by itself what it needs: then all of the directory goes along, but for
-//! results and what tools keep for themselves.
+//! what this tool wrote (campaigns and folders like this one, wherever they are) and what others keep for themselves; and it is said.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,6 +17,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use hypocenter_lab::Journal;
 use hypocenter_plan::{CommandLine, Condition, Oracle, Plan, Workload};
 use serde::Serialize;
 
@@ -32,7 +33,11 @@ const COPIED_FILES_MAX: usize = 50_000;
 /// How deep directories are copied.
 const DEPTH_MAX: usize = 64;
 /// What is no part of a project, where all of its directory is copied.
-const NO_PART: [&str; 6] = [".git", ".hg", ".svn", ".gradle", ".idea", ".vscode"];
+const NO_PART: [&str; 7] = [".git", ".hg", ".svn", ".gradle", ".idea", ".vscode", "hypocenter.toml.old"];
+/// What a folder like this one has, by which it is known again.
+const OF_FOLDER: [&str; 3] = ["replay.sh", "plan.json", "project/hypocenter.toml"];
+/// How many names of what went along are told.
+const NAMES_TOLD: usize = 12;
 
 /// What the reader of the folder is told.
 #[derive(Debug, Default)]
@@ -56,8 +61,31 @@ pub struct Exported {
     pub script: PathBuf,
     /// What was copied, from where relative paths begin.
     pub copied: Vec<PathBuf>,
+    /// Whether nothing names it, so that all of the directory was taken.
+    pub all_taken: bool,
     /// What the script still needs at its place on this machine.
     pub needed: Vec<PathBuf>,
+}
+
+impl Exported {
+    /// What was taken because nothing says what is needed, if that was so.
+    pub fn taken_along(&self) -> Option<String> {
+        let is_taken = self.all_taken && !self.copied.is_empty();
+        is_taken.then(|| {
+            format!(
+                "the command names no file of the project, so all of its directory went along: {}",
+                names(&self.copied)
+            )
+        })
+    }
+}
+
+/// The first names of some, and how many more there are.
+fn names(paths: &[PathBuf]) -> String {
+    let shown = paths.iter().take(NAMES_TOLD).map(|it| screen::clean(&it.display().to_string()));
+    let more = paths.len().saturating_sub(NAMES_TOLD);
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    if more == 0 { shown } else { format!("{shown} and {more} more") }
 }
 
 /// The configuration, as far as one trial needs it.
@@ -93,11 +121,14 @@ pub fn export(
     let project = to.join("project");
     make(&project)?;
     let (mut own, outside, finds_its_way) = named(request);
+    // Results may be among what is needed, as in `--out target`: then campaigns are known by what they have.
+    let results =
+        out.canonicalize().ok().filter(|out| !own.iter().any(|it| request.base.join(it).starts_with(out)));
+    let left_out = LeftOut([Some(to.clone()), results]);
     if finds_its_way {
-        let left_out = [Some(to.clone()), out.canonicalize().ok()];
         own.extend(parts(&request.base, &left_out)?);
     }
-    let copied = copied(&request.base, &own)?;
+    let copied = copied(&request.base, &own, &left_out)?;
     let mut needed = outside;
     let workload = match &copied {
         Some(files) => {
@@ -133,7 +164,11 @@ pub fn export(
     check(&config, &workload, request.oracle.as_ref())?;
     let json = serde_json::to_string_pretty(plan).expect("a plan is always JSON");
     write(&to.join("plan.json"), &(json + "\n"))?;
-    write(&to.join("README.md"), &readme(request, shows, &needed))?;
+    // What has nothing but results is not there.
+    let is_there = |it: &PathBuf| copied.iter().flatten().any(|(_, below)| below.starts_with(it));
+    let own: Vec<PathBuf> = own.into_iter().filter(is_there).collect();
+    let along = finds_its_way.then_some(own.as_slice());
+    write(&to.join("README.md"), &readme(request, shows, along, &needed))?;
     let script = to.join("replay.sh");
     write(&script, &script_text(request, shows))?;
     let mode = fs::Permissions::from_mode(0o755);
@@ -141,7 +176,8 @@ pub fn export(
     Ok(Exported {
         directory: to,
         script,
-        copied: if copied.is_some() { own.into_iter().collect() } else { Vec::new() },
+        copied: own,
+        all_taken: finds_its_way,
         needed: needed.into_iter().collect(),
     })
 }
@@ -174,14 +210,25 @@ fn failed(path: &Path, error: &std::io::Error) -> Failure {
         .hint("give a directory that can be written, on a disk that has room")
 }
 
+/// What this tool wrote, which is no part of a project.
+struct LeftOut([Option<PathBuf>; 2]);
+
+impl LeftOut {
+    /// Whether it is one of these directories, a campaign, or a folder that was exported before.
+    fn has(&self, path: &Path) -> bool {
+        let is_one = path.canonicalize().is_ok_and(|it| self.0.contains(&Some(it)));
+        let is_campaign = || Request::path(path).is_file() && Journal::path_in(path).is_file();
+        is_one || is_campaign() || OF_FOLDER.iter().all(|it| path.join(it).is_file())
+    }
+}
+
 /// The parts of a project's directory, relative to it.
-fn parts(base: &Path, left_out: &[Option<PathBuf>]) -> Result<Vec<PathBuf>, Failure> {
+fn parts(base: &Path, left_out: &LeftOut) -> Result<Vec<PathBuf>, Failure> {
     let mut found = Vec::new();
     for entry in fs::read_dir(base).map_err(|error| failed(base, &error))? {
         let entry = entry.map_err(|error| failed(base, &error))?;
         let name = PathBuf::from(entry.file_name());
-        let is_other = entry.path().canonicalize().is_ok_and(|it| left_out.contains(&Some(it)));
-        if !is_other && !NO_PART.iter().any(|it| name == Path::new(it)) {
+        if !left_out.has(&entry.path()) && !NO_PART.iter().any(|it| name == Path::new(it)) {
             found.push(name);
         }
     }
@@ -244,8 +291,12 @@ fn words_of(command: &CommandLine) -> Vec<String> {
 }
 
 /// The files below some paths, each with its place; nothing if they are too many or too large, or if one is not below the
-/// directory after all.
-fn copied(base: &Path, own: &BTreeSet<PathBuf>) -> Result<Option<Vec<(PathBuf, PathBuf)>>, Failure> {
+/// directory after all. What is left out is not looked for in them.
+fn copied(
+    base: &Path,
+    own: &BTreeSet<PathBuf>,
+    left_out: &LeftOut,
+) -> Result<Option<Vec<(PathBuf, PathBuf)>>, Failure> {
     let mut files: BTreeSet<PathBuf> = BTreeSet::new();
     let mut bytes = 0;
     let mut open: Vec<(PathBuf, usize)> = own.iter().map(|it| (it.clone(), 0)).collect();
@@ -259,7 +310,9 @@ fn copied(base: &Path, own: &BTreeSet<PathBuf>) -> Result<Option<Vec<(PathBuf, P
         if metadata.is_dir() {
             for entry in fs::read_dir(&path).map_err(|error| failed(&path, &error))? {
                 let entry = entry.map_err(|error| failed(&path, &error))?;
-                open.push((below.join(entry.file_name()), depth + 1));
+                if !left_out.has(&entry.path()) {
+                    open.push((below.join(entry.file_name()), depth + 1));
+                }
             }
         } else if metadata.is_file() && files.insert(below) {
             bytes += metadata.len();
@@ -331,7 +384,8 @@ fn build_tool(workload: &Workload) -> Option<(&'static str, String)> {
     })
 }
 
-fn readme(request: &Request, shows: &Shows, needed: &BTreeSet<PathBuf>) -> String {
+/// All of the project's directory is `along` where nothing says what is needed.
+fn readme(request: &Request, shows: &Shows, along: Option<&[PathBuf]>, needed: &BTreeSet<PathBuf>) -> String {
     let clean = screen::clean;
     let mut text = format!("# {}, to be seen again\n\n", clean(&shows.trial));
     text += "`sh replay.sh` runs the workload once and injects, at one exact instant:\n\n";
@@ -354,10 +408,16 @@ fn readme(request: &Request, shows: &Shows, needed: &BTreeSet<PathBuf>) -> Strin
          something is wrong with the folder or the machine. `sh replay.sh --repeat 5` does it five times.\n\n\
          It needs `hypocenter` on the PATH, or its file as `HYPOCENTER`, and a JDK; it ran on {}. Results go to \
          hypocenter-out beside the script, or to `HYPOCENTER_OUT`.\n\n\
-         `project/` has what the class path and the commands name of the project's directory, or all of it where they name \
-         nothing. For another build put its \
+         `project/` has {}. For another build put its \
          classes there, or change the paths in project/hypocenter.toml: a site is found again by class, method and order.\n",
-        clean(&request.target.java_home.display().to_string())
+        clean(&request.target.java_home.display().to_string()),
+        match along {
+            Some(all @ [_, ..]) => format!(
+                "all of the project's directory but for results, as the command does not say what it needs of it: {}",
+                names(all)
+            ),
+            _ => "what the class path and the commands name of the project's directory".to_owned(),
+        }
     );
     if let Some((name, once)) = build_tool(&request.workload) {
         let place =
