@@ -219,7 +219,7 @@ pub struct LabArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Trials")]
     pub jobs: u16,
     /// Where results are kept
-    #[arg(long, value_name = "DIR", default_value = "hypocenter-out", help_heading = "Output")]
+    #[arg(long, value_name = "DIR", default_value = crate::store::DEFAULT_OUT, help_heading = "Output")]
     pub out: PathBuf,
     /// The directory of this campaign below --out; by default a new one
     #[arg(long, value_name = "NAME", help_heading = "Output")]
@@ -649,7 +649,7 @@ pub struct ReportArgs {
     #[arg(value_name = "CAMPAIGN", default_value = "latest")]
     pub campaign: String,
     /// Where results are kept
-    #[arg(long, value_name = "DIR", default_value = "hypocenter-out")]
+    #[arg(long, value_name = "DIR", default_value = crate::store::DEFAULT_OUT)]
     pub out: PathBuf,
     /// Print the summary, one JSON document, on stdout
     #[arg(long)]

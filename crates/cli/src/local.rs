@@ -21,6 +21,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::request::Request;
 use crate::screen::{self, Bar};
+use crate::store::Called;
 use crate::target::Target;
 use crate::{agent_library, store, throwable};
 
@@ -73,7 +74,6 @@ impl Ready {
         let lock = Some(Lock::take(&directory)?);
         if Journal::path_in(&directory).exists() {
             if Request::read(&directory)? != request {
-                let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 let has_engine = request.reproduce.is_some() || request.explore.is_some();
                 let verb = if has_engine { &request.verb } else { "run" };
                 return Err(Failure::usage(format!(
@@ -81,7 +81,8 @@ impl Ready {
                     directory.display()
                 ))
                 .hint(format!(
-                    "go on with `hypocenter {verb} --resume {name}`, or give another --campaign"
+                    "go on with `{}`, or give another --campaign",
+                    Called::of(&directory).resume(verb)
                 )));
             }
             let ready = Ready::of(request, directory, made, lab, lock)?;

@@ -32,6 +32,17 @@ pub fn clean(text: &str) -> String {
     text.chars().map(|it| if it.is_control() && it != '\t' { '\u{fffd}' } else { it }).collect()
 }
 
+/// Text that a shell takes as it is.
+pub fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// The same, with quotes only where a shell needs them.
+pub fn word(text: &str) -> String {
+    let is_plain = |it: char| it.is_alphanumeric() || "/._-+:@%,=".contains(it);
+    if !text.is_empty() && text.chars().all(is_plain) { text.to_owned() } else { quoted(text) }
+}
+
 /// One labelled line.
 pub fn line(label: &str, text: &str) {
     let _ = writeln!(anstream::stderr(), "  {DIM}{label:<10}{DIM:#}{text}");

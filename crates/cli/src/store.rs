@@ -4,6 +4,63 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
+use crate::screen;
+
+/// Where results go if nothing else is said.
+pub const DEFAULT_OUT: &str = "hypocenter-out";
+
+/// How a campaign is called on the command line, from the current directory.
+#[derive(Debug)]
+pub struct Called {
+    /// Its name.
+    pub name: String,
+    /// The directory from which it is called so.
+    pub from: PathBuf,
+    /// What `--out` has to be, if it has to be given.
+    out: Option<String>,
+}
+
+impl Called {
+    /// How this one is called.
+    pub fn of(campaign: &Path) -> Called {
+        let full = |it: &Path| it.canonicalize().unwrap_or_else(|_| it.to_owned());
+        let campaign = full(campaign);
+        let from = full(&std::env::current_dir().unwrap_or_default());
+        let out = campaign.parent().unwrap_or(&campaign);
+        let is_default = out == full(&from.join(DEFAULT_OUT));
+        let below = out.strip_prefix(&from).ok().map(|it| Path::new(".").join(it));
+        let given = below.map_or_else(|| out.display().to_string(), |it| plain(&it));
+        Called {
+            name: campaign.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            out: (!is_default).then_some(given),
+            from,
+        }
+    }
+
+    /// The command that shows a trial again.
+    pub fn replay(&self, trial: impl std::fmt::Display) -> String {
+        self.with_out(format!("hypocenter replay {}/{trial}", self.name))
+    }
+
+    /// The command of a verb that goes on with it.
+    pub fn resume(&self, verb: &str) -> String {
+        self.with_out(format!("hypocenter {verb} --resume {}", self.name))
+    }
+
+    fn with_out(&self, command: String) -> String {
+        match &self.out {
+            None => command,
+            Some(out) => format!("{command} --out {}", screen::word(out)),
+        }
+    }
+}
+
+/// Without the dot, unless a dash or nothing would then come first.
+fn plain(path: &Path) -> String {
+    let text = path.display().to_string();
+    let rest = text.strip_prefix("./").unwrap_or(&text);
+    if rest.is_empty() || rest.starts_with('-') { text } else { rest.to_owned() }
+}
 
 fn failed(path: &Path, error: &std::io::Error) -> Failure {
     Failure::usage(format!("cannot make {}: {error}", path.display()))

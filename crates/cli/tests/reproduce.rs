@@ -296,6 +296,48 @@ fn the_fault_is_found_and_its_replay_shows_the_failure() {
 }
 
 #[test]
+fn the_command_that_is_told_can_be_given_twice_wherever_results_go() {
+    let place = Place::new();
+    let said = place.reproduce("--seed 3 --out new&old/kept").exits(0);
+    let document = said.json();
+    let replay = document["replay"].as_str().expect("a command");
+    assert!(replay.ends_with("--out 'new&old/kept'"), "{replay}");
+    assert_eq!(document["replays"], json!([replay]));
+    let said = said.says(&format!("replay    {replay}")).says(&format!("{replay} --export DIR"));
+    let kept = place.path("new&old/kept/reproduce-0001");
+    let page = fs::read_to_string(kept.join("report.html")).expect("a page");
+    let from = document["directory"].as_str().expect("where it is run");
+    assert_eq!(Path::new(from), place.directory.path().canonicalize().expect("it is there"));
+    let escaped = replay.replace('&', "&amp;").replace('\'', "&#39;");
+    for part in [&escaped, &format!("Run it in <code>{}</code>", from.replace('.', ".<wbr>"))] {
+        assert!(page.contains(part.as_str()), "{part}: {}", said.stderr);
+    }
+    let junit = fs::read_to_string(kept.join("junit.xml")).expect("it is there");
+    assert!(junit.contains("/kept"), "{junit}");
+    // As somebody would who copies it, from the directory that the page names.
+    for number in 1..=2 {
+        let status = shell(Path::new(from), replay);
+        assert_eq!(status, Some(0), "time {number}: {replay}");
+        let outcome = place.path(&format!("new&old/kept/replay-000{number}/trials/000/outcome.json"));
+        let outcome: Value = serde_json::from_slice(&fs::read(outcome).expect("a trial")).expect("JSON");
+        assert_eq!(outcome["failure"]["happened"], true, "{outcome:#}");
+    }
+    assert!(!place.path("hypocenter-out").exists(), "results went where nobody asked for them");
+}
+
+/// Runs a command line as a shell does that finds the tool.
+fn shell(directory: &Path, line: &str) -> Option<i32> {
+    let tool = Path::new(env!("CARGO_BIN_EXE_hypocenter")).parent().expect("its directory");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).current_dir(directory).env("PATH", format!("{}:{path}", tool.display()));
+    command.env("JAVA_HOME", &default_jdk().home).env("JAVA", default_jdk().java());
+    command.env("CLASSES", spool_classes());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().expect("a shell").code()
+}
+
+#[test]
 fn what_is_fixed_is_not_reproduced_and_the_closest_trials_are_named() {
     let place = Place::with("fixed", ORACLE);
     let said = place.reproduce("--budget 6");

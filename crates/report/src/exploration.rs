@@ -20,6 +20,9 @@ pub struct Exploration {
     pub verb: String,
     /// The name of the campaign.
     pub campaign: String,
+    /// The directory in which the commands are run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
     /// The workload.
     pub workload: String,
     /// By which policy faults were chosen.

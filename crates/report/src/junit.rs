@@ -42,7 +42,7 @@ impl Case {
 /// Of a campaign of `reproduce`.
 pub fn reproduced(summary: &Summary, times: Times<'_>) -> String {
     let mut cases = vec![Case::without(&summary.workload, without(summary), summary.normal_runs, times)];
-    for found in summary.found.iter().take(CASES_MAX) {
+    for (number, found) in summary.found.iter().take(CASES_MAX).enumerate() {
         let faults: Vec<String> = found
             .faults
             .iter()
@@ -53,7 +53,7 @@ pub fn reproduced(summary: &Summary, times: Times<'_>) -> String {
             .collect();
         let name = faults.join(", and ");
         let trial = found.replayed.unwrap_or(found.trial);
-        let replay = format!("hypocenter replay {}/{trial}", summary.campaign);
+        let replay = summary.replay_of(number, found);
         let text = format!(
             "{}\n\noracle: {}\nrate: {} of {} replays\nreplay: {replay}\n",
             words::finding(found).plain(),

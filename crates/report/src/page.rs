@@ -137,6 +137,17 @@ fn command(text: &str) -> String {
     )
 }
 
+/// In which directory commands are run.
+fn place(directory: Option<&str>) -> String {
+    let place = |it| {
+        let it = broken(&escaped(it, MESSAGE_CHARS));
+        format!(
+            "<p class=\"place\">Run it in <code>{it}</code>; each time makes a campaign of its own there.</p>\n"
+        )
+    };
+    directory.map_or_else(String::new, place)
+}
+
 fn sentence(it: &Sentence) -> String {
     let bit = |it: &Bit| match it {
         Bit::Words(it) => escaped(it, MESSAGE_CHARS),

@@ -193,7 +193,7 @@ fn result(summary: &Summary, number: usize, found: &Found, sources: Sources<'_>)
     result.insert(
         "properties".into(),
         json!({
-            "replay": text(&format!("hypocenter replay {}/{}", summary.campaign, found.replayed.unwrap_or(found.trial))),
+            "replay": text(&summary.replay_of(number, found)),
             "replays": found.runs,
             "replaysThatFailed": found.hits,
             "oracle": text(&found.why),

@@ -18,6 +18,9 @@ pub struct Summary {
     pub verb: String,
     /// The name of the campaign.
     pub campaign: String,
+    /// The directory in which the commands are run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
     /// The workload.
     pub workload: String,
     /// The logs of the failure, each with the name of its node.
@@ -67,6 +70,9 @@ pub struct Summary {
     pub standing: Standing,
     /// The faults that make the failure happen, each alone or with those beside it.
     pub found: Vec<Found>,
+    /// For each of these the command that makes the failure happen again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replays: Vec<String>,
     /// What brought the failure once, and then so seldom that it may have come by itself.
     #[serde(default)]
     pub doubtful: Vec<Found>,
@@ -76,6 +82,16 @@ pub struct Summary {
     pub missing: Vec<Missing>,
     /// The rounds.
     pub tried: Vec<Round>,
+}
+
+impl Summary {
+    /// The command that shows something found again, by its number among all.
+    pub(crate) fn replay_of(&self, number: usize, found: &Found) -> String {
+        // Campaigns of before have the names alone.
+        let by_name =
+            || format!("hypocenter replay {}/{}", self.campaign, found.replayed.unwrap_or(found.trial));
+        self.replays.get(number).cloned().unwrap_or_else(by_name)
+    }
 }
 
 /// How often something happened.

@@ -23,6 +23,7 @@ use crate::interrupt::Interrupt;
 use crate::local::Ready;
 use crate::request::{Chosen, ExploreRequest, Request, existing};
 use crate::screen::{self, Quiet};
+use crate::store::Called;
 use crate::target::Target;
 use summary::{Ended, StatePlace};
 
@@ -88,8 +89,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
         directory: &ready.directory,
         took: begun.elapsed(),
     };
-    let name = ready.directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let go_on = format!("`hypocenter explore --resume {name}` goes on with it");
+    let go_on = format!("`{}` goes on with it", Called::of(&ready.directory).resume("explore"));
     let stopped = match driven {
         Ok((stopped, _)) => stopped,
         Err(failure) => {

@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::local::Ready;
 use crate::request::{REPLAY, Request, existing};
 use crate::screen;
+use crate::store::Called;
 use crate::target::Target;
 use export::Shows;
 
@@ -81,16 +82,16 @@ fn trial_of(campaign: &Path, request: &Request) -> Result<u64, Failure> {
 
 /// Which trials there are.
 fn trials(campaign: &Path) -> String {
-    let name = campaign.file_name().unwrap_or_default().to_string_lossy();
+    let called = Called::of(campaign);
     let entries = std::fs::read_dir(campaign.join("trials")).into_iter().flatten().flatten();
     let planned = entries.filter(|it| TrialFiles::of(&it.path()).plan.exists());
     let numbers: Vec<u64> = planned.filter_map(|it| it.file_name().to_str()?.parse().ok()).collect();
     match (numbers.iter().min(), numbers.iter().max()) {
         (Some(first), Some(last)) if first == last => {
-            format!("the campaign has trial {first}: `hypocenter replay {name}/{first}`")
+            format!("the campaign has trial {first}: `{}`", called.replay(first))
         }
         (Some(first), Some(last)) => {
-            format!("the campaign has trials {first} to {last}: `hypocenter replay {name}/N`")
+            format!("the campaign has trials {first} to {last}: `{}`", called.replay("N"))
         }
         _ => "the campaign has no trial yet".to_owned(),
     }
@@ -137,7 +138,7 @@ fn export_to(
     for it in &exported.needed {
         screen::note("export", &format!("{} is not in it, and is needed at its place", it.display()));
     }
-    screen::line("run", &format!("sh {}", exported.script.display()));
+    screen::line("run", &format!("sh {}", screen::word(&exported.script.display().to_string())));
     if args.lab.json {
         screen::json(&exported)?;
     }

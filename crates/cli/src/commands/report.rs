@@ -18,6 +18,7 @@ use crate::args::ReportArgs;
 use crate::failure::Failure;
 use crate::request::{Request, existing_below};
 use crate::screen;
+use crate::store::Called;
 use sources::Sources;
 
 /// What a campaign came to, of which the others are made.
@@ -95,9 +96,8 @@ pub fn keep(path: &Path, text: &str) -> Result<(), Failure> {
 fn summary<T: DeserializeOwned>(campaign: &Path, version: u32, verb: &str) -> Result<T, Failure> {
     let path = campaign.join(SUMMARY);
     document(&path, version, verb)?.ok_or_else(|| {
-        let name = campaign.file_name().unwrap_or_default().to_string_lossy();
         Failure::usage(format!("{}: the campaign is not over", path.display()))
-            .hint(format!("`hypocenter {verb} --resume {name}` goes on with it"))
+            .hint(format!("`{}` goes on with it", Called::of(campaign).resume(verb)))
     })
 }
 

@@ -32,6 +32,7 @@ use crate::interrupt::Interrupt;
 use crate::local::Ready;
 use crate::request::{Chosen, FailureLog, ReproduceRequest, Request, existing};
 use crate::screen;
+use crate::store::Called;
 use crate::target::Target;
 use measured::Stopwatch;
 pub use summary::Summary;
@@ -95,9 +96,8 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     let stopwatch = Stopwatch::new(&interrupt);
     let (stopped, _) = ready.drive(&mut engine, lab, &stopwatch, &interrupt, &progress)?;
     if stopped == Stopped::Interrupted {
-        let name = ready.directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut failure = Failure::usage("you ended the campaign; what it has recorded is kept")
-            .hint(format!("`hypocenter reproduce --resume {name}` goes on with it"));
+            .hint(format!("`{}` goes on with it", Called::of(&ready.directory).resume(VERB)));
         failure.code = ExitCode::Budget;
         return Err(failure);
     }

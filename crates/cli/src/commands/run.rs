@@ -15,6 +15,7 @@ use crate::interrupt::Interrupt;
 use crate::local::{Ran, Ready};
 use crate::request::{Chosen, Request, existing};
 use crate::screen::{self, Passing, Quiet};
+use crate::store::Called;
 use crate::target::Target;
 
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
@@ -87,9 +88,8 @@ pub fn carry_out(ready: &Ready, lab: &LabArgs, top: Option<usize>) -> Result<Exi
 const CANDIDATES_SHOWN: usize = 8;
 
 fn interrupted(ready: &Ready) -> Failure {
-    let name = ready.directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut failure = Failure::usage("you ended the campaign; what it has recorded is kept")
-        .hint(format!("`hypocenter run --resume {name}` goes on with it"));
+        .hint(format!("`{}` goes on with it", Called::of(&ready.directory).resume("run")));
     failure.code = ExitCode::Budget;
     failure
 }
@@ -156,7 +156,7 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
             failures: tally.failures,
             hits: tally.hits,
             seconds: ran.took.as_secs_f64(),
-            replay: format!("hypocenter replay {name}/0"),
+            replay: Called::of(&ready.directory).replay(0),
         })?;
     }
     if ran.stopped == Stopped::Interrupted {

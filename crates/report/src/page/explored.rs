@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::table::{Kind, Table};
-use super::{Frame, MESSAGE_CHARS, Section, command, left_out, name, whole};
+use super::{Frame, MESSAGE_CHARS, Section, command, left_out, name, place, whole};
 use super::{course, coverage, findings};
 use crate::exploration::{Exploration, ExploreStanding, Finding, Severity, Tried};
 use crate::text::{count, escaped, thousands};
@@ -65,7 +65,8 @@ fn rest(it: &Exploration) -> String {
         };
         return format!("<ul>{}</ul>\n", wrong.iter().take(20).map(item).collect::<String>());
     }
-    it.findings.first().map_or_else(String::new, |it| command(&it.replay) + "\n")
+    let place = place(it.directory.as_deref());
+    it.findings.first().map_or_else(String::new, |it| command(&it.replay) + "\n" + &place)
 }
 
 /// Findings in a line each.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Frame, MESSAGE_CHARS, Section, broken, command, left_out, name, stack, whole};
+use super::{Frame, MESSAGE_CHARS, Section, broken, command, left_out, name, place, stack, whole};
 use super::{cause, lanes, logs, ranks, tried};
 use crate::Report;
 use crate::summary::{Missing, Summary};
@@ -42,7 +42,8 @@ pub fn page(report: &Report<'_>) -> String {
 
 /// The command that shows it again, and what the oracle saw.
 fn rest(summary: &Summary) -> String {
-    let mut text = summary.replay.as_deref().map_or_else(String::new, |it| command(it) + "\n");
+    let place = place(summary.directory.as_deref());
+    let mut text = summary.replay.as_deref().map_or_else(String::new, |it| command(it) + "\n" + &place);
     if let Some(found) = summary.found.first() {
         let _ = writeln!(
             text,
@@ -60,10 +61,8 @@ fn others(summary: &Summary) -> Option<Section> {
     let mut body = String::from(
         "<div class=\"scroll\"><table><thead><tr><th>round</th><th>fault</th><th>replays</th><th>command</th></tr></thead><tbody>",
     );
-    for found in rest.iter().take(FOUND_SHOWN) {
+    for (number, found) in rest.iter().take(FOUND_SHOWN).enumerate() {
         let what: Vec<String> = found.faults.iter().map(whole).collect();
-        let replay =
-            format!("hypocenter replay {}/{}", summary.campaign, found.replayed.unwrap_or(found.trial));
         let _ = write!(
             body,
             "<tr><td class=\"n\">{}</td><td>{}</td><td>{} of {}</td><td>{}</td></tr>",
@@ -71,7 +70,7 @@ fn others(summary: &Summary) -> Option<Section> {
             what.join("<br>"),
             found.hits,
             found.runs,
-            command(&replay)
+            command(&summary.replay_of(number + 1, found))
         );
     }
     body.push_str("</tbody></table></div>");

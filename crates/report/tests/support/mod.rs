@@ -103,6 +103,7 @@ pub fn summary(rounds: u64) -> Summary {
         tool: "0.1.0".into(),
         verb: "reproduce".into(),
         campaign: "reproduce-0001".into(),
+        directory: Some("/home/me/quorum".into()),
         workload: "quorum".into(),
         logs: vec![("server".into(), "/tmp/a b/failure.log".into())],
         budget: rounds.max(200),
@@ -137,6 +138,7 @@ pub fn summary(rounds: u64) -> Summary {
         normal_failures: 0,
         standing: Standing::Reproduced,
         found: vec![found],
+        replays: vec![format!("hypocenter replay reproduce-0001/{}", rounds + 3)],
         doubtful: Vec::new(),
         stories: vec![Some(Story {
             trial: rounds + 3,
@@ -330,6 +332,7 @@ pub fn exploration(trials: u64) -> Exploration {
         tool: "0.1.0".into(),
         verb: "explore".into(),
         campaign: "explore-0001".into(),
+        directory: Some("/home/me/quorum".into()),
         workload: "quorum".into(),
         policy: "bsrr".into(),
         seed: 3,

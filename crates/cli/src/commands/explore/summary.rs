@@ -15,6 +15,7 @@ use hypocenter_trace::SiteId;
 
 use crate::failure::Failure;
 use crate::request::{ExploreRequest, Request};
+use crate::store::Called;
 
 /// Where a state begins, and what makes it begin.
 pub type StatePlace = (Option<u32>, Option<&'static str>);
@@ -61,6 +62,7 @@ impl Ended<'_> {
             tool: env!("CARGO_PKG_VERSION").to_owned(),
             verb: request.verb.clone(),
             campaign: self.name(),
+            directory: Some(Called::of(self.directory).from.display().to_string()),
             workload: request.workload.name.clone(),
             policy: what.policy.clone(),
             seed: request.seed,
@@ -196,7 +198,7 @@ impl Ended<'_> {
             same_site: rate(it.neighbours.same_site),
             same_state: rate(it.neighbours.same_state),
             matters: it.neighbours.what_matters(),
-            replay: format!("hypocenter replay {}/{trial}", self.name()),
+            replay: Called::of(self.directory).replay(trial),
             injected: injected(&it.injected),
             trial,
             processes,

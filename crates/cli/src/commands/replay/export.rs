@@ -24,7 +24,7 @@ use serde::Serialize;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::request::Request;
-use crate::screen;
+use crate::screen::{self, quoted};
 
 /// The most that is copied; what is larger stays where it is, and the folder needs it there.
 const COPIED_BYTES_MAX: u64 = 512 * 1024 * 1024;
@@ -340,10 +340,6 @@ fn check(path: &Path, workload: &Workload, oracle: Option<&Oracle>) -> Result<()
     let config = Config::read(path)?;
     let same = config.workload(None, path)? == workload && config.oracle_of(&workload.name) == oracle;
     if same { Ok(()) } else { Err(Failure::bug()) }
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 fn script_text(request: &Request, shows: &Shows) -> String {

@@ -19,6 +19,7 @@ use crate::early;
 use crate::failure::Failure;
 use crate::request::Request;
 use crate::screen;
+use crate::store::Called;
 
 /// The document.
 #[derive(Debug, Serialize)]
@@ -27,6 +28,7 @@ struct Document<'v> {
     tool: &'static str,
     verb: &'v str,
     campaign: &'v str,
+    directory: String,
     workload: &'v str,
     logs: Vec<(&'v str, String)>,
     budget: u64,
@@ -52,6 +54,7 @@ struct Document<'v> {
     normal_failures: u64,
     standing: &'v Standing,
     found: &'v [Found],
+    replays: Vec<String>,
     /// What brought the failure once, and then so seldom that it may have come by itself.
     doubtful: &'v [Found],
     /// For each of these how the fault led to the failure.
@@ -98,16 +101,16 @@ impl Ended<'_> {
     /// Says what came of it, and keeps it.
     pub fn finish(&self, json: bool) -> Result<ExitCode, Failure> {
         let Ended { verdict, directory, .. } = self;
-        let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let called = Called::of(directory);
         screen::gap();
         let mut stories = Vec::new();
         for found in &verdict.found {
             let story = Story::of(self.case, verdict, found, directory)?;
-            show(found, story.as_ref(), &name);
+            show(found, story.as_ref(), &called);
             stories.push(story);
         }
         let fails = verdict.found.is_empty() && early::show_first(directory)?;
-        let code = self.standing(&name, fails)?;
+        let code = self.standing(&called.name, fails)?;
         if verdict.unjudged > 0 {
             let what =
                 format!("of {} trials it could not say anything; their outcomes say why", verdict.unjudged);
@@ -119,7 +122,7 @@ impl Ended<'_> {
             screen::note("faults", &what);
         }
         screen::line("kept in", &directory.display().to_string());
-        let document = self.document(stories, &name);
+        let document = self.document(stories, &called.name);
         summary::write(directory, &document, &verdict.rounds)?;
         match runs::keep(self).and_then(|()| report::write(directory)) {
             Ok(page) => screen::line("report", &page.display().to_string()),
@@ -192,6 +195,7 @@ impl Ended<'_> {
 
     fn document<'d>(&'d self, stories: Vec<Option<Story>>, name: &'d str) -> Document<'d> {
         let (verdict, measured) = (self.verdict, &self.measured);
+        let called = Called::of(self.directory);
         let found = verdict.found.first();
         let first = found.and_then(|it| it.faults.last());
         let asked = self.request.reproduce.as_ref();
@@ -201,6 +205,7 @@ impl Ended<'_> {
             tool: env!("CARGO_PKG_VERSION"),
             verb: &self.request.verb,
             campaign: name,
+            directory: called.from.display().to_string(),
             workload: &self.request.workload.name,
             logs: logs.map(|it| (it.node.as_str(), it.path.display().to_string())).collect(),
             budget: asked.map_or(0, |it| it.budget),
@@ -228,7 +233,7 @@ impl Ended<'_> {
                 node: &it.at.node,
                 thread: &it.at.thread,
             }),
-            replay: found.map(|it| replay(it, name)),
+            replay: found.map(|it| replay(it, &called)),
             sites_total: verdict.sites_total,
             sites: verdict.sites_inferred,
             instances: verdict.instances,
@@ -241,6 +246,7 @@ impl Ended<'_> {
             normal_failures: verdict.normal.1,
             standing: &verdict.standing,
             found: &verdict.found,
+            replays: verdict.found.iter().map(|it| replay(it, &called)).collect(),
             doubtful: &verdict.doubtful,
             stories,
             missing: &verdict.missing,
@@ -249,14 +255,14 @@ impl Ended<'_> {
     }
 }
 
-fn replay(found: &Found, name: &str) -> String {
-    format!("hypocenter replay {name}/{}", found.replayed.unwrap_or(found.trial))
+fn replay(found: &Found, called: &Called) -> String {
+    called.replay(found.replayed.unwrap_or(found.trial))
 }
 
 /// Frames of a stack that are shown.
 const FRAMES_SHOWN: usize = 6;
 
-fn show(found: &Found, story: Option<&Story>, name: &str) {
+fn show(found: &Found, story: Option<&Story>, called: &Called) {
     for it in &found.faults {
         screen::line("fault", &screen::clean(&fault(it)));
         for (number, frame) in it.at.stack.iter().take(FRAMES_SHOWN).enumerate() {
@@ -264,12 +270,12 @@ fn show(found: &Found, story: Option<&Story>, name: &str) {
         }
     }
     if let Some(story) = story {
-        story.show(found, name);
+        story.show(found, &called.name);
         screen::gap();
     }
     screen::line("oracle", &screen::clean(&found.why));
     screen::line("rate", &format!("{} of {} replays", found.hits, found.runs));
-    let replay = replay(found, name);
+    let replay = replay(found, called);
     screen::line("replay", &replay);
     screen::line("keep it", &format!("{replay} --export DIR"));
 }

@@ -13,7 +13,7 @@ use super::coding::{Word, bytes_of, coded, of_bytes};
 use super::naming::{self, NamedCall};
 use super::page::Page;
 use crate::args::ScanArgs;
-use crate::screen::{BOLD, DIM, WARN, thousands};
+use crate::screen::{BOLD, DIM, WARN, quoted, thousands};
 
 /// Things that feed a detector that are shown; the document has all.
 const FEEDS_SHOWN: usize = 4;
@@ -560,11 +560,6 @@ impl Place {
             None => format!("{}.{}", self.class, self.method),
         }
     }
-}
-
-/// A name that a shell takes as one word.
-fn quoted(name: &str) -> String {
-    format!("'{}'", name.replace('\'', "'\\''"))
 }
 
 impl SiteItem {
