@@ -279,6 +279,19 @@ fn the_fault_is_found_and_its_replay_shows_the_failure() {
         rounds.lines().map(|it| serde_json::from_str::<Value>(it).expect("a round")["found_rank"].as_u64());
     assert_eq!(kept.collect::<Option<Vec<u64>>>(), Some(ranks));
 
+    // What was as likely is named, and none of it was tried.
+    let others = document["found"][0]["as_likely"].as_array().expect("a list");
+    let is_it = |round: &Value, other: &Value| {
+        let (fault, same) = (&round["fault"], |it: &str, there: &str| round["fault"][it] == other[there]);
+        !fault.is_null() && same("site", "site") && same("fault", "fault") && same("guard", "when")
+    };
+    let tried = document["tried"].as_array().expect("rounds");
+    assert!(others.iter().all(|it| !tried.iter().any(|round| is_it(round, it))), "{others:#?}");
+    let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
+    for text in [&said.stderr, &page] {
+        assert_eq!(text.contains("as likely and w"), !others.is_empty(), "{others:#?}\n{}", said.stderr);
+    }
+
     assert_story(&said, &document);
     assert_report(&place, &document);
 

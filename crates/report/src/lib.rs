@@ -30,6 +30,8 @@ pub use summary::{
     NamedBy, Place, Rate, Round, SUMMARY_VERSION, Standing, Story, Summary,
 };
 
+pub use words::{AS_LIKELY_MAX, as_likely};
+
 /// Where a source is in the project, by its path in its package (`org/acme/Log.java`), if that is known.
 pub type Sources<'s> = &'s dyn Fn(&str) -> Option<String>;
 

@@ -1,6 +1,6 @@
 //! What a campaign of `reproduce` came to: `summary.json`, the document that `--json` prints.
 
-use hypocenter_plan::{Fault, Guard, Injection, Plan, Site};
+use hypocenter_plan::{Candidate, Fault, Guard, Injection, Plan, Site};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -190,6 +190,9 @@ pub struct Found {
     pub runs: u64,
     /// The first replay in which it happened.
     pub replayed: Option<u64>,
+    /// What was no less likely when it was found, and was not tried.
+    #[serde(default)]
+    pub as_likely: Vec<Candidate>,
 }
 
 /// How faults led to the failure.

@@ -1,10 +1,15 @@
 //! What came of a campaign, in words.
 
-use hypocenter_plan::{Fault, Site};
+use hypocenter_plan::{Candidate, Fault, Site};
 
 use crate::exploration::{Exploration, ExploreStanding};
 use crate::summary::{Found, Injected, Standing, Summary};
 use crate::text::{count, simple, thousands};
+
+/// How many faults that were as likely as one that was found are kept with it.
+pub const AS_LIKELY_MAX: usize = 100;
+/// How many of these are named.
+const AS_LIKELY_NAMED: usize = 3;
 
 /// A piece of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,16 +154,40 @@ pub fn proof(summary: &Summary) -> Option<String> {
     ))
 }
 
+/// That other faults may explain the failure as well, if there are such.
+pub fn as_likely(others: &[Candidate]) -> Option<String> {
+    let all = match others.len() {
+        0 => return None,
+        AS_LIKELY_MAX.. => format!("{AS_LIKELY_MAX} other faults or more"),
+        some => count(some as u64, "other fault", "other faults"),
+    };
+    let were = if others.len() == 1 { "was as likely and was" } else { "were as likely and were" };
+    let name = |it: &Candidate| {
+        let called = callee(&it.site).map_or_else(String::new, |it| format!(" \u{2192} {it}"));
+        let hit = it.when.occurrence.map_or_else(String::new, |it| format!(", hit {}", thousands(it)));
+        let thread = it.when.thread.as_ref().map_or_else(String::new, |it| format!(" of {it}"));
+        format!("{} at {}{called}{hit}{thread}", kind(&it.fault), place(&it.site))
+    };
+    let names: Vec<String> = others.iter().take(AS_LIKELY_NAMED).map(name).collect();
+    let more = if others.len() > names.len() { "; ..." } else { "" };
+    Some(format!("{all} {were} not tried: {}{more}", names.join("; ")))
+}
+
 /// A fault in a line: what, where, when.
 pub fn fault(it: &Injected) -> (String, String, String) {
-    let what = match &it.fault {
+    let what = kind(&it.fault);
+    let called = callee(&it.site).map_or_else(String::new, |it| format!(" \u{2192} {it}"));
+    (what, place(&it.site) + &called, format!("hit {} of {}", thousands(it.at.occurrence), it.at.thread))
+}
+
+/// What it does, in short.
+fn kind(fault: &Fault) -> String {
+    match fault {
         Fault::Exception { class, .. } => simple(class).to_owned(),
         Fault::Delay { delay_ms, .. } => format!("delay of {}", seconds(*delay_ms)),
         Fault::Crash { .. } => "crash".to_owned(),
         Fault::Negate => "negated result".to_owned(),
-    };
-    let called = callee(&it.site).map_or_else(String::new, |it| format!(" \u{2192} {it}"));
-    (what, place(&it.site) + &called, format!("hit {} of {}", thousands(it.at.occurrence), it.at.thread))
+    }
 }
 
 /// `Class.method:line`

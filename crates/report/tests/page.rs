@@ -2,8 +2,11 @@
 
 mod support;
 
+use hypocenter_plan::{Candidate, Guard, Repeat};
 use hypocenter_report::{Exploration, ExploreStanding, Runs, Standing, Summary};
-use support::{HOSTILE, exploration, explore_page, nothing_found, nothing_suspicious, page, runs, summary};
+use support::{
+    HOSTILE, exploration, explore_page, injected, nothing_found, nothing_suspicious, page, runs, summary,
+};
 
 /// The elements of a page outside of scripts, as far as they matter here.
 fn tags(page: &str, name: &str) -> usize {
@@ -261,4 +264,29 @@ fn hostile_and_large_explorations_are_small_harmless_pages() {
     assert_eq!((tags(&page, "script"), tags(&page, "img"), page.matches("</style>").count()), (2, 0, 1));
     assert!(page.len() < 5_000_000, "{} bytes", page.len());
     assert!(tags(&page, "tr") < 400, "{}", tags(&page, "tr"));
+}
+
+#[test]
+fn what_was_as_likely_is_named_and_what_is_more_is_counted() {
+    let candidate = |number: u64| Candidate {
+        site: injected(number).site,
+        fault: injected(number).fault,
+        when: Guard { occurrence: Some(number + 1), thread: Some(HOSTILE.into()), ..Guard::default() },
+        repeat: Repeat::Once,
+    };
+    let said = |count: u64| {
+        let mut summary = summary(3);
+        summary.found[0].as_likely = (0..count).map(candidate).collect();
+        page(&summary, None)
+    };
+    assert!(!said(0).contains("as likely"));
+    let one = said(1);
+    assert!(one.contains("1 other fault was as likely and was not tried: IOException at Log0.append:30"));
+    assert_eq!((tags(&one, "img"), one.matches("</style>").count()), (0, 1));
+    let more = said(4);
+    assert!(more.contains("4 other faults were as likely and were not tried") && more.contains("; ...."));
+    assert!(
+        more.contains("Log2.append") && !more.contains("Log3.append:33 \u{2192} FileChannel.force, hit 4")
+    );
+    assert!(said(100).contains("100 other faults or more were"));
 }

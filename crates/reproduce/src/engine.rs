@@ -11,6 +11,7 @@
 //! normal one, and a second fault is searched for behind it. After a few rounds the next best is kept, and so on; the search for
 //! one fault goes on in every other round.
 
+mod level;
 mod proof;
 mod second;
 
@@ -22,18 +23,18 @@ use hypocenter_plan::{Candidate, CandidateResult, Fault, Guard, Injection, Outco
 use serde::Serialize;
 
 use crate::case::{Case, Digest, Reader};
-use crate::catalogue::{Choices, Kinds};
+use crate::catalogue::Kinds;
 use crate::executions::{Executions, stable_threads};
-use crate::search::{Pick, Search, SearchOptions};
+use crate::search::{Pick, SearchOptions};
 use crate::silence::{self, Silent};
-use crate::space::{Choice, Instance, Observable, Space};
-use crate::strategy::Strategy;
+use crate::space::Choice;
 use crate::traces::Seen;
 
+use self::level::{Level, Start};
 use self::proof::{Proof, Proved};
 
-/// How much less counts, in steps of the causal graph, what normal runs say as well and the failure log says more often.
-const KNOWN_DISTANCE: u32 = 2;
+/// How many faults are kept that were as likely as one that was found.
+pub const AS_LIKELY_MAX: usize = 100;
 /// How much of the ranking of a round is kept.
 const RANKING_MAX: usize = 4_000;
 
@@ -160,6 +161,8 @@ pub struct Found {
     pub runs: u64,
     /// The first replay in which it happened.
     pub replayed: Option<u64>,
+    /// What was no less likely when it was found, and was not tried: at most [`AS_LIKELY_MAX`].
+    pub as_likely: Vec<Candidate>,
 }
 
 /// Something that the failure log shows and normal runs do not.
@@ -244,43 +247,6 @@ pub struct Reproduce {
     found: Vec<Found>,
     doubtful: Vec<Found>,
     ended: Option<Standing>,
-}
-
-/// A search with some faults kept.
-#[derive(Debug)]
-struct Level {
-    kept: Vec<Candidate>,
-    search: Search,
-    faults: Vec<Fault>,
-    executions: Executions,
-    /// For each observable of the search its number in the case; behind them are the silent threads.
-    observables: Vec<u32>,
-    /// The threads that are silent in the failure log.
-    silent: Vec<Silent>,
-    /// How often each key was matched in the run that the level starts from.
-    matched: Vec<u32>,
-    /// The stack traces of the failure log that the runs have which it starts from, if somebody looked.
-    traces: Option<Seen>,
-    sites_inferred: usize,
-    /// How many rounds it had.
-    rounds: u64,
-    exhausted: bool,
-}
-
-/// What the runs say that a search starts from.
-struct Start<'a> {
-    /// How often each key was matched.
-    matched: Vec<u32>,
-    /// The entries of the failure log without a partner.
-    missing: &'a [u32],
-    /// The threads that are silent in the failure log and not there.
-    silent: Vec<Silent>,
-    /// For each stack of theirs the stacks of the failure log that it fits.
-    stacks: &'a [Vec<u32>],
-    /// The stack traces of the failure log that they have, if somebody looked.
-    traces: Option<Seen>,
-    /// What was kept.
-    behind: Option<Instance>,
 }
 
 /// What a job is for.
@@ -388,17 +354,9 @@ impl Reproduce {
             return None;
         }
         level.rounds += 1;
-        let candidate = |pick: &Pick| {
-            let site = level.search.space().choices[pick.choice as usize].site;
-            Candidate {
-                site: self.case.catalogue().sites()[site as usize].clone(),
-                fault: level.faults[pick.choice as usize].clone(),
-                when: level.executions.guard(site, pick.instance),
-                repeat: Repeat::Once,
-            }
-        };
         let kept = level.kept.iter().cloned();
-        let candidates: Vec<Candidate> = kept.chain(picks.iter().map(candidate)).collect();
+        let candidates: Vec<Candidate> =
+            kept.chain(picks.iter().map(|it| level.candidate(&self.case, *it))).collect();
         let limit = level.kept.len() + 1;
         self.rounds_asked += 1;
         let mut sites = level.search.sites();
@@ -488,8 +446,13 @@ impl Reproduce {
         let kept_now: Vec<Injected> = (0..kept).filter_map(injected).collect();
         let site = hit.as_ref().map(|(pick, _)| level.search.space().choices[pick.choice as usize].site);
         let window = picks.len();
+        let mut as_likely = Vec::new();
         match &hit {
-            Some((pick, _)) if happened => level.search.used(*pick),
+            Some((pick, _)) if happened => {
+                let picks = level.search.as_likely(*pick, AS_LIKELY_MAX);
+                as_likely = picks.into_iter().map(|it| level.candidate(&self.case, it)).collect();
+                level.search.used(*pick);
+            }
             // Without what was kept, the second fault has not been tried.
             Some(_) if kept_now.len() < kept => {}
             Some((pick, _)) => level.search.failed(*pick, shown.iter().copied()),
@@ -516,11 +479,11 @@ impl Reproduce {
             happened,
             fault,
         };
-        self.settle(round, outcome);
+        self.settle(round, outcome, as_likely);
     }
 
     /// A round is over: it is noted, and proved if the failure happened in it.
-    fn settle(&mut self, round: Round, outcome: &Outcome) {
+    fn settle(&mut self, round: Round, outcome: &Outcome, as_likely: Vec<Candidate>) {
         let faults: Vec<Injected> = round.kept.iter().chain(&round.fault).cloned().collect();
         let (number, trial, happened) = (round.number, round.trial, round.happened);
         let place = self.rounds.partition_point(|it| it.number < number);
@@ -544,7 +507,8 @@ impl Reproduce {
             ..self.settings.plan.clone()
         };
         let why = outcome.failure.as_ref().map(|it| it.why.clone()).unwrap_or_default();
-        let found = Found { round: number, trial, faults, plan, why, hits: 0, runs: 0, replayed: None };
+        let found =
+            Found { round: number, trial, faults, plan, why, hits: 0, runs: 0, replayed: None, as_likely };
         self.proof = Some(Proof::new(found, self.settings.replays, self.normal_runs));
         self.judge();
     }
@@ -569,6 +533,17 @@ impl Reproduce {
             Proved::Yes | Proved::Doubtful => self.doubtful.push(found),
             Proved::No => {}
         }
+    }
+
+    /// The same, when more may have been tried since it was found.
+    fn without_tried(&self, found: &Found) -> Found {
+        let mut found = found.clone();
+        let is_it = |it: &Injected, other: &Candidate| {
+            (&it.site, &it.fault, &it.guard) == (&other.site, &other.fault, &other.when)
+        };
+        let tried = || self.rounds.iter().filter_map(|it| it.fault.as_ref());
+        found.as_likely.retain(|other| !tried().any(|it| is_it(it, other)));
+        found
     }
 
     /// Whether there is nothing more to do, and why.
@@ -599,125 +574,6 @@ fn candidate_of(injected: &Injected) -> Candidate {
         fault: injected.fault.clone(),
         when: injected.guard.clone(),
         repeat: Repeat::Once,
-    }
-}
-
-/// The faults that the stacks of the failure log name.
-fn logged_choices(case: &Case) -> Choices {
-    let mut found = Choices::default();
-    let mut all: Vec<&(u32, Fault)> = Vec::new();
-    for it in case.logged().iter().flat_map(|it| &it.faults) {
-        if !all.contains(&it) {
-            all.push(it);
-        }
-    }
-    for (site, fault) in all {
-        found.choices.push(Choice { site: *site, distances: Vec::new() });
-        found.faults.push(fault.clone());
-    }
-    let mut sites: Vec<u32> = found.choices.iter().map(|it| it.site).collect();
-    sites.sort_unstable();
-    sites.dedup();
-    found.sites_inferred = sites.len();
-    found
-}
-
-/// For each of these choices the stacks of a run that fit one of the failure log that names it.
-fn logged_stacks(case: &Case, found: &Choices, stacks: &[Vec<u32>]) -> Vec<Vec<u64>> {
-    let of_choice = |(choice, fault): (&Choice, &Fault)| {
-        let names = |&number: &u32| {
-            let logged = case.logged().get(number as usize);
-            logged.is_some_and(|it| it.faults.iter().any(|it| (it.0, &it.1) == (choice.site, fault)))
-        };
-        let fitting = stacks.iter().enumerate().filter(|(_, it)| it.iter().any(names));
-        fitting.map(|(number, _)| number as u64 + 1).collect()
-    };
-    found.choices.iter().zip(&found.faults).map(of_choice).collect()
-}
-
-impl Level {
-    fn new(
-        case: &Case,
-        settings: &Settings,
-        kept: Vec<Candidate>,
-        Start { matched, missing, silent, stacks, traces, behind }: Start<'_>,
-        mut executions: Executions,
-    ) -> Level {
-        let keys = case.keys();
-        let is_missing = |key: &usize| (keys[*key].entries.len() as u32) > matched[*key];
-        let observables: Vec<u32> = (0..keys.len()).filter(is_missing).map(|it| it as u32).collect();
-        let of_observable = |&key: &u32| keys[key as usize].wanted.clone();
-        let found = match settings.search.strategy {
-            Strategy::Fate => case.catalogue().every(case.program()),
-            Strategy::Stacktrace => logged_choices(case),
-            _ => case.catalogue().choices(
-                case.program(),
-                &observables.iter().map(of_observable).collect::<Vec<_>>(),
-                silent.len(),
-                settings.kinds,
-            ),
-        };
-        let logged = match settings.search.strategy {
-            Strategy::Stacktrace => logged_stacks(case, &found, stacks),
-            _ => Vec::new(),
-        };
-        let mut names = case.names();
-        let fell_silent = silent.iter().map(|it| {
-            Observable::new(vec![(it.place, names.number(&it.node, &it.thread))], case.symptoms(), 0)
-        });
-        let space = Space {
-            observables: observables
-                .iter()
-                .map(|&key| {
-                    // Of several that say the same those are missing that came in a way that no normal run shows, if any did.
-                    let mut entries = case.traces().only_here(key, traces.as_ref());
-                    if entries.is_empty() {
-                        entries.clone_from(&keys[key as usize].entries);
-                        entries.retain(|it| missing.binary_search(it).is_ok());
-                    }
-                    let entries = entries.into_iter().map(|it| (it, case.threads()[it as usize]));
-                    let known = if matched[key as usize] > 0 { KNOWN_DISTANCE } else { 0 };
-                    let mild = keys[key as usize].mild + known;
-                    let mut observable = Observable::new(entries.collect(), case.symptoms(), mild);
-                    // Where things lie in the failure log is an estimate; what needs both faults comes near behind the first.
-                    if let Some(behind) = behind {
-                        observable.add(behind.position + 1, behind.thread);
-                    }
-                    observable
-                })
-                .chain(fell_silent)
-                .collect(),
-            choices: found.choices,
-            instances: std::mem::take(&mut executions.instances),
-            logged,
-        };
-        Level {
-            kept,
-            search: Search::new(Arc::new(space), settings.search),
-            faults: found.faults,
-            executions,
-            observables,
-            silent,
-            matched,
-            traces,
-            sites_inferred: found.sites_inferred,
-            rounds: 0,
-            exhausted: false,
-        }
-    }
-
-    /// The observables that a run shows, by their numbers in the search.
-    fn shown(&self, digest: &Digest) -> Vec<u32> {
-        let is_more = |&&key: &&u32| {
-            let matched = digest.matched.get(key as usize).copied().unwrap_or(0);
-            matched > self.matched[key as usize]
-        };
-        let is_silent =
-            |it: &&Silent| it.find(&digest.silent).is_none_or(|now| 2 * now.entries <= it.entries);
-        let lines = (0..).zip(&self.observables).filter(|(_, it)| is_more(it)).map(|(at, _)| at);
-        let behind = self.observables.len() as u32..;
-        let threads = behind.zip(&self.silent).filter(|(_, it)| is_silent(it)).map(|(at, _)| at);
-        lines.chain(threads).collect()
     }
 }
 
@@ -819,7 +675,7 @@ impl Engine for Reproduce {
         let root = found.and_then(|it| self.case.catalogue().find(&it.site));
         Verdict {
             standing: self.standing(),
-            found: self.found.clone(),
+            found: self.found.iter().map(|it| self.without_tried(it)).collect(),
             doubtful: self.doubtful.clone(),
             rounds: self
                 .rounds

@@ -23,7 +23,9 @@ pub use beside::{Beside, Interest, Line, MESSAGE_CHARS_MAX, Row};
 pub use case::{Case, Digest, FailureKey, Reader};
 pub use catalogue::{Catalogue, Choices, Kinds, NamedFrame, Wanted};
 pub use causes::{Causes, Way};
-pub use engine::{Again, Found, Injected, Missing, Reproduce, Round, Settings, Standing, Verdict};
+pub use engine::{
+    AS_LIKELY_MAX, Again, Found, Injected, Missing, Reproduce, Round, Settings, Standing, Verdict,
+};
 pub use executions::ByThread;
 pub use lanes::{Lane, Lanes, Mark, Run, RunOf, Sign};
 pub use logged::Logged;

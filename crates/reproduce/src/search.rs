@@ -169,6 +169,27 @@ impl Search {
         ranked.into_iter().map(|it| it.1).collect()
     }
 
+    /// What the strategy holds for no less likely than this one, and has not tried: other choices of no worse priority, each at its
+    /// nearest instance, and then further instances that are as near to what is missing. No more than `limit`.
+    pub fn as_likely(&self, pick: Pick, limit: usize) -> Vec<Pick> {
+        let has_nearness = matches!(self.options.strategy, Strategy::Full | Strategy::TwoLevel);
+        let Some((_, observable)) = self.priority(pick.choice, true).filter(|_| has_nearness) else {
+            return Vec::new();
+        };
+        let mut ranked: Vec<Ranked> = Vec::new();
+        self.each_ranked(&[], &mut |it| ranked.push(it));
+        let own = ranked.iter().find(|it| it.pick.choice == pick.choice).map(|it| it.priority);
+        ranked.retain(|it| it.pick.choice != pick.choice && own.is_some_and(|own| it.priority <= own));
+        ranked.sort_unstable();
+        let instances = self.space.instances_of(pick.choice);
+        let near = |it: &Instance| self.nearness(it, &self.space.observables[observable as usize]);
+        let as_near =
+            instances.iter().zip(0..).filter(|(it, _)| near(it) == near(&instances[pick.instance as usize]));
+        let others = as_near.map(|(_, instance)| Pick { instance, ..pick });
+        let others = others.filter(|it| *it != pick && !self.tried.contains(it));
+        ranked.into_iter().map(|it| it.pick).chain(others).take(limit).collect()
+    }
+
     /// A fault happened and the failure did not: these observables were shown.
     pub fn failed(&mut self, pick: Pick, shown: impl IntoIterator<Item = u32>) {
         self.used(pick);
@@ -322,11 +343,7 @@ impl Search {
     /// The instances that are nearest to an observable, in order.
     fn nearest_instances(&self, instances: &[Instance], observable: u32, count: usize) -> Vec<Near> {
         let observable = &self.space.observables[observable as usize];
-        let is_full = self.options.strategy == Strategy::Full;
-        let near = |(at, it): (usize, &Instance)| {
-            let apart = if is_full { observable.apart(it) } else { 0 };
-            ((apart, observable.distance(it)), it.order, at as u32)
-        };
+        let near = |(at, it): (usize, &Instance)| (self.nearness(it, observable), it.order, at as u32);
         let mut all: Vec<Near> = instances.iter().enumerate().map(near).collect();
         if count < all.len() {
             all.select_nth_unstable(count);
@@ -335,6 +352,12 @@ impl Search {
         }
         all.sort_unstable();
         all
+    }
+
+    /// How far an instance is from an observable.
+    fn nearness(&self, instance: &Instance, observable: &Observable) -> (u32, u32) {
+        let is_full = self.options.strategy == Strategy::Full;
+        (if is_full { observable.apart(instance) } else { 0 }, observable.distance(instance))
     }
 
     /// A choice at the first instance that is open.
@@ -488,6 +511,37 @@ mod tests {
             assert!(distances.is_sorted(), "{distances:?}");
         }
         assert_eq!(search.next(&[]), []);
+    }
+
+    #[test]
+    fn what_is_as_likely_is_told_while_it_is_not_tried() {
+        let pick = |choice, instance| Pick { choice, instance };
+        let mut paper = search(Strategy::TwoLevel, 10);
+        // Nothing comes before the best, and before the third come both others.
+        assert_eq!(paper.as_likely(pick(0, 1), 9), []);
+        assert_eq!(pairs(&paper.as_likely(pick(2, 0), 9)), [(0, 1), (1, 1)]);
+        assert_eq!(pairs(&paper.as_likely(pick(2, 0), 1)), [(0, 1)]);
+        for instance in 0..3 {
+            paper.used(pick(0, instance));
+        }
+        assert_eq!(pairs(&paper.as_likely(pick(2, 0), 9)), [(1, 1)]);
+        // One by chance is as likely as any; that is not worth a word.
+        assert_eq!(search(Strategy::Random, 10).as_likely(pick(2, 0), 9), []);
+        // Two moments between the same lines of the log cannot be told apart, nor can two faults that lead there alike.
+        let space = Space {
+            observables: vec![Observable::new(vec![(10, Thread::default())], &[], 0)],
+            choices: vec![
+                Choice { site: 0, distances: vec![(0, 1)] },
+                Choice { site: 1, distances: vec![(0, 1)] },
+            ],
+            instances: vec![vec![instance(0, 9), instance(1, 9), instance(2, 2)], vec![instance(3, 9)]],
+            ..Space::default()
+        };
+        let options = SearchOptions { strategy: Strategy::Full, window: 1, step: 1, seed: 0 };
+        let mut full = Search::new(Arc::new(space), options);
+        assert_eq!(pairs(&full.as_likely(pick(0, 0), 9)), [(1, 0), (0, 1)]);
+        full.used(pick(0, 1));
+        assert_eq!(pairs(&full.as_likely(pick(0, 0), 9)), [(1, 0)]);
     }
 
     #[test]

@@ -45,6 +45,13 @@ fn rest(summary: &Summary) -> String {
     let place = place(summary.directory.as_deref());
     let mut text = summary.replay.as_deref().map_or_else(String::new, |it| command(it) + "\n" + &place);
     if let Some(found) = summary.found.first() {
+        if let Some(others) = words::as_likely(&found.as_likely) {
+            let _ = writeln!(
+                text,
+                "<p class=\"place\">{}. <code>--keep-going</code> goes on with the search; an oracle that says more tells faults apart.</p>",
+                escaped(&others, MESSAGE_CHARS)
+            );
+        }
         let _ = writeln!(
             text,
             "<details class=\"why\"><summary>What the oracle saw</summary><p class=\"mono\">{}</p>{}</details>",

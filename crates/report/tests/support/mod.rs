@@ -74,6 +74,7 @@ pub fn summary(rounds: u64) -> Summary {
         hits: 5,
         runs: 5,
         replayed: Some(rounds + 3),
+        as_likely: Vec::new(),
     };
     let round = |number: u64| Round {
         number,

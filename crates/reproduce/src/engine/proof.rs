@@ -116,6 +116,7 @@ mod tests {
             hits: 0,
             runs: 0,
             replayed: None,
+            as_likely: Vec::new(),
         }
     }
 

@@ -138,7 +138,7 @@ impl Reproduce {
             happened,
             fault,
         };
-        self.settle(round, outcome);
+        self.settle(round, outcome, Vec::new());
         // A run without it is nothing to start from: it is asked for again, a few times.
         if !is_level {
             return;

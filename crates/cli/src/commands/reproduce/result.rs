@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use hypocenter_plan::{ExitCode, Fault};
-use hypocenter_report::SUMMARY_VERSION;
+use hypocenter_report::{AS_LIKELY_MAX, SUMMARY_VERSION, as_likely};
 use hypocenter_reproduce::{Case, Found, Missing, Round, Standing, Verdict};
 use serde::Serialize;
 
@@ -20,6 +20,9 @@ use crate::failure::Failure;
 use crate::request::Request;
 use crate::screen;
 use crate::store::Called;
+
+// The words say of so many that there may be more.
+const _: () = assert!(AS_LIKELY_MAX == hypocenter_reproduce::AS_LIKELY_MAX);
 
 /// The document.
 #[derive(Debug, Serialize)]
@@ -275,6 +278,11 @@ fn show(found: &Found, story: Option<&Story>, called: &Called) {
     }
     screen::line("oracle", &screen::clean(&found.why));
     screen::line("rate", &format!("{} of {} replays", found.hits, found.runs));
+    if let Some(others) = as_likely(&found.as_likely) {
+        // As faults are written here.
+        let others = screen::clean(&others).replace('\u{2192}', "->");
+        screen::line("also", &format!("{others} (--keep-going goes on)"));
+    }
     let replay = replay(found, called);
     screen::line("replay", &replay);
     screen::line("keep it", &format!("{replay} --export DIR"));

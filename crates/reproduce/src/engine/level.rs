@@ -1,0 +1,185 @@
+//! A search with some faults kept: what is missing there, what leads to it, and when.
+
+use std::sync::Arc;
+
+use hypocenter_plan::{Candidate, Fault, Repeat};
+
+use super::Settings;
+use crate::case::{Case, Digest};
+use crate::catalogue::Choices;
+use crate::executions::Executions;
+use crate::search::{Pick, Search};
+use crate::silence::Silent;
+use crate::space::{Choice, Instance, Observable, Space};
+use crate::strategy::Strategy;
+use crate::traces::Seen;
+
+/// How much less counts, in steps of the causal graph, what normal runs say as well and the failure log says more often.
+const KNOWN_DISTANCE: u32 = 2;
+
+/// A search with some faults kept.
+#[derive(Debug)]
+pub(super) struct Level {
+    pub kept: Vec<Candidate>,
+    pub search: Search,
+    pub faults: Vec<Fault>,
+    pub executions: Executions,
+    /// For each observable of the search its number in the case; behind them are the silent threads.
+    pub observables: Vec<u32>,
+    /// The threads that are silent in the failure log.
+    pub silent: Vec<Silent>,
+    /// How often each key was matched in the run that the level starts from.
+    pub matched: Vec<u32>,
+    /// The stack traces of the failure log that the runs have which it starts from, if somebody looked.
+    pub traces: Option<Seen>,
+    pub sites_inferred: usize,
+    /// How many rounds it had.
+    pub rounds: u64,
+    pub exhausted: bool,
+}
+
+/// What the runs say that a search starts from.
+pub(super) struct Start<'a> {
+    /// How often each key was matched.
+    pub matched: Vec<u32>,
+    /// The entries of the failure log without a partner.
+    pub missing: &'a [u32],
+    /// The threads that are silent in the failure log and not there.
+    pub silent: Vec<Silent>,
+    /// For each stack of theirs the stacks of the failure log that it fits.
+    pub stacks: &'a [Vec<u32>],
+    /// The stack traces of the failure log that they have, if somebody looked.
+    pub traces: Option<Seen>,
+    /// What was kept.
+    pub behind: Option<Instance>,
+}
+
+/// The faults that the stacks of the failure log name.
+fn logged_choices(case: &Case) -> Choices {
+    let mut found = Choices::default();
+    let mut all: Vec<&(u32, Fault)> = Vec::new();
+    for it in case.logged().iter().flat_map(|it| &it.faults) {
+        if !all.contains(&it) {
+            all.push(it);
+        }
+    }
+    for (site, fault) in all {
+        found.choices.push(Choice { site: *site, distances: Vec::new() });
+        found.faults.push(fault.clone());
+    }
+    let mut sites: Vec<u32> = found.choices.iter().map(|it| it.site).collect();
+    sites.sort_unstable();
+    sites.dedup();
+    found.sites_inferred = sites.len();
+    found
+}
+
+/// For each of these choices the stacks of a run that fit one of the failure log that names it.
+fn logged_stacks(case: &Case, found: &Choices, stacks: &[Vec<u32>]) -> Vec<Vec<u64>> {
+    let of_choice = |(choice, fault): (&Choice, &Fault)| {
+        let names = |&number: &u32| {
+            let logged = case.logged().get(number as usize);
+            logged.is_some_and(|it| it.faults.iter().any(|it| (it.0, &it.1) == (choice.site, fault)))
+        };
+        let fitting = stacks.iter().enumerate().filter(|(_, it)| it.iter().any(names));
+        fitting.map(|(number, _)| number as u64 + 1).collect()
+    };
+    found.choices.iter().zip(&found.faults).map(of_choice).collect()
+}
+
+impl Level {
+    pub(super) fn new(
+        case: &Case,
+        settings: &Settings,
+        kept: Vec<Candidate>,
+        Start { matched, missing, silent, stacks, traces, behind }: Start<'_>,
+        mut executions: Executions,
+    ) -> Level {
+        let keys = case.keys();
+        let is_missing = |key: &usize| (keys[*key].entries.len() as u32) > matched[*key];
+        let observables: Vec<u32> = (0..keys.len()).filter(is_missing).map(|it| it as u32).collect();
+        let of_observable = |&key: &u32| keys[key as usize].wanted.clone();
+        let found = match settings.search.strategy {
+            Strategy::Fate => case.catalogue().every(case.program()),
+            Strategy::Stacktrace => logged_choices(case),
+            _ => case.catalogue().choices(
+                case.program(),
+                &observables.iter().map(of_observable).collect::<Vec<_>>(),
+                silent.len(),
+                settings.kinds,
+            ),
+        };
+        let logged = match settings.search.strategy {
+            Strategy::Stacktrace => logged_stacks(case, &found, stacks),
+            _ => Vec::new(),
+        };
+        let mut names = case.names();
+        let fell_silent = silent.iter().map(|it| {
+            Observable::new(vec![(it.place, names.number(&it.node, &it.thread))], case.symptoms(), 0)
+        });
+        let space = Space {
+            observables: observables
+                .iter()
+                .map(|&key| {
+                    // Of several that say the same those are missing that came in a way that no normal run shows, if any did.
+                    let mut entries = case.traces().only_here(key, traces.as_ref());
+                    if entries.is_empty() {
+                        entries.clone_from(&keys[key as usize].entries);
+                        entries.retain(|it| missing.binary_search(it).is_ok());
+                    }
+                    let entries = entries.into_iter().map(|it| (it, case.threads()[it as usize]));
+                    let known = if matched[key as usize] > 0 { KNOWN_DISTANCE } else { 0 };
+                    let mild = keys[key as usize].mild + known;
+                    let mut observable = Observable::new(entries.collect(), case.symptoms(), mild);
+                    // Where things lie in the failure log is an estimate; what needs both faults comes near behind the first.
+                    if let Some(behind) = behind {
+                        observable.add(behind.position + 1, behind.thread);
+                    }
+                    observable
+                })
+                .chain(fell_silent)
+                .collect(),
+            choices: found.choices,
+            instances: std::mem::take(&mut executions.instances),
+            logged,
+        };
+        Level {
+            kept,
+            search: Search::new(Arc::new(space), settings.search),
+            faults: found.faults,
+            executions,
+            observables,
+            silent,
+            matched,
+            traces,
+            sites_inferred: found.sites_inferred,
+            rounds: 0,
+            exhausted: false,
+        }
+    }
+
+    /// What a plan says for a fault at an instance.
+    pub(super) fn candidate(&self, case: &Case, pick: Pick) -> Candidate {
+        let site = self.search.space().choices[pick.choice as usize].site;
+        Candidate {
+            site: case.catalogue().sites()[site as usize].clone(),
+            fault: self.faults[pick.choice as usize].clone(),
+            when: self.executions.guard(site, pick.instance),
+            repeat: Repeat::Once,
+        }
+    }
+
+    /// The observables that a run shows, by their numbers in the search.
+    pub(super) fn shown(&self, digest: &Digest) -> Vec<u32> {
+        let is_more = |&&key: &&u32| {
+            let matched = digest.matched.get(key as usize).copied().unwrap_or(0);
+            matched > self.matched[key as usize]
+        };
+        let is_silent =
+            |it: &&Silent| it.find(&digest.silent).is_none_or(|now| 2 * now.entries <= it.entries);
+        let lines = (0..).zip(&self.observables).filter(|(_, it)| is_more(it)).map(|(at, _)| at);
+        let behind = self.observables.len() as u32..;
+        let threads = behind.zip(&self.silent).filter(|(_, it)| is_silent(it)).map(|(at, _)| at);
+        lines.chain(threads).collect()
+    }
+}
