@@ -196,6 +196,7 @@ impl Chosen {
         let oracle = args.oracle.clone().or(of_failure);
         if let Some(oracle) = &oracle {
             check_names(oracle, &workload, &args.node_name)?;
+            check_holds(oracle)?;
         }
         Ok(Chosen { base, target, workload, oracle })
     }
@@ -297,6 +298,38 @@ fn check_names(oracle: &Oracle, workload: &Workload, main: &str) -> Result<(), F
     }
 }
 
+/// One that asks for something and its opposite never holds, whatever a program does.
+fn check_holds(oracle: &Oracle) -> Result<(), Failure> {
+    contradiction(oracle).map_or(Ok(()), |it| {
+        Err(Failure::usage(format!("the oracle can never hold: it asks for {it}, and for the opposite"))
+            .hint("take one of the two out of `all`, or make the one behind `not` narrower"))
+    })
+}
+
+/// What keeps an oracle from ever holding, if that is certain.
+fn contradiction(oracle: &Oracle) -> Option<&Oracle> {
+    // A line that is there so often is also there less often.
+    let rules_out = |no: &Oracle, it: &Oracle| match (no, it) {
+        (Oracle::Log { line, process, times }, Oracle::Log { line: l, process: p, times: wanted }) => {
+            (line, process) == (l, p) && times <= wanted
+        }
+        _ => no == it,
+    };
+    match oracle {
+        Oracle::All(parts) => {
+            let is_ruled_out = |it: &&Oracle| {
+                parts.iter().any(|other| matches!(other, Oracle::Not(no) if rules_out(no, it)))
+            };
+            parts.iter().find(is_ruled_out).or_else(|| parts.iter().find_map(contradiction))
+        }
+        Oracle::Any(parts) => {
+            let all: Option<Vec<&Oracle>> = parts.iter().map(contradiction).collect();
+            all?.first().copied()
+        }
+        _ => None,
+    }
+}
+
 /// The directory of a campaign that was there before: by its name below --out, or by its path.
 pub fn existing(lab: &LabArgs, name: &str) -> PathBuf {
     existing_below(&lab.out, name)
@@ -308,4 +341,39 @@ pub fn existing_below(out: &Path, name: &str) -> PathBuf {
     let path = if below.is_dir() || !Path::new(name).is_dir() { below } else { PathBuf::from(name) };
     // `latest` is a link, and a campaign is called by its own name.
     path.canonicalize().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_certain_never_to_hold_is_refused() {
+        let check = |text: &str, expected: Option<&str>| {
+            let table: toml::Table = text.parse().expect("TOML");
+            let oracle: Oracle = table["oracle"].clone().try_into().expect("an oracle");
+            let found = contradiction(&oracle).map(ToString::to_string);
+            assert_eq!(found.as_deref(), expected, "{text}");
+        };
+        check("oracle = { log = 'lost' }", None);
+        check("oracle = { all = [{ log = 'lost' }, { not = { log = 'lost' } }] }", Some("log `lost`"));
+        check("oracle = { all = [{ exit = 1 }, { not = { exit = 1 } }] }", Some("exit 1"));
+        // Ten are also three, and three need not be ten.
+        let lost = |wanted: u64, ruled_out: u64| {
+            let no = format!("{{ not = {{ log = 'lost', times = {ruled_out} }} }}");
+            format!("oracle = {{ all = [{{ log = 'lost', times = {wanted} }}, {no}] }}")
+        };
+        check(&lost(10, 3), Some("log `lost` 10 times"));
+        check(&lost(3, 10), None);
+        // Another line, or that of another node, may be there or not.
+        check("oracle = { all = [{ log = 'lost' }, { not = { log = 'los' } }] }", None);
+        check(
+            "oracle = { all = [{ log = 'lost', node = 'a' }, { not = { log = 'lost', node = 'b' } }] }",
+            None,
+        );
+        let no = "{ all = [{ exit = 1 }, { not = { exit = 1 } }] }";
+        check(&format!("oracle = {{ any = [{no}, {{ log = 'lost' }}] }}"), None);
+        check(&format!("oracle = {{ any = [{no}, {no}] }}"), Some("exit 1"));
+        check(&format!("oracle = {{ not = {no} }}"), None);
+    }
 }

@@ -506,8 +506,24 @@ fn a_workload_that_fails_by_itself_now_and_then_proves_nothing() {
 fn an_oracle_that_can_never_hold_is_suspected_before_the_first_run() {
     let place = Place::with("spool", "oracle = { log = 'the moon is full' }");
     let said = place.reproduce("--normal-runs 1 --budget 1").exits(3);
-    let said = said.says("oracle: the failure log has no line that the oracle looks for");
+    let said = said.says("oracle: the failure log has no line that the oracle looks for: log `the moon");
+    let (before, behind) = said.stderr.split_once("round 1").expect("a round");
+    assert!(before.contains("no run may ever satisfy it"), "{before}");
+    assert!(behind.contains("check it before anything else"), "{behind}");
     assert_eq!(said.json()["reproduced"], false);
+    let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
+    assert!(page.contains("Check the oracle: the failure log has no line"), "{}", said.stderr);
+}
+
+#[test]
+fn an_oracle_that_certainly_never_holds_is_refused_before_anything_is_run() {
+    let lost = "{ log = 'is lost', times = 2 }";
+    let place =
+        Place::with("spool", &format!("oracle = {{ all = [{lost}, {{ not = {{ log = 'is lost' }} }}] }}"));
+    let said =
+        place.reproduce("").exits(1).says("the oracle can never hold: it asks for log `is lost` 2 times");
+    said.says("out of `all`");
+    assert!(place.started().is_empty() && place.campaigns().is_empty());
 }
 
 /// What is wrong with a log, the log if there is one, and what is said.

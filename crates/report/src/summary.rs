@@ -68,6 +68,9 @@ pub struct Summary {
     pub normal_failures: u64,
     /// How the campaign ended.
     pub standing: Standing,
+    /// What the oracle looks for and the failure log does not have, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmet: Vec<String>,
     /// The faults that make the failure happen, each alone or with those beside it.
     pub found: Vec<Found>,
     /// For each of these the command that makes the failure happen again.

@@ -9,6 +9,7 @@ mod result;
 mod runs;
 mod story;
 mod summary;
+mod unmet;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -73,11 +74,10 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     let symptom = symptom(&request)?;
     let case = Arc::new(Case::new(program, logs, |line| symptom.iter().any(|it| it.fits(line.as_bytes()))));
     tell_log(&case, what)?;
-    if case.symptoms().is_empty() && !symptom.is_empty() {
-        screen::note(
-            "oracle",
-            "the failure log has no line that the oracle looks for; if it is the log of that failure, no run may ever satisfy it",
-        );
+    let unmet = unmet(&request, what)?;
+    for it in &unmet {
+        let what = format!("{it}; if it is the log of that failure, no run may ever satisfy it");
+        screen::note("oracle", &screen::clean(&what));
     }
     let mut ready = match resumed {
         Some(directory) => Ready::resume(directory, lab)?,
@@ -109,6 +109,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         found_seconds: engine.found_seconds(),
         measured: stopwatch.measured(engine.rounds()),
         request: &ready.request,
+        unmet,
     };
     ended.finish(lab.json)
 }
@@ -311,6 +312,14 @@ fn abstract_exceptions(program: &Program, target: &Target) -> Vec<(String, Vec<S
 fn symptom(request: &Request) -> Result<Vec<LineText>, Failure> {
     let lines = request.oracle.as_ref().map(oracle::lines).transpose();
     Ok(lines.map_err(|error| Failure::usage(error.to_string()))?.unwrap_or_default())
+}
+
+/// What the oracle looks for and the failure logs do not have.
+fn unmet(request: &Request, what: &ReproduceRequest) -> Result<Vec<String>, Failure> {
+    let Some(oracle) = &request.oracle else { return Ok(Vec::new()) };
+    // They were read before; one that is gone by now has nothing to say.
+    let logs: Vec<Vec<u8>> = what.logs.iter().filter_map(|it| std::fs::read(&it.path).ok()).collect();
+    unmet::unmet(oracle, &logs).map_err(|error| Failure::usage(error.to_string()))
 }
 
 /// How much of the failure log the program can have written.

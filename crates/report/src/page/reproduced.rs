@@ -11,6 +11,8 @@ use crate::words;
 
 /// Things of the failure log that are listed.
 const MISSING_SHOWN: usize = 200;
+/// Lines of the oracle that are told to be missing in the failure log.
+const UNMET_SHOWN: usize = 5;
 /// Further faults that bring the failure and are listed.
 const FOUND_SHOWN: usize = 100;
 
@@ -44,6 +46,12 @@ pub fn page(report: &Report<'_>) -> String {
 fn rest(summary: &Summary) -> String {
     let place = place(summary.directory.as_deref());
     let mut text = summary.replay.as_deref().map_or_else(String::new, |it| command(it) + "\n" + &place);
+    if summary.found.is_empty() {
+        for it in summary.unmet.iter().take(UNMET_SHOWN) {
+            let it = escaped(it, MESSAGE_CHARS);
+            let _ = writeln!(text, "<p class=\"proof\">Check the oracle: {it}.</p>");
+        }
+    }
     if let Some(found) = summary.found.first() {
         if let Some(others) = words::as_likely(&found.as_likely) {
             let _ = writeln!(

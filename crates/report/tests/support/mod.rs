@@ -138,6 +138,7 @@ pub fn summary(rounds: u64) -> Summary {
         normal_runs: 5,
         normal_failures: 0,
         standing: Standing::Reproduced,
+        unmet: Vec::new(),
         found: vec![found],
         replays: vec![format!("hypocenter replay reproduce-0001/{}", rounds + 3)],
         doubtful: Vec::new(),

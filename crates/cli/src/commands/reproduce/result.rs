@@ -56,6 +56,8 @@ struct Document<'v> {
     normal_runs: u64,
     normal_failures: u64,
     standing: &'v Standing,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    unmet: &'v [String],
     found: &'v [Found],
     replays: Vec<String>,
     /// What brought the failure once, and then so seldom that it may have come by itself.
@@ -98,6 +100,8 @@ pub struct Ended<'v> {
     pub found_seconds: Option<f64>,
     pub measured: Measured,
     pub request: &'v Request,
+    /// What the oracle looks for and the failure log does not have.
+    pub unmet: Vec<String>,
 }
 
 impl Ended<'_> {
@@ -141,6 +145,13 @@ impl Ended<'_> {
     fn standing(&self, name: &str, fails: bool) -> Result<ExitCode, Failure> {
         let verdict = self.verdict;
         let rounds = verdict.rounds.len();
+        // Said before the search too; whoever has waited for it reads the end.
+        if verdict.rounds.iter().all(|it| !it.happened) {
+            for it in &self.unmet {
+                let what = format!("{it}; check it before anything else");
+                screen::note("oracle", &screen::clean(&what));
+            }
+        }
         Ok(match &verdict.standing {
             Standing::Reproduced => {
                 let round = verdict.found.first().map_or(0, |it| it.round);
@@ -248,6 +259,7 @@ impl Ended<'_> {
             normal_runs: verdict.normal.0,
             normal_failures: verdict.normal.1,
             standing: &verdict.standing,
+            unmet: &self.unmet,
             found: &verdict.found,
             replays: verdict.found.iter().map(|it| replay(it, &called)).collect(),
             doubtful: &verdict.doubtful,

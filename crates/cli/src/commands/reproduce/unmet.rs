@@ -1,0 +1,67 @@
+//! What the oracle asks of a log and the failure log itself does not have. Such an oracle may be wrong, and a search by it then goes
+//! on until its budget is used up. It need not be: what a test's runner prints, or another stream of the program, may be missing in
+//! the log that was kept. So it is a warning, before the search and where it has found nothing.
+
+use hypocenter_lab::oracle::{self, OracleError};
+use hypocenter_plan::Oracle;
+
+/// The warnings: for each line that the failure would have to have how often its logs have it. Of alternatives one is enough.
+pub fn unmet(oracle: &Oracle, logs: &[Vec<u8>]) -> Result<Vec<String>, OracleError> {
+    match oracle {
+        Oracle::Log { times, .. } => {
+            let wanted = oracle::lines(oracle)?;
+            let lines = logs.iter().flat_map(|it| it.split(|byte| *byte == b'\n'));
+            let lines = lines.map(|it| it.strip_suffix(b"\r").unwrap_or(it));
+            let seen = lines.filter(|line| wanted.iter().any(|it| it.fits(line))).count() as u64;
+            Ok(match seen {
+                0 => vec![format!("the failure log has no line that the oracle looks for: {oracle}")],
+                some if some < *times => {
+                    vec![format!(
+                        "the failure log has only {some} of {times} lines that the oracle looks for: {oracle}"
+                    )]
+                }
+                _ => Vec::new(),
+            })
+        }
+        Oracle::All(parts) => {
+            let all = parts.iter().map(|it| unmet(it, logs)).collect::<Result<Vec<_>, _>>()?;
+            Ok(all.concat())
+        }
+        Oracle::Any(parts) => {
+            let all = parts.iter().map(|it| unmet(it, logs)).collect::<Result<Vec<_>, _>>()?;
+            Ok(if all.iter().any(Vec::is_empty) { Vec::new() } else { all.concat() })
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hypocenter_plan::LogText;
+
+    use super::*;
+
+    fn line(text: &str, times: u64) -> Oracle {
+        Oracle::Log { line: LogText::Either(text.to_owned()), process: None, times }
+    }
+
+    #[test]
+    fn what_the_failure_log_lacks_is_named() {
+        let logs = [b"a is lost\r\nb is lost\n".to_vec(), b"\xff the end\n".to_vec()];
+        let check = |oracle: Oracle, expected: &[&str]| {
+            let found = unmet(&oracle, &logs).expect("the oracle is well");
+            assert_eq!(found.len(), expected.len(), "{found:?}");
+            assert!(found.iter().zip(expected).all(|(it, text)| it.contains(text)), "{found:?}");
+        };
+        check(line("is lost$", 2), &[]);
+        check(line("is lost", 3), &["only 2 of 3 lines"]);
+        check(line("moon", 1), &["no line"]);
+        let moon = || line("moon", 1);
+        check(Oracle::All(vec![moon(), line("the end", 1), line("sun", 1)]), &["moon", "sun"]);
+        check(Oracle::Any(vec![moon(), line("the end", 1)]), &[]);
+        check(Oracle::Any(vec![moon(), line("sun", 1)]), &["moon", "sun"]);
+        // What is not asked of a log, or is not to be there, says nothing.
+        check(Oracle::Not(Box::new(moon())), &[]);
+        check(Oracle::Any(vec![moon(), Oracle::Command("true".to_owned())]), &[]);
+    }
+}
