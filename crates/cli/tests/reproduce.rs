@@ -668,6 +668,52 @@ fn what_a_workload_logs_to_files_is_its_log() {
     place.tool("run spool").exits(1).says("below `{dir}`");
 }
 
+/// Instead of the system's own: what `java.util.logging` does by itself.
+const PLAIN_LOGGING: &str = "package spool; final class Logging { static void install() {} }";
+const PLAIN_SCRIPT: &str = r#"exec "$JAVA" $FORMAT -Duser.language=en -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "plain:$CLASSES" spool.Main "$@"
+"#;
+
+#[test]
+fn a_log_of_whole_seconds_is_drawn_in_its_order_and_the_guide_says_how_to_get_more() {
+    let guide = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/start.md"));
+    let guide = guide.expect("the guide");
+    let format = guide.lines().find_map(|it| it.strip_prefix("java.util.logging.SimpleFormatter.format="));
+    for (is_coarse, options) in [(true, String::new()), (false, format.expect("a format").to_owned())] {
+        let place = Place::new();
+        let config = fs::read_to_string(place.path("hypocenter.toml")).expect("it was just written");
+        place.file("hypocenter.toml", config.replace("classpath = [", "classpath = ['plain', "));
+        place.file("Logging.java", PLAIN_LOGGING);
+        let script = match is_coarse {
+            true => PLAIN_SCRIPT.replace("$FORMAT ", ""),
+            false => PLAIN_SCRIPT
+                .replace("$FORMAT", &format!("'-Djava.util.logging.SimpleFormatter.format={options}'")),
+        };
+        place.file("spool.sh", script);
+        let mut javac = Command::new(default_jdk().home.join("bin/javac"));
+        javac.args(["--release", "11", "-nowarn", "-d", "plain", "Logging.java"]);
+        assert!(javac.current_dir(place.directory.path()).status().expect("javac").success());
+        let fault = "--throw java.io.IOException --at 5 --workload spool --quiet";
+        place.tool(&format!("inject Outbox.append->FileChannel.write {fault}")).exits(0);
+        let log = "hypocenter-out/inject-0001/trials/000/logs/main.stderr.log";
+        let document = place.tool(&format!("reproduce --log {log} {SEARCH} --seed 3")).exits(0).json();
+        assert_true_fault(&document["fault"]);
+        let runs = fs::read(place.path("hypocenter-out/latest/runs.json")).expect("it is kept");
+        let lanes = &serde_json::from_slice::<Value>(&runs).expect("JSON")["lanes"];
+        assert_eq!(lanes["whole_seconds"], is_coarse, "{lanes:#}");
+        let failure = &lanes["runs"][1];
+        assert_eq!(failure["faults"][0][2], 0, "{failure:#}");
+        if is_coarse {
+            let times = failure["marks"].as_array().expect("marks").iter().map(|it| it[1].as_i64());
+            let distinct: BTreeSet<Option<i64>> = times.collect();
+            let entries = fs::read_to_string(place.path(log)).expect("the log");
+            let entries = entries.lines().filter(|it| it.contains("AM spool.") || it.contains("PM spool."));
+            assert_eq!(distinct.len(), entries.count(), "{failure:#}");
+        }
+        let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
+        assert_eq!(page.contains("whole seconds alone"), is_coarse);
+    }
+}
+
 #[test]
 fn killed_in_a_round_and_resumed_it_ends_with_the_same_fault_and_runs_nothing_twice() {
     let place = Place::new();

@@ -86,6 +86,9 @@ pub struct Lanes {
     pub span_ms: (i64, i64),
     /// Whether times are from the fault; else they are from the start of each run.
     pub from_fault: bool,
+    /// Whether a log has whole seconds alone, so that within one its entries are spread in their order.
+    #[serde(default)]
+    pub whole_seconds: bool,
 }
 
 /// Who writes.

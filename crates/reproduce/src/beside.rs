@@ -256,7 +256,7 @@ impl Case {
 }
 
 /// For each process of a trial, for each entry, its place among all in the order of time.
-fn orders(compared: &Compared) -> Vec<Vec<u32>> {
+pub(crate) fn orders(compared: &Compared) -> Vec<Vec<u32>> {
     let mut all: Vec<(i64, usize, usize)> = Vec::new();
     for (node, it) in compared.trial.iter().enumerate() {
         let mut last = i64::MIN;

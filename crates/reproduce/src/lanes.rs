@@ -3,13 +3,14 @@
 //! Clocks of different runs cannot be compared, so all times are from the moment of the fault: in the trial where it went in, in
 //! the other two where that lies by the entries that they have in common. Data only: whoever draws it finds the form.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use hypocenter_engine::Evidence;
 use hypocenter_logs::{Level, Memo, Moment, Position, Tied};
 use rustc_hash::FxHashSet;
 
-use crate::beside::Interest;
+use crate::beside::{Interest, orders};
 use crate::case::{Case, Compared, in_order};
 use crate::reading::{Reading, TrialLog};
 use crate::recording::struck;
@@ -18,6 +19,8 @@ use crate::recording::struck;
 const LANES_MAX: usize = 16;
 /// Into how many pieces the time is cut. What a lane has in one of them is drawn as one.
 const PIECES: i64 = 400;
+/// The unit of a clock that does not tell what came when within it.
+const COARSE_MS: i64 = 1_000;
 /// How much of the time before and behind the trial is kept of the other runs, as a share of its time.
 const MARGIN: i64 = 8;
 
@@ -32,6 +35,8 @@ pub struct Lanes {
     pub span_ms: (i64, i64),
     /// Whether the times are from a fault; else they are from the start of each run.
     pub from_fault: bool,
+    /// Whether a log has whole seconds alone, so that within one its entries are spread in their order.
+    pub whole_seconds: bool,
 }
 
 /// Who writes.
@@ -117,6 +122,43 @@ struct Looked {
     compared: Compared,
     /// For each process, for each entry, whether it is serious.
     serious: Vec<Vec<bool>>,
+    times: Times,
+}
+
+/// When each entry of each log was written.
+struct Times {
+    of: Vec<Vec<Option<i64>>>,
+    is_coarse: bool,
+}
+
+impl Times {
+    /// Of some logs, whose entries have places in the order of time. Where the clock is coarse, entries of one second are spread
+    /// evenly over it: their order is all that is known.
+    fn of<'t>(logs: impl Iterator<Item = &'t Tied>, orders: &[Vec<u32>]) -> Times {
+        let of = logs.map(|it| it.entries().iter().map(|it| it.time_ms).collect()).collect();
+        Times::spread(of, orders)
+    }
+
+    fn spread(mut of: Vec<Vec<Option<i64>>>, orders: &[Vec<u32>]) -> Times {
+        let places = |(node, times): (usize, &Vec<Option<i64>>)| {
+            let place = move |(entry, time): (usize, &Option<i64>)| {
+                Some(((*time)?, orders[node][entry], node, entry))
+            };
+            times.iter().enumerate().filter_map(place).collect::<Vec<_>>()
+        };
+        let mut all: Vec<(i64, u32, usize, usize)> = of.iter().enumerate().flat_map(places).collect();
+        all.sort_unstable();
+        let seconds = all.chunk_by(|a, b| a.0 == b.0);
+        let is_coarse = all.iter().all(|it| it.0 % COARSE_MS == 0) && seconds.clone().any(|it| it.len() > 1);
+        if is_coarse {
+            for second in seconds {
+                for (number, &(time_ms, _, node, entry)) in (0..).zip(second) {
+                    of[node][entry] = Some(time_ms.saturating_add(number * COARSE_MS / second.len() as i64));
+                }
+            }
+        }
+        Times { of, is_coarse }
+    }
 }
 
 impl Case {
@@ -137,9 +179,14 @@ impl Case {
             _ => Vec::new(),
         };
         let place = faults.iter().map(|it| it.2).min();
+        let times = Times::of(self.failure.iter().map(|it| &*it.tied), &self.orders());
+        let is_coarse = |it: &Looked| it.times.is_coarse;
+        let whole_seconds = times.is_coarse
+            || normal.as_ref().is_some_and(is_coarse)
+            || looked.as_ref().is_some_and(is_coarse);
         let told = [
             normal.as_ref().and_then(|it| told_of_normal(it, &self.orders(), place)),
-            self.told_of_failure(&keys, &faults),
+            self.told_of_failure(&times, &keys, &faults),
             looked.as_ref().and_then(|it| self.told_of_trial(it, &keys, &faults)),
         ];
         let mut told: Vec<Told<'_>> = told.into_iter().flatten().collect();
@@ -148,9 +195,9 @@ impl Case {
         if told.iter().all(is_one) {
             told.iter_mut().flat_map(|it| &mut it.entries).for_each(|it| it.node = "");
             let threads: Vec<(&str, &str)> = threads.iter().map(|it| ("", it.1)).collect();
-            return laid_out(&told, &threads, place.is_some());
+            return Some(Lanes { whole_seconds, ..laid_out(&told, &threads, place.is_some())? });
         }
-        laid_out(&told, threads, place.is_some())
+        Some(Lanes { whole_seconds, ..laid_out(&told, threads, place.is_some())? })
     }
 
     fn look(&self, evidence: &Evidence) -> Option<Looked> {
@@ -163,7 +210,8 @@ impl Case {
         let of_process =
             |it: &[TrialLog]| in_order(it).iter().map(|entry| is_serious(entry.level)).collect::<Vec<bool>>();
         let serious = logs.chunk_by(|a, b| a.process == b.process).map(of_process).collect();
-        Some(Looked { compared, serious })
+        let times = Times::of(compared.trial.iter(), &orders(&compared));
+        Some(Looked { compared, serious, times })
     }
 
     /// The faults that went in: number in the plan, moment on the trial's clock, and place among the entries of the failure.
@@ -173,8 +221,11 @@ impl Case {
         let mut finder = looked.compared.timeline.finder();
         let mut found = Vec::new();
         for it in struck(self, trial, &map, &trace) {
-            let entries = &trial[it.node as usize].entries()[..it.entries as usize];
-            let Some(time_ms) = entries.iter().rev().find_map(|it| it.time_ms) else { continue };
+            // At the last entry before it; one that came before them all is at the first.
+            let (before, behind) = looked.times.of[it.node as usize].split_at(it.entries as usize);
+            let time_ms = before.iter().rev().chain(behind).find_map(|it| *it);
+            let anywhere = || looked.times.of.iter().flatten().flatten().min().copied();
+            let Some(time_ms) = time_ms.or_else(anywhere) else { continue };
             let moment = Moment::After { node: it.node, entries: it.entries };
             found.push((it.candidate, time_ms, finder.place(moment).unwrap_or(0.0) as u32));
         }
@@ -186,12 +237,17 @@ impl Case {
         self.places.iter().map(|it| it.iter().map(|it| it.1).collect()).collect()
     }
 
-    fn told_of_failure(&self, keys: &FxHashSet<u32>, faults: &[(u32, i64, u32)]) -> Option<Told<'_>> {
+    fn told_of_failure(
+        &self,
+        times_of: &Times,
+        keys: &FxHashSet<u32>,
+        faults: &[(u32, i64, u32)],
+    ) -> Option<Told<'_>> {
         let mut entries = Vec::new();
         let mut times: Vec<(u32, i64)> = Vec::new();
         for (node, log) in (0..).zip(&self.failure) {
             for (entry, it) in (0..).zip(log.tied.entries()) {
-                let Some(time_ms) = it.time_ms else { continue };
+                let Some(time_ms) = times_of.of[node as usize][entry as usize] else { continue };
                 let position = Position { node, entry };
                 let level = log.log.entry(entry as usize).and_then(|it| it.level);
                 let sign = sign(self.interest_of(position, keys), level.is_some_and(|it| it >= Level::Warn));
@@ -228,7 +284,7 @@ impl Case {
 fn told_of_normal<'a>(looked: &'a Looked, orders: &[Vec<u32>], place: Option<u32>) -> Option<Told<'a>> {
     let before = looked.compared.comparison.pairs().filter_map(|(failure, own)| {
         let at = orders[failure.node as usize][failure.entry as usize];
-        let time_ms = looked.compared.trial[own.node as usize].entries()[own.entry as usize].time_ms?;
+        let time_ms = looked.times.of[own.node as usize][own.entry as usize]?;
         (at < place?).then_some((at, time_ms))
     });
     let zero_ms = before.max().map(|it| it.1);
@@ -239,7 +295,7 @@ fn entries_of(looked: &Looked, interest: impl Fn(Position) -> Interest) -> Vec<W
     let mut entries = Vec::new();
     for ((node, it), serious) in (0..).zip(&looked.compared.trial).zip(&looked.serious) {
         for ((entry, tied), &is_serious) in (0..).zip(it.entries()).zip(serious) {
-            let Some(time_ms) = tied.time_ms else { continue };
+            let Some(time_ms) = looked.times.of[node as usize][entry as usize] else { continue };
             let sign = sign(interest(Position { node, entry }), is_serious);
             entries.push(written(it, tied.thread, time_ms, sign));
         }
@@ -280,6 +336,9 @@ fn laid_out(told: &[Told<'_>], threads: &[(&str, &str)], from_fault: bool) -> Op
         let own = lanes.iter().position(|it| it.node == node && it.thread.as_deref() == Some(role));
         own.or_else(|| lanes.iter().position(|it| it.node == node && it.thread.is_none()))
     };
+    // A log that does not say who wrote what has one lane for all.
+    let nameless =
+        |node: &str| lanes.iter().position(|it| it.node == node && it.thread.as_deref() == Some(""));
     let mut runs = Vec::new();
     let piece_ms = span_ms.1.saturating_sub(span_ms.0) / PIECES + 1;
     for run in told {
@@ -306,14 +365,14 @@ fn laid_out(told: &[Told<'_>], threads: &[(&str, &str)], from_fault: bool) -> Op
         }
         let faults = run.faults.iter().filter_map(|&(fault, time_ms)| {
             let (node, thread) = threads.get(fault as usize)?;
-            let lane = number(node, &hypocenter_logs::role(thread))?;
+            let lane = number(node, &hypocenter_logs::role(thread)).or_else(|| nameless(node))?;
             Some((fault, lane as u32, time_ms.saturating_sub(run.zero_ms)))
         });
         let faults = faults.collect();
         let marks = pieces.into_values().collect();
         runs.push(Run { of: run.of, marks, faults, outside, zero_ms: run.zero_ms });
     }
-    Some(Lanes { lanes, runs, span_ms, from_fault })
+    Some(Lanes { lanes, runs, span_ms, from_fault, whole_seconds: false })
 }
 
 /// The time of the trial and a little more, or, without a trial, that of all runs.
@@ -332,14 +391,20 @@ fn span(told: &[Told<'_>]) -> Option<(i64, i64)> {
 /// The lanes: where a fault went in, then those with the gravest entries and the most; a node's other threads share one.
 fn lanes_of(told: &[Told<'_>], threads: &[(&str, &str)]) -> Vec<Lane> {
     let mut weights: BTreeMap<(&str, &str), (bool, Sign, usize)> = BTreeMap::new();
-    let strikes = |node: &str, role: &str| {
-        threads.iter().any(|it| it.0 == node && hypocenter_logs::role(it.1).as_ref() == role)
-    };
+    let roles: Vec<(&str, Cow<'_, str>)> =
+        threads.iter().map(|it| (it.0, hypocenter_logs::role(it.1))).collect();
+    let strikes = |node: &str, role: &str| roles.iter().any(|it| it.0 == node && it.1.as_ref() == role);
     for it in told.iter().flat_map(|it| &it.entries) {
         let weight =
             weights.entry((it.node, it.role)).or_insert_with(|| (strikes(it.node, it.role), Sign::Plain, 0));
         weight.1 = weight.1.max(it.sign);
         weight.2 += 1;
+    }
+    // A thread that never logs anything may be the one in which it happened.
+    for (node, role) in &roles {
+        if !weights.contains_key(&(node, "")) {
+            weights.entry((node, role)).or_insert((true, Sign::Plain, 0));
+        }
     }
     let mut all: Vec<_> = weights.into_iter().collect();
     all.sort_by_key(|&(name, weight)| (std::cmp::Reverse(weight), name));
@@ -402,6 +467,50 @@ mod tests {
         assert_eq!(lanes.runs[0].marks, [Mark { lane: 0, at_ms: 10, count: 1, sign: Sign::Symptom }]);
         assert_eq!(lanes.runs[1].faults, [(0, 0, 0)]);
         assert_eq!(lanes.runs[1].marks.len(), 3);
+    }
+
+    #[test]
+    fn a_fault_is_shown_whether_or_not_its_thread_logs_anything() {
+        let struck_at = |entries: &[(&str, &str, i64, Sign)]| {
+            let run = run(RunOf::Trial, 5, entries);
+            let lanes = laid_out(&[run], &[("n", "writer-1")], true).expect("lanes");
+            let lane = lanes.runs[0].faults.first().map(|it| lanes.lanes[it.1 as usize].clone());
+            (lanes.lanes.len(), lane.expect("the fault").thread)
+        };
+        // A log without threads has one lane for everything.
+        let check = |entries, expected: (usize, &str)| {
+            assert_eq!(struck_at(entries), (expected.0, Some(expected.1.to_owned())));
+        };
+        check(&[("n", "", 0, Sign::Plain), ("n", "", 9, Sign::Plain)], (1, ""));
+        check(&[("n", "main", 0, Sign::Plain)], (2, "writer-#"));
+        check(&[("n", "main", 0, Sign::Plain), ("n", "writer-#", 1, Sign::Plain)], (2, "writer-#"));
+    }
+
+    #[test]
+    fn entries_of_one_second_stand_in_their_order_where_the_clock_knows_no_more() {
+        let check = |of: &[&[i64]], orders: &[&[u32]], expected: &[&[i64]], is_coarse: bool| {
+            let of = of.iter().map(|it| it.iter().copied().map(Some).collect()).collect();
+            let orders: Vec<Vec<u32>> = orders.iter().map(|it| it.to_vec()).collect();
+            let times = Times::spread(of, &orders);
+            let found: Vec<Vec<i64>> =
+                times.of.iter().map(|it| it.iter().flatten().copied().collect()).collect();
+            assert_eq!(
+                (found, times.is_coarse),
+                (expected.iter().map(|it| it.to_vec()).collect(), is_coarse)
+            );
+        };
+        check(&[&[1_000, 1_000, 2_000]], &[&[0, 1, 2]], &[&[1_000, 1_500, 2_000]], true);
+        // Of two nodes in the order of both.
+        check(
+            &[&[1_000, 1_000], &[1_000, 1_000]],
+            &[&[0, 3], &[1, 2]],
+            &[&[1_000, 1_750], &[1_250, 1_500]],
+            true,
+        );
+        // One time that is finer says that the clock is.
+        check(&[&[1_000, 1_000, 2_001]], &[&[0, 1, 2]], &[&[1_000, 1_000, 2_001]], false);
+        check(&[&[1_000, 2_000]], &[&[0, 1]], &[&[1_000, 2_000]], false);
+        check(&[&[]], &[&[]], &[&[]], false);
     }
 
     #[test]

@@ -33,10 +33,15 @@ pub fn section(report: &Report<'_>) -> Option<Section> {
     } else {
         "What every thread logged, in seconds from the start of each run."
     };
+    let coarse = if lanes.whole_seconds {
+        " A log has whole seconds alone: within one, its entries stand in their order, evenly."
+    } else {
+        ""
+    };
     Some(Section {
         id: "timeline",
         title: "When".to_owned(),
-        lead: lead.to_owned(),
+        lead: format!("{lead}{coarse}"),
         body: format!("{body}{legend}"),
     })
 }

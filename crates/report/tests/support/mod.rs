@@ -233,6 +233,7 @@ pub fn runs(entries: u32) -> Runs {
         runs: [RunOf::Normal, RunOf::Failure, RunOf::Trial].map(run).into(),
         span_ms: (0, 4_000),
         from_fault: true,
+        whole_seconds: false,
     };
     Runs {
         version: RUNS_VERSION,

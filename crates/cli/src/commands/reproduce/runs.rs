@@ -123,5 +123,6 @@ fn lanes_of(it: Lanes) -> report::Lanes {
         runs: runs.collect(),
         span_ms: it.span_ms,
         from_fault: it.from_fault,
+        whole_seconds: it.whole_seconds,
     }
 }
