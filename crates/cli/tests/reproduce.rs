@@ -292,6 +292,7 @@ fn the_fault_is_found_and_its_replay_shows_the_failure() {
         assert_eq!(text.contains("as likely and w"), !others.is_empty(), "{others:#?}\n{}", said.stderr);
     }
 
+    assert!(!said.stderr.contains("no way in the code"), "{}", said.stderr);
     assert_story(&said, &document);
     assert_report(&place, &document);
 
@@ -443,7 +444,9 @@ cat "$HYPOCENTER_DIR/said"; if grep -q 'is lost' "$HYPOCENTER_DIR/said"; then ec
 fn what_satisfied_the_oracle_is_drawn_where_the_failure_log_does_not_have_it() {
     let place = Place::with("spool", "oracle = { log = 'THE JUDGE' }");
     place.file("spool.sh", JUDGE);
-    let document = place.reproduce("--seed 3").exits(0).json();
+    let said = place.reproduce("--seed 3").exits(0);
+    let said = said.says("no way in the code is known from it to what the oracle saw");
+    let document = said.json();
     assert_true_fault(&document["fault"]);
     let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
     let drawing =

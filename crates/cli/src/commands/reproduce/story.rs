@@ -97,6 +97,10 @@ impl Story {
         for cause in &self.causes {
             cause.show(self.causes.len() > 1, self.several_logs);
         }
+        let mut leads = self.causes.iter().flat_map(|it| &it.leads_to);
+        if self.causes.last().is_some_and(|it| !it.says_why_not()) && !leads.any(|it| it.is_symptom) {
+            screen::line("", "no way in the code is known from it to what the oracle saw");
+        }
         let Some(beside) = self.beside.as_ref().filter(|it| !it.rows.is_empty()) else { return };
         screen::gap();
         let faults: Vec<String> = found.faults.iter().map(fault).collect();
@@ -122,6 +126,11 @@ impl Cause {
             (leads(case, &it), named.collect())
         });
         Cause { fault: self::fault(fault), is_delay, leads_to, named_by }
+    }
+
+    /// Whether it has nothing to show, and is shown with a reason.
+    fn says_why_not(&self) -> bool {
+        self.is_delay || (self.leads_to.is_empty() && self.named_by.is_empty())
     }
 
     fn show(&self, is_one_of_several: bool, several_logs: bool) {
