@@ -62,6 +62,9 @@ pub struct ExploreArgs {
     /// How many seeds for the first policy
     #[arg(long, value_name = "N", default_value_t = 10)]
     seeds: u64,
+    /// The first of those seeds; to run an evaluation in parts, side by side
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    first_seed: u64,
     /// How many seeds for the others
     #[arg(long, value_name = "N", default_value_t = 3)]
     other_seeds: u64,
@@ -87,7 +90,7 @@ pub struct ExploreArgs {
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: u16,
     /// Take the result of a campaign that an earlier call has run with the same tool and the same words, and run only the others: so a long
-    /// evaluation can be run in parts, by --bug, --policies and --seeds
+    /// evaluation can be run in parts, by --bug, --policies, --first-seed and --seeds
     #[arg(long)]
     resume: bool,
     #[command(flatten)]
@@ -205,7 +208,7 @@ impl Session<'_> {
         for (number, policy) in self.args.policies.iter().enumerate() {
             let seeds = if number == 0 { self.args.seeds } else { self.args.other_seeds };
             let (mut first, mut campaigns) = (Vec::new(), Vec::new());
-            for seed in 1..=seeds {
+            for seed in self.args.first_seed..=seeds {
                 let asked = Asked {
                     config: "hypocenter.toml",
                     workload: &bug.workload,
