@@ -62,7 +62,14 @@ fn every_message_of_the_troubleshooting_is_one_of_the_tools() {
 
 #[test]
 fn every_page_of_the_guide_is_there() {
-    for name in ["README.md", "docs/README.md", "docs/start.md", "docs/clusters.md", "docs/oracles.md"] {
+    for name in [
+        "README.md",
+        "docs/README.md",
+        "docs/start.md",
+        "docs/clusters.md",
+        "docs/exploring.md",
+        "docs/oracles.md",
+    ] {
         let path = root().join(name);
         let text = std::fs::read_to_string(&path).unwrap();
         for link in text.split("](").skip(1).filter_map(|it| it.split_once(')')).map(|it| it.0) {
