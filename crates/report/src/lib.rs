@@ -27,7 +27,7 @@ pub use exploration::{
 pub use runs::{Beside, Interest, Lane, Lanes, Line, Mark, RUNS_VERSION, Row, Run, RunOf, Runs, Sign};
 pub use summary::{
     Again, Cause, Entries, FaultSummary, Found, Glance, GlanceLine, GlanceRow, Injected, Lead, Missing,
-    NamedBy, Place, Rate, Round, SUMMARY_VERSION, Standing, Story, Summary,
+    Moment, NamedBy, Place, Rate, Round, SUMMARY_VERSION, Standing, Story, Summary,
 };
 
 pub use words::{AS_LIKELY_MAX, as_likely};

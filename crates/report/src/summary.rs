@@ -207,6 +207,18 @@ pub struct Story {
     pub causes: Vec<Cause>,
     /// Both logs side by side, around the fault and the symptom.
     pub beside: Option<Glance>,
+    /// How the line that says that the failure happened differs in the trial, if its numbers do: it may be another moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moment: Option<Moment>,
+}
+
+/// A line that says that the failure happened, as both logs have it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Moment {
+    /// In the failure log.
+    pub failure: String,
+    /// In the log of the trial.
+    pub trial: String,
 }
 
 /// How a fault leads to lines of the failure log.

@@ -5,6 +5,7 @@ mod columns;
 mod compare;
 mod live;
 mod measured;
+mod moment;
 mod result;
 mod runs;
 mod story;

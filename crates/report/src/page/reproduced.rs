@@ -52,6 +52,17 @@ fn rest(summary: &Summary) -> String {
             let _ = writeln!(text, "<p class=\"proof\">Check the oracle: {it}.</p>");
         }
     }
+    let story = summary.stories.first().and_then(Option::as_ref);
+    if let Some(moment) = story.and_then(|it| it.moment.as_ref()) {
+        let _ = writeln!(
+            text,
+            "<p class=\"place\">The moment may be another than the failure\u{2019}s: <span class=\"mono\">{}</span> there, \
+             <span class=\"mono\">{}</span> here. Numbers in messages are not compared; to ask for that very one, name its number in \
+             the oracle (docs/oracles.md).</p>",
+            escaped(&moment.failure, MESSAGE_CHARS),
+            escaped(&moment.trial, MESSAGE_CHARS)
+        );
+    }
     if let Some(found) = summary.found.first() {
         if let Some(others) = words::as_likely(&found.as_likely) {
             let _ = writeln!(

@@ -5,9 +5,9 @@
 use hypocenter_plan::{Fault, Frame, Guard, Injection, Plan, Role, Site, SiteKind};
 use hypocenter_report::{
     Again, Beside, Cause, EXPLORATION_VERSION, Exploration, ExploreReport, ExploreStanding, FaultSummary,
-    Finding, Found, Injected, Interest, Lane, Lanes, Lead, Line, Mark, Missing, NamedBy, Place, RUNS_VERSION,
-    Rate, Report, Round, Row, Run, RunOf, Runs, SUMMARY_VERSION, Saw, Severity, Sign, SiteCounts, Standing,
-    Story, Summary, Symptom, SymptomKind, Task, TaskState, Tried, Way,
+    Finding, Found, Injected, Interest, Lane, Lanes, Lead, Line, Mark, Missing, Moment, NamedBy, Place,
+    RUNS_VERSION, Rate, Report, Round, Row, Run, RunOf, Runs, SUMMARY_VERSION, Saw, Severity, Sign,
+    SiteCounts, Standing, Story, Summary, Symptom, SymptomKind, Task, TaskState, Tried, Way,
 };
 
 /// What logs may say.
@@ -159,6 +159,7 @@ pub fn summary(rounds: u64) -> Summary {
                 }],
             }],
             beside: None,
+            moment: Some(Moment { failure: format!("7 {HOSTILE}"), trial: format!("3 {HOSTILE}") }),
         })],
         missing: vec![missing(7, HOSTILE), missing(9, "the store is broken")],
         tried: (1..=rounds).map(round).collect(),

@@ -289,6 +289,9 @@ fn show(found: &Found, story: Option<&Story>, called: &Called) {
         screen::gap();
     }
     screen::line("oracle", &screen::clean(&found.why));
+    if let Some(story) = story {
+        story.show_moment();
+    }
     screen::line("rate", &format!("{} of {} replays", found.hits, found.runs));
     if let Some(others) = as_likely(&found.as_likely) {
         // As faults are written here.

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::columns;
 use super::live::{fault, line_of, shortened};
+use super::moment::Moment;
 use crate::commands::scan::Words;
 use crate::failure::Failure;
 use crate::screen::{self, DIM};
@@ -30,6 +31,9 @@ pub struct Story {
     causes: Vec<Cause>,
     /// The logs side by side.
     beside: Option<Beside>,
+    /// How the failure's line differs in the trial, if its numbers do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moment: Option<Moment>,
     /// Whether the failure left the logs of several nodes.
     #[serde(skip)]
     several_logs: bool,
@@ -89,7 +93,13 @@ impl Story {
         let beside = case.beside(&evidence, &normal);
         let shown = beside.as_ref().map_or(&[][..], |it| &it.matched);
         let causes = found.faults.iter().map(|it| Cause::of(case, it, shown)).collect();
-        Ok(Some(Story { trial, causes, beside, several_logs: case.logs() > 1 }))
+        let moment = beside.as_ref().and_then(Moment::of);
+        Ok(Some(Story { trial, causes, beside, moment, several_logs: case.logs() > 1 }))
+    }
+
+    /// Says that it may have been another moment, if that is so.
+    pub fn show_moment(&self) {
+        self.moment.iter().for_each(Moment::show);
     }
 
     /// For people. The faults are those of the plan, by their numbers.
