@@ -1,7 +1,7 @@
 //! Two runs side by side: which entries of the one have a partner in the other.
 
 use std::borrow::Borrow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use rustc_hash::FxHashMap;
 
@@ -46,7 +46,9 @@ impl Comparison {
     ///
     /// Nodes of equal names are compared with each other, or else, if both runs have as many, those at equal places. Where
     /// neither does, the nodes of a run are taken together: one of the runs wrote one log for all. Threads are the same if
-    /// their roles are; of several with one role those are paired that leave fewest entries without a partner.
+    /// their roles are; of several with one role those are paired that leave fewest entries without a partner. In logs without
+    /// threads the order says little, as the entries of several stand among each other: partners are first those in order, and
+    /// then what else says the same.
     ///
     /// All logs must have been tied with the same fields.
     pub fn of(run: &[impl Borrow<Tied>], other: &[impl Borrow<Tied>]) -> Comparison {
@@ -59,6 +61,7 @@ impl Comparison {
             partners: run.iter().map(|it| vec![None; it.entries.len()]).collect(),
             is_cut: false,
         };
+        let in_order = first.is_some_and(|it| it.thread);
         let mut numbers: FxHashMap<Key, u32> = FxHashMap::default();
         let mut differ = Differ::default();
         for (nodes, others) in groups(&run, &other) {
@@ -67,13 +70,13 @@ impl Comparison {
                 nodes.into_iter().for_each(|it| threads(run[it], it, side, &mut numbers, &mut roles));
             }
             for role in roles.values() {
-                comparison.role(role, &mut differ);
+                comparison.role(role, &mut differ, in_order);
             }
         }
         comparison
     }
 
-    fn role(&mut self, role: &Role<'_>, differ: &mut Differ) {
+    fn role(&mut self, role: &Role<'_>, differ: &mut Differ, in_order: bool) {
         let [written, others] = &role.written;
         if written.is_empty() || others.is_empty() {
             return;
@@ -82,6 +85,10 @@ impl Comparison {
             let (place, other) = (&role.places[0][n], &role.places[1][m]);
             let mut pairs = differ.pairs(&written[n].numbers, &others[m].numbers);
             gather(&written[n].numbers, &mut pairs);
+            if !in_order {
+                let left = left_over(&written[n].numbers, &others[m].numbers, &pairs);
+                pairs.extend(left);
+            }
             for (x, y) in pairs {
                 let partner = Position { node: other.node, entry: other.entries[y as usize] };
                 self.partners[place.node as usize][place.entries[x as usize] as usize] = Some(partner);
@@ -115,6 +122,18 @@ impl Comparison {
             (0..).zip(all).map(move |(entry, partner)| (Position { node, entry }, *partner))
         })
     }
+}
+
+/// Pairs of what says the same and is in none of `pairs`, the first with the first.
+fn left_over(run: &[u32], other: &[u32], pairs: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    let (mut of_run, mut of_other) = (vec![false; run.len()], vec![false; other.len()]);
+    for &(at, partner) in pairs {
+        (of_run[at as usize], of_other[partner as usize]) = (true, true);
+    }
+    let left = |is_paired: Vec<bool>| (0_u32..).zip(is_paired).filter(|it| !it.1).map(|it| it.0);
+    let mut waiting: FxHashMap<u32, VecDeque<u32>> = FxHashMap::default();
+    left(of_other).for_each(|it| waiting.entry(other[it as usize]).or_default().push_back(it));
+    left(of_run).filter_map(|it| Some((it, waiting.get_mut(&run[it as usize])?.pop_front()?))).collect()
 }
 
 /// Which nodes of a run are compared with which of the other.

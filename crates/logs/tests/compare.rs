@@ -140,6 +140,27 @@ fn more_of_a_message_counts_and_less_does_not() {
 }
 
 #[test]
+fn without_threads_a_message_at_another_place_is_no_other_message() {
+    let sync = "Sync:1|Sync@30|INFO|Synced 9 bytes";
+    let error = "Sync:1|Sync@40|ERROR|Severe unrecoverable error, from thread 7";
+    let (early, late) = ([error, sync, sync, sync], [sync, sync, sync, error]);
+    let own = |fields: Fields, run: &[&str], other: &[&str]| {
+        let tied = |lines: &[&str]| {
+            let log = Log::read(text(lines).as_bytes()).expect("a log");
+            [Tied::of("n", &log, &program(), fields)]
+        };
+        own(&tied(run), &tied(other))
+    };
+    let nameless = Fields { thread: false, ..Fields::ALL };
+    // One thread keeps its order; of several that stand among each other nobody knows it.
+    assert_eq!(own(Fields::ALL, &late, &early), [4]);
+    assert_eq!(own(nameless, &late, &early), []);
+    // As often as the other has it.
+    assert_eq!(own(nameless, &[sync, sync, error, error], &early), [4]);
+    assert_eq!(own(nameless, &late, &[sync, sync, sync]), [4]);
+}
+
+#[test]
 fn threads_of_one_role_are_paired_by_what_they_wrote() {
     let normal = [tied(
         "n",
