@@ -193,12 +193,18 @@ impl Chosen {
         let target = TargetSpec::of(args, &config, &words, &directory)?;
         let of_failure =
             if args.command.is_empty() { config.oracle_of(&workload.name).cloned() } else { None };
-        let oracle = args.oracle.clone().or(of_failure);
-        if let Some(oracle) = &oracle {
-            check_names(oracle, &workload, &args.node_name)?;
-            check_holds(oracle)?;
+        let chosen = Chosen { base, target, workload, oracle: None };
+        match args.oracle.clone().or(of_failure) {
+            Some(oracle) => chosen.judged_by(oracle, &args.node_name),
+            None => Ok(chosen),
         }
-        Ok(Chosen { base, target, workload, oracle })
+    }
+
+    /// The same, and this says when the failure has happened. A process without a name of its own is called `main`.
+    pub fn judged_by(self, oracle: Oracle, main: &str) -> Result<Chosen, Failure> {
+        check_names(&oracle, &self.workload, main)?;
+        check_holds(&oracle)?;
+        Ok(Chosen { oracle: Some(oracle), ..self })
     }
 
     /// The request for trials of it under a plan.

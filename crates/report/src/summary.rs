@@ -341,6 +341,9 @@ pub struct Missing {
     pub message: String,
     /// How often it is missing.
     pub times: u32,
+    /// How often normal runs have it all the same.
+    #[serde(default)]
+    pub normal: u32,
     /// How many sites lead to it.
     pub sites: u64,
     /// In how many rounds it was shown.

@@ -181,6 +181,8 @@ pub struct Missing {
     pub message: String,
     /// How often it is missing.
     pub times: u32,
+    /// How often normal runs have it all the same.
+    pub normal: u32,
     /// How many sites lead to it.
     pub sites: usize,
     /// In how many rounds it was shown.
@@ -651,6 +653,7 @@ impl Engine for Reproduce {
                     line: it.line,
                     message: it.message.clone(),
                     times: it.entries.len() as u32 - level.matched[key as usize],
+                    normal: level.matched[key as usize],
                     sites: level.search.space().choices.iter().filter(leads).count(),
                     shown: self.rounds.iter().filter(|it| it.shown.contains(&key)).count() as u64,
                 }

@@ -184,18 +184,21 @@ pub(crate) fn struck(case: &Case, logs: &[Tied], map: &Map<'_>, trace: &Trace<'_
 }
 
 /// When entries were written, in the order of time: of each thread and statement the first entry at the first execution,
-/// and so on.
+/// and so on; where the log does not say which thread wrote what, of each statement.
 fn stamps(tied: &Tied, said: ByStatement, name: impl Fn(u32) -> String) -> Vec<(u64, u32)> {
+    let has_threads = tied.fields().thread;
     let mut by_name: FxHashMap<(String, u32), Vec<u64>> = FxHashMap::default();
     for ((thread, statement), ticks) in said {
-        by_name.entry((name(thread), statement)).or_default().extend(ticks);
+        let thread = if has_threads { name(thread) } else { String::new() };
+        by_name.entry((thread, statement)).or_default().extend(ticks);
     }
     by_name.values_mut().for_each(|it| it.sort_unstable());
     let mut next: FxHashMap<(String, u32), usize> = FxHashMap::default();
     let mut stamps = Vec::new();
     for (at, entry) in tied.entries().iter().enumerate() {
         let [statement] = tied.statements(entry.key) else { continue };
-        let key = (tied.threads()[entry.thread as usize].name.clone(), statement.0);
+        let thread = &tied.threads()[entry.thread as usize].name;
+        let key = (if has_threads { thread.clone() } else { String::new() }, statement.0);
         let Some(ticks) = by_name.get(&key) else { continue };
         let next = next.entry(key).or_default();
         if let Some(&ticks) = ticks.get(*next) {
@@ -211,4 +214,52 @@ fn stamps(tied: &Tied, said: ByStatement, name: impl Fn(u32) -> String) -> Vec<(
         *entry = last;
     }
     stamps
+}
+
+#[cfg(test)]
+mod tests {
+    use hypocenter_logs::{Fields, Level, Log, Statement, StatementId, Statements, Template};
+
+    use super::*;
+
+    #[test]
+    fn entries_are_found_in_the_trace_whether_or_not_the_log_names_threads() {
+        let statement = |id, template| Statement {
+            id: StatementId(id),
+            class: "a.Store".into(),
+            method: "put".into(),
+            line: None,
+            level: Some(Level::Info),
+            template: Template::parse(template),
+            has_exception: false,
+        };
+        let statements = Statements::new(vec![statement(1, "sealed {}"), statement(2, "merged {}")]);
+        // Thread 7 wrote the first and the last, thread 8 those between; each has its ticks by statement.
+        let said = || {
+            let said = [((7, 1), vec![10, 40]), ((8, 1), vec![30]), ((8, 2), vec![20])];
+            said.into_iter().collect::<ByStatement>()
+        };
+        let of = |text: &str| {
+            let log = Log::read(text.as_bytes()).expect("a log");
+            let tied = Tied::of("n", &log, &statements, Fields::of(log.layout()));
+            stamps(&tied, said(), |it| format!("writer-{it}"))
+        };
+        let lines = [
+            ("writer-7", "sealed 1"),
+            ("writer-8", "merged 2"),
+            ("writer-8", "sealed 3"),
+            ("writer-7", "sealed 4"),
+        ];
+        let text = |line: &dyn Fn(usize, &str, &str) -> String| -> String {
+            lines.iter().enumerate().map(|(at, (thread, message))| line(at, thread, message)).collect()
+        };
+        let named = text(&|at, thread, message| {
+            format!("2026-11-17 09:58:1{at},000 [{thread}] INFO a.Store - {message}\n")
+        });
+        let nameless =
+            text(&|at, _, message| format!("2026-11-17 09:58:1{at}.000 INFO a.Store: {message}\n"));
+        let expected = [(10, 0), (20, 1), (30, 2), (40, 3)];
+        assert_eq!(of(&named), expected);
+        assert_eq!(of(&nameless), expected);
+    }
 }

@@ -96,12 +96,6 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     let progress = engine.progress();
     let stopwatch = Stopwatch::new(&interrupt);
     let (stopped, _) = ready.drive(&mut engine, lab, &stopwatch, &interrupt, &progress)?;
-    if stopped == Stopped::Interrupted {
-        let mut failure = Failure::usage("you ended the campaign; what it has recorded is kept")
-            .hint(format!("`{}` goes on with it", Called::of(&ready.directory).resume(VERB)));
-        failure.code = ExitCode::Budget;
-        return Err(failure);
-    }
     let ended = result::Ended {
         verdict: &engine.verdict(),
         case: &case,
@@ -112,6 +106,13 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         request: &ready.request,
         unmet,
     };
+    if stopped == Stopped::Interrupted {
+        ended.so_far();
+        let mut failure = Failure::usage("you ended the campaign; what it has recorded is kept")
+            .hint(format!("`{}` goes on with it", Called::of(&ready.directory).resume(VERB)));
+        failure.code = ExitCode::Budget;
+        return Err(failure);
+    }
     ended.finish(lab.json)
 }
 
@@ -121,10 +122,14 @@ fn asked(args: &ReproduceArgs) -> Result<Request, Failure> {
     let of_failure =
         config.failure.as_ref().and_then(|it| it.workload.as_ref()).map(|it| it.as_ref().clone());
     let name = args.workload.clone().or(of_failure.filter(|_| args.target.command.is_empty()));
-    let chosen = Chosen::of(&args.target, name.as_deref())?;
+    let mut chosen = Chosen::of(&args.target, name.as_deref())?;
     if chosen.oracle.is_none() {
-        return Err(Failure::usage("nothing says when the failure has happened")
-            .hint("give `oracle` under [failure] of hypocenter.toml, or --oracle '{ log = \"...\" }'"));
+        // The failure is the same by whichever workload it is looked for.
+        let Some(oracle) = config.failure.as_ref().and_then(|it| it.oracle.as_ref()) else {
+            return Err(Failure::usage("nothing says when the failure has happened")
+                .hint("give `oracle` under [failure] of hypocenter.toml, or --oracle '{ log = \"...\" }'"));
+        };
+        chosen = chosen.judged_by(oracle.as_ref().clone(), &args.target.node_name)?;
     }
     let mut paths = args.log.clone();
     if paths.is_empty() {

@@ -115,14 +115,17 @@ fn missing(summary: &Summary) -> Option<Section> {
          <th>sites that lead to it</th><th>rounds that showed it</th></tr></thead><tbody>",
     );
     for it in summary.missing.iter().take(MISSING_SHOWN) {
-        let Missing { node, line, message, times, sites, shown, .. } = it;
+        let Missing { node, line, message, times, normal, sites, shown, .. } = it;
         let node = if summary.logs.len() > 1 { format!("{} ", name(node)) } else { String::new() };
         let _ = write!(
             body,
             "<tr><td class=\"n\">{node}{}</td><td class=\"mono\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
             thousands(u64::from(*line)),
             escaped(message, MESSAGE_CHARS),
-            thousands(u64::from(*times)),
+            match normal {
+                0 => thousands(u64::from(*times)),
+                some => format!("{} beside {}", thousands(u64::from(*times)), thousands(u64::from(*some))),
+            },
             thousands(*sites),
             thousands(*shown)
         );
@@ -137,7 +140,7 @@ fn missing(summary: &Summary) -> Option<Section> {
         it => format!("{} came in no round.", thousands(it as u64)),
     };
     let lead = format!(
-        "{} in the failure log that normal runs do not show. {never}",
+        "{} in the failure log that normal runs do not show, or less often. {never}",
         count(all as u64, "thing is", "things are")
     );
     Some(Section { id: "missing", title: "What was looked for".to_owned(), lead, body })

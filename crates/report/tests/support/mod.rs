@@ -96,6 +96,7 @@ pub fn summary(rounds: u64) -> Summary {
         line,
         message: message.into(),
         times: 1,
+        normal: 0,
         sites: 12,
         shown: 2,
     };

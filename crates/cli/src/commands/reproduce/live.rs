@@ -80,17 +80,19 @@ impl Narrated {
         screen::line(
             "missing",
             &format!(
-                "{} things in the failure log that normal runs do not show",
+                "{} things in the failure log that normal runs do not show, or less often",
                 count(verdict.missing.len())
             ),
         );
         for it in verdict.missing.iter().filter(|it| it.sites > 0).take(MISSING_SHOWN) {
             let node =
                 if self.several_logs { format!("{} ", screen::clean(&it.node)) } else { String::new() };
-            screen::line(
-                "",
-                &format!("{DIM}{node}line {:<5}{DIM:#} {}", it.line, screen::clean(&shortened(&it.message))),
-            );
+            let often = match it.normal {
+                0 => String::new(),
+                some => format!(" {DIM}({} times, normal runs {some}){DIM:#}", it.times + some),
+            };
+            let message = screen::clean(&shortened(&it.message));
+            screen::line("", &format!("{DIM}{node}line {:<5}{DIM:#} {message}{often}", it.line));
         }
         let delayed = match verdict.sites_delayed {
             0 => String::new(),
@@ -143,15 +145,20 @@ impl Narrated {
     /// What a round changed in the log.
     fn changed(&self, round: &Round) -> String {
         let all = self.engine.observables();
+        // Behind a fault that is kept, what that one shows is the start.
+        let shows = match (round.kept.is_empty(), round.shown.len()) {
+            (true, some) => format!("shows {some} of {all}"),
+            (false, some) => format!("shows {some} more of {all}"),
+        };
         if round.shown.iter().all(|it| self.seen.contains(it)) {
-            return format!("shows {} of {all}", round.shown.len());
+            return shows;
         }
         let missing = self.engine.verdict().missing;
         let lines = missing.iter().filter(|it| round.shown.contains(&it.key) && !self.seen.contains(&it.key));
         let lines: Vec<String> = lines.map(|it| it.line.to_string()).collect();
         match lines.len() {
-            ..=NEW_SHOWN => format!("shows {} of {all}, new: line {}", round.shown.len(), lines.join(", ")),
-            some => format!("shows {} of {all}, {some} of them new", round.shown.len()),
+            ..=NEW_SHOWN => format!("{shows}, new: line {}", lines.join(", ")),
+            some => format!("{shows}, {some} of them new"),
         }
     }
 

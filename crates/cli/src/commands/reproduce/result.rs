@@ -9,7 +9,7 @@ use hypocenter_reproduce::{Case, Found, Missing, Round, Standing, Verdict};
 use serde::Serialize;
 
 use super::closest;
-use super::live::{fault, span};
+use super::live::{fault, line_of, shortened, span};
 use super::measured::Measured;
 use super::runs;
 use super::story::Story;
@@ -114,6 +114,7 @@ impl Ended<'_> {
         for found in &verdict.found {
             let story = Story::of(self.case, verdict, found, directory)?;
             show(found, story.as_ref(), &called);
+            self.show_lacking(found);
             stories.push(story);
         }
         let fails = verdict.found.is_empty() && early::show_first(directory)?;
@@ -140,6 +141,34 @@ impl Ended<'_> {
             screen::json(&document)?;
         }
         Ok(code)
+    }
+
+    /// What the failure log has, normal runs never, and the run that was found neither: another fault may be meant.
+    fn show_lacking(&self, found: &Found) {
+        let round = self.verdict.rounds.iter().find(|it| it.number == found.round && it.kept.is_empty());
+        let Some(round) = round else { return };
+        let lacks = |it: &&Missing| it.normal == 0 && it.sites > 0 && !round.shown.contains(&it.key);
+        let lacking: Vec<&Missing> = self.verdict.missing.iter().filter(lacks).collect();
+        for (number, it) in lacking.iter().take(LACKING_SHOWN).enumerate() {
+            let line = line_of(it.line, &it.node, self.case.logs() > 1);
+            let text = format!("{line} of the failure log: {}", shortened(&it.message));
+            screen::line(if number == 0 { "lacks" } else { "" }, &screen::clean(&text));
+        }
+        if !lacking.is_empty() {
+            let more = lacking.len().saturating_sub(LACKING_SHOWN);
+            let more = if more == 0 { String::new() } else { format!("and {more} more; ") };
+            screen::line("", &format!("{more}if that belongs to it, ask for it too: `all` in the oracle"));
+        }
+    }
+
+    /// Says how far it came, where it was ended before anything was found.
+    pub fn so_far(&self) {
+        let rounds = self.verdict.rounds.len();
+        if rounds > 0 && self.verdict.found.is_empty() {
+            screen::gap();
+            screen::line("so far", &format!("{rounds} rounds, nothing found"));
+            closest::show(self, &Called::of(self.directory).name);
+        }
     }
 
     fn standing(&self, name: &str, fails: bool) -> Result<ExitCode, Failure> {
@@ -273,6 +302,9 @@ impl Ended<'_> {
 fn replay(found: &Found, called: &Called) -> String {
     called.replay(found.replayed.unwrap_or(found.trial))
 }
+
+/// Lines of the failure log that what was found does not show, and that are named.
+const LACKING_SHOWN: usize = 3;
 
 /// Frames of a stack that are shown.
 const FRAMES_SHOWN: usize = 6;
