@@ -601,6 +601,9 @@ fn without_a_log_or_an_oracle_it_says_what_to_give() {
     place.tool("reproduce").exits(1).says("there is no failure log").says("--log FILE");
     let place = Place::with("spool", "");
     place.reproduce("").exits(1).says("nothing says when the failure has happened").says("--oracle");
+    // The failure is the same by whichever workload it is looked for.
+    let place = Place::with("fixed", ORACLE);
+    place.tool("reproduce --workload spool").exits(1).says("there is no failure log");
     let place = Place::new();
     place.reproduce("--strategy best").exits(1).says("best").says("exhaustive");
     place.tool("reproduce --resume nothing").exits(1).says("nothing");
@@ -769,6 +772,25 @@ fn killed_in_a_round_and_resumed_it_ends_with_the_same_fault_and_runs_nothing_tw
     let tried: Vec<String> =
         tried.map(|it| format!("{} {} {}", it["site"], it["fault"], it["guard"])).collect();
     assert_eq!(tried.iter().collect::<BTreeSet<_>>().len(), tried.len(), "{tried:#?}");
+}
+
+#[test]
+fn ended_in_a_round_it_says_how_far_it_came() {
+    let place = Place::with("fixed", ORACLE);
+    place.file("failure.log", failure_log());
+    place.file("gate", "");
+    let child = place.start(&format!("reproduce --log failure.log {SEARCH}"));
+    until("the trial to be cut is started", || place.started().contains_key(&CUT));
+    let ended = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(ended.is_ok_and(|it| it.success()));
+    let output = child.wait_with_output().expect("the tool can be waited for");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    for part in
+        ["so far    2 rounds, nothing found", "closest   ", "you ended the campaign", "goes on with it"]
+    {
+        assert!(said.contains(part), "{part} is not in {said}");
+    }
 }
 
 /// The trials whose results a journal has, in its order.

@@ -51,8 +51,8 @@ impl fmt::Display for Warning {
             Warning::NoThreads { is_jul } => {
                 const FORMATTER: &str = "a Formatter of your own with Thread.currentThread().getName()";
                 f.write_str(
-                    "the log has no thread names, so it is compared class by class: expect more differences that mean \
-                     nothing; if it can be had again, ",
+                    "the log has no thread names, so which thread did what, and in which order, has to be guessed; if it can be had \
+                     again, ",
                 )?;
                 match is_jul {
                     true => write!(

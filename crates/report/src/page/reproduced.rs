@@ -140,7 +140,7 @@ fn missing(summary: &Summary) -> Option<Section> {
         it => format!("{} came in no round.", thousands(it as u64)),
     };
     let lead = format!(
-        "{} in the failure log that normal runs do not show, or less often. {never}",
+        "{} in the failure log that normal runs do not show. {never}",
         count(all as u64, "thing is", "things are")
     );
     Some(Section { id: "missing", title: "What was looked for".to_owned(), lead, body })

@@ -80,7 +80,7 @@ impl Narrated {
         screen::line(
             "missing",
             &format!(
-                "{} things in the failure log that normal runs do not show, or less often",
+                "{} things in the failure log that normal runs do not show",
                 count(verdict.missing.len())
             ),
         );

@@ -89,6 +89,12 @@ struct FaultDocument<'v> {
     thread: &'v str,
 }
 
+/// Lines of the failure log that what was found does not show, and that are named.
+const LACKING_SHOWN: usize = 3;
+
+/// Frames of a stack that are shown.
+const FRAMES_SHOWN: usize = 6;
+
 /// A campaign that is over.
 #[derive(Debug)]
 pub struct Ended<'v> {
@@ -113,8 +119,7 @@ impl Ended<'_> {
         let mut stories = Vec::new();
         for found in &verdict.found {
             let story = Story::of(self.case, verdict, found, directory)?;
-            show(found, story.as_ref(), &called);
-            self.show_lacking(found);
+            self.show(found, story.as_ref(), &called);
             stories.push(story);
         }
         let fails = verdict.found.is_empty() && early::show_first(directory)?;
@@ -143,6 +148,33 @@ impl Ended<'_> {
         Ok(code)
     }
 
+    fn show(&self, found: &Found, story: Option<&Story>, called: &Called) {
+        for it in &found.faults {
+            screen::line("fault", &screen::clean(&fault(it)));
+            for (number, frame) in it.at.stack.iter().take(FRAMES_SHOWN).enumerate() {
+                screen::line(if number == 0 { "stack" } else { "" }, &screen::clean(&frame.to_string()));
+            }
+        }
+        if let Some(story) = story {
+            story.show(found, &called.name);
+            screen::gap();
+        }
+        screen::line("oracle", &screen::clean(&found.why));
+        if let Some(story) = story {
+            story.show_moment();
+        }
+        screen::line("rate", &format!("{} of {} replays", found.hits, found.runs));
+        self.show_lacking(found);
+        if let Some(others) = as_likely(&found.as_likely) {
+            // As faults are written here.
+            let others = screen::clean(&others).replace('\u{2192}', "->");
+            screen::line("also", &format!("{others} (--keep-going goes on)"));
+        }
+        let replay = replay(found, called);
+        screen::line("replay", &replay);
+        screen::line("keep it", &format!("{replay} --export DIR"));
+    }
+
     /// What the failure log has, normal runs never, and the run that was found neither: another fault may be meant.
     fn show_lacking(&self, found: &Found) {
         let round = self.verdict.rounds.iter().find(|it| it.number == found.round && it.kept.is_empty());
@@ -151,7 +183,7 @@ impl Ended<'_> {
         let lacking: Vec<&Missing> = self.verdict.missing.iter().filter(lacks).collect();
         for (number, it) in lacking.iter().take(LACKING_SHOWN).enumerate() {
             let line = line_of(it.line, &it.node, self.case.logs() > 1);
-            let text = format!("{line} of the failure log: {}", shortened(&it.message));
+            let text = format!("{line}: {}", shortened(&it.message));
             screen::line(if number == 0 { "lacks" } else { "" }, &screen::clean(&text));
         }
         if !lacking.is_empty() {
@@ -301,36 +333,4 @@ impl Ended<'_> {
 
 fn replay(found: &Found, called: &Called) -> String {
     called.replay(found.replayed.unwrap_or(found.trial))
-}
-
-/// Lines of the failure log that what was found does not show, and that are named.
-const LACKING_SHOWN: usize = 3;
-
-/// Frames of a stack that are shown.
-const FRAMES_SHOWN: usize = 6;
-
-fn show(found: &Found, story: Option<&Story>, called: &Called) {
-    for it in &found.faults {
-        screen::line("fault", &screen::clean(&fault(it)));
-        for (number, frame) in it.at.stack.iter().take(FRAMES_SHOWN).enumerate() {
-            screen::line(if number == 0 { "stack" } else { "" }, &screen::clean(&frame.to_string()));
-        }
-    }
-    if let Some(story) = story {
-        story.show(found, &called.name);
-        screen::gap();
-    }
-    screen::line("oracle", &screen::clean(&found.why));
-    if let Some(story) = story {
-        story.show_moment();
-    }
-    screen::line("rate", &format!("{} of {} replays", found.hits, found.runs));
-    if let Some(others) = as_likely(&found.as_likely) {
-        // As faults are written here.
-        let others = screen::clean(&others).replace('\u{2192}', "->");
-        screen::line("also", &format!("{others} (--keep-going goes on)"));
-    }
-    let replay = replay(found, called);
-    screen::line("replay", &replay);
-    screen::line("keep it", &format!("{replay} --export DIR"));
 }
