@@ -283,10 +283,12 @@ fn no_campaigns(campaign: &Path) -> Option<Failure> {
         return None;
     }
     let what = format!("{}: there is no campaign below {} yet", campaign.display(), out.display());
-    Some(
-        Failure::usage(what)
-            .hint("`hypocenter reproduce` or `run` begins one; give --out if results are elsewhere"),
-    )
+    let here = std::env::current_dir().ok().filter(|_| out.is_relative());
+    let above = here.iter().flat_map(|it| it.ancestors().skip(1)).find(|it| it.join(out).is_dir());
+    Some(Failure::usage(what).hint(match above {
+        Some(above) => format!("{} has some: run it there", above.display()),
+        None => "`hypocenter reproduce` or `run` begins one; give --out if results are elsewhere".to_owned(),
+    }))
 }
 
 /// An oracle about a process that is never started would never hold.

@@ -372,10 +372,15 @@ fn without_a_configuration_or_a_campaign_it_says_so() {
     let above = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     fs::write(above.path().join("hypocenter.toml"), "").unwrap();
     fs::create_dir(above.path().join("below")).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hypocenter"));
-    let output = command.arg("run").current_dir(above.path().join("below")).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("hypocenter.toml is one: run it there, or give --config"), "{said}");
+    fs::create_dir(above.path().join("hypocenter-out")).unwrap();
+    let below = |verb: &str, says: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hypocenter"));
+        let output = command.arg(verb).current_dir(above.path().join("below")).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(says), "{verb}: {said}");
+    };
+    below("run", "hypocenter.toml is one: run it there, or give --config");
+    below("report", "has some: run it there");
 }
 
 #[test]

@@ -280,5 +280,9 @@ fn show_top(directory: &Path, outcome: &Outcome, count: usize) -> Result<(), Fai
             );
         }
     }
+    if reached > count {
+        let more = screen::thousands((reached - count) as u64);
+        screen::line("", &format!("and {more} more (--top; `hypocenter scan` lists those that can fail)"));
+    }
     Ok(())
 }
