@@ -473,6 +473,19 @@ fn what_satisfied_the_oracle_is_drawn_where_the_failure_log_does_not_have_it() {
 }
 
 #[test]
+fn what_a_fault_does_not_show_of_the_failure_log_is_said() {
+    let place = Place::with("fixed", "oracle = { log = 'cannot write a message' }");
+    let said = place.reproduce("--seed 3").exits(0);
+    let said = said.says("lacks     line ").says("is lost").says("ask for it too: `all` in the oracle");
+    // What it shows is not among it.
+    assert!(
+        !said.stderr.lines().any(|it| it.contains("lacks") && it.contains("cannot write")),
+        "{}",
+        said.stderr
+    );
+}
+
+#[test]
 fn an_oracle_that_holds_without_a_fault_is_no_oracle() {
     let place = Place::with("spool", "oracle = { log = 'all messages are done' }");
     let said = place
