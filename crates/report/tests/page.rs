@@ -164,6 +164,45 @@ fn the_failure_is_drawn_also_where_no_way_leads_to_it() {
 }
 
 #[test]
+fn drawings_of_next_to_nothing_are_sentences() {
+    let part = |page: &str, id: &str| {
+        let part = page.split(&format!("<section id=\"{id}\"")).nth(1)?.split("</section>").next()?;
+        assert!(!part.contains("NaN") && !part.contains("inf\""), "{part}");
+        Some(part.to_owned())
+    };
+    // Of one round there is one rank, and of a round that did not rank the site none.
+    let ranks = |rounds: u64, ranked: usize| {
+        let mut summary = summary(rounds);
+        summary.tried.iter_mut().skip(ranked).for_each(|it| it.found_rank = None);
+        part(&page(&summary, None), "ranks")
+    };
+    assert_eq!((ranks(1, 0), ranks(3, 0)), (None, None));
+    let one = ranks(1, 1).expect("a sentence");
+    assert!(
+        !one.contains("<svg")
+            && one.contains("number 1 of the 500 sites that were left, and 10 faults were tried together.")
+    );
+    assert!(ranks(3, 1).is_some_and(|it| !it.contains("<svg") && it.contains("When round 1 was asked for")));
+    assert!(ranks(2, 2).is_some_and(|it| it.matches("<svg").count() == 2 && it.contains("class=\"point\"")));
+    // Trials have a curve from the second on.
+    let course = |trials: u64| part(&explore_page(&nothing_suspicious(trials)), "course");
+    assert_eq!((course(0), course(1)), (None, None));
+    assert!(course(2).is_some_and(|it| it.contains("class=\"curve\"")));
+    // What there is nothing of has no bar.
+    let coverage = |sites: u64, states: usize| {
+        let mut it = nothing_suspicious(1);
+        (it.sites.total, it.sites.reached, it.sites.injected) = (sites, Some(sites), 0);
+        it.tasks[0].states.truncate(states);
+        it.tasks.truncate(states.min(1));
+        part(&explore_page(&it), "coverage").map(|it| it.matches("class=\"bar\"").count())
+    };
+    assert_eq!(
+        [coverage(0, 0), coverage(1, 0), coverage(0, 1), coverage(2, 2)],
+        [None, Some(1), Some(2), Some(3)]
+    );
+}
+
+#[test]
 fn a_campaign_that_found_nothing_has_a_page_too() {
     let text = page(&nothing_found(30), None);
     assert!(text.contains("<h1>Not reproduced: the budget of 30 rounds is used up.</h1>"));

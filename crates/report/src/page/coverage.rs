@@ -55,9 +55,12 @@ pub fn section(it: &Exploration) -> Option<Section> {
     Some(Section { id: "coverage", title: "Coverage".to_owned(), lead, body })
 }
 
-/// A bar of what was struck, of what was reached, and of all. The title is markup.
+/// A bar of what was struck, of what was reached, and of all; nothing if there is nothing of it. The title is markup.
 fn row(title: &str, struck: u64, reached: Option<u64>, total: u64) -> String {
-    let share = |part: u64| part.min(total) as f64 / total.max(1) as f64;
+    if total == 0 {
+        return String::new();
+    }
+    let share = |part: u64| part.min(total) as f64 / total as f64;
     let reached_share = share(reached.unwrap_or(struck).max(struck));
     let parts = [(share(struck), "bad"), (reached_share - share(struck), "seen")];
     let mut text = format!("<tr><td>{title}</td><td>{}</td>", bar(&parts));

@@ -29,14 +29,22 @@ pub fn drawing(task: &Task, trial: &[Way], state: &str) -> String {
     let machine = Machine::of(task, trial, state);
     let label = format!("The states of {} and the ways between them", task.name);
     let mut text = both(|width| machine.draw(width), &label);
-    text += "<ul class=\"legend\"><li><i class=\"strike\"></i>the state in which the fault happened</li>\
-             <li><i class=\"serious\"></i>ways of a run without a fault</li><li><i class=\"symptom\"></i>ways of this trial alone</li></ul>";
-    if machine.hidden > 0 {
-        let _ = write!(
-            text,
-            "<p class=\"dim\">{} to which no thread came are not drawn.</p>",
-            crate::text::count(machine.hidden as u64, "state", "states")
-        );
+    text += "<ul class=\"legend\"><li><i class=\"strike\"></i>the state in which the fault happened</li>";
+    // A task of one state may have no way at all.
+    if machine.ways.iter().any(|it| it.2 > 0) {
+        text += "<li><i class=\"serious\"></i>ways of a run without a fault</li>";
+    }
+    if machine.ways.iter().any(|it| it.2 == 0) {
+        text += "<li><i class=\"symptom\"></i>ways of this trial alone</li>";
+    }
+    text += "</ul>";
+    match machine.hidden {
+        0 => {}
+        1 => text += "<p class=\"dim\">1 state to which no thread came is not drawn.</p>",
+        all => {
+            let all = thousands(all as u64);
+            let _ = write!(text, "<p class=\"dim\">{all} states to which no thread came are not drawn.</p>");
+        }
     }
     text
 }
@@ -251,6 +259,26 @@ mod tests {
         assert_eq!(text.matches("class=\"way new\"").count(), 1);
         assert_eq!(text.matches("class=\"way\"").count(), 2);
         assert_eq!(text.matches("class=\"state marked\"").count(), 1);
+    }
+
+    #[test]
+    fn a_task_of_a_state_or_two_has_what_there_is_of_it() {
+        let check = |states: usize,
+                     ways: &[(Option<u32>, Option<u32>, u64)],
+                     trial: &[Way],
+                     says: [bool; 3]| {
+            let text = drawing(&task(states, ways), trial, "a.A.run#0");
+            let said =
+                ["ways of a run without", "ways of this trial alone", "1 state to which no thread came is"];
+            assert_eq!(said.map(|it| text.contains(it)), says, "{text}");
+            assert_eq!(text.matches("class=\"state marked\"").count(), 2, "wide and narrow: {text}");
+            assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+        };
+        let own = [Way { from: Some(0), to: None, times: 1 }];
+        check(1, &[], &[], [false, false, false]);
+        check(1, &[(None, Some(0), 1), (Some(0), Some(0), 3)], &[], [true, false, false]);
+        check(2, &[(Some(0), Some(1), 1)], &own, [true, true, false]);
+        check(4, &[], &own, [false, true, true]);
     }
 
     #[test]

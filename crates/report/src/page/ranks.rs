@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::Section;
 use super::drawing::{both, ticks};
 use crate::summary::Summary;
-use crate::text::thousands;
+use crate::text::{count, thousands};
 
 const HEIGHT: f64 = 260.0;
 const LEFT: f64 = 46.0;
@@ -27,6 +27,19 @@ pub fn section(summary: &Summary) -> Option<Section> {
         .filter(|it| it.0 >= 1.0 && it.1 >= 1.0 && it.0 <= found.round as f64)
         .collect();
     let (first, last) = (points.first()?, points.last()?);
+    let title = "How the search closed in".to_owned();
+    // A curve of one point says nothing.
+    if let [(round, rank, window)] = points[..] {
+        let left = summary.tried.iter().find(|it| it.number as f64 == round).map_or(0, |it| it.left);
+        let lead = format!(
+            "When round {} was asked for, the site of the fault was number {} of the {}, and {}.",
+            thousands(round as u64),
+            thousands(rank as u64),
+            count(left.max(rank as u64), "site that was left", "sites that were left"),
+            count(window as u64, "fault was tried", "faults were tried together")
+        );
+        return Some(Section { id: "ranks", title, lead, body: String::new() });
+    }
     let which = if found.faults.len() > 1 { " Of several faults it is the last." } else { "" };
     let lead = format!(
         "Where the site of the fault stood among those that were left, when each round was asked for: {} in round {}, {} in round {}, \
@@ -38,7 +51,7 @@ pub fn section(summary: &Summary) -> Option<Section> {
     );
     let body =
         both(|width| draw(&points, found.round as f64, width), "The rank of the site of the fault by round");
-    Some(Section { id: "ranks", title: "How the search closed in".to_owned(), lead, body })
+    Some(Section { id: "ranks", title, lead, body })
 }
 
 fn draw(points: &[(f64, f64, f64)], found: f64, width: f64) -> (f64, String) {
