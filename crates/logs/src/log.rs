@@ -63,6 +63,13 @@ impl Log {
         Ok(log)
     }
 
+    /// The text of a log's bytes as it is read from them, with `\n` at the end of each line, whether or not it has a layout.
+    pub fn text_of(bytes: &[u8]) -> String {
+        let mut text = String::new();
+        Decoder::new(bytes).decode(bytes, &mut text);
+        text
+    }
+
     /// The layout that it was read with.
     pub fn layout(&self) -> &Layout {
         &self.layout

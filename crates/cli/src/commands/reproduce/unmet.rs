@@ -3,16 +3,22 @@
 //! the log that was kept. So it is a warning, before the search and where it has found nothing.
 
 use hypocenter_lab::oracle::{self, OracleError};
+use hypocenter_logs::Log;
 use hypocenter_plan::Oracle;
 
-/// The warnings: for each line that the failure would have to have how often its logs have it. Of alternatives one is enough.
+/// The warnings: for each line that the failure would have to have how often its logs have it, in whichever encoding they are. Of
+/// alternatives one is enough.
 pub fn unmet(oracle: &Oracle, logs: &[Vec<u8>]) -> Result<Vec<String>, OracleError> {
+    let texts: Vec<String> = logs.iter().map(|it| Log::text_of(it)).collect();
+    unmet_in(oracle, &texts)
+}
+
+fn unmet_in(oracle: &Oracle, texts: &[String]) -> Result<Vec<String>, OracleError> {
     match oracle {
         Oracle::Log { times, .. } => {
             let wanted = oracle::lines(oracle)?;
-            let lines = logs.iter().flat_map(|it| it.split(|byte| *byte == b'\n'));
-            let lines = lines.map(|it| it.strip_suffix(b"\r").unwrap_or(it));
-            let seen = lines.filter(|line| wanted.iter().any(|it| it.fits(line))).count() as u64;
+            let lines = texts.iter().flat_map(|it| it.lines());
+            let seen = lines.filter(|line| wanted.iter().any(|it| it.fits(line.as_bytes()))).count() as u64;
             Ok(match seen {
                 0 => vec![format!("the failure log has no line that the oracle looks for: {oracle}")],
                 some if some < *times => {
@@ -24,11 +30,11 @@ pub fn unmet(oracle: &Oracle, logs: &[Vec<u8>]) -> Result<Vec<String>, OracleErr
             })
         }
         Oracle::All(parts) => {
-            let all = parts.iter().map(|it| unmet(it, logs)).collect::<Result<Vec<_>, _>>()?;
+            let all = parts.iter().map(|it| unmet_in(it, texts)).collect::<Result<Vec<_>, _>>()?;
             Ok(all.concat())
         }
         Oracle::Any(parts) => {
-            let all = parts.iter().map(|it| unmet(it, logs)).collect::<Result<Vec<_>, _>>()?;
+            let all = parts.iter().map(|it| unmet_in(it, texts)).collect::<Result<Vec<_>, _>>()?;
             Ok(if all.iter().any(Vec::is_empty) { Vec::new() } else { all.concat() })
         }
         _ => Ok(Vec::new()),
@@ -47,7 +53,15 @@ mod tests {
 
     #[test]
     fn what_the_failure_log_lacks_is_named() {
-        let logs = [b"a is lost\r\nb is lost\n".to_vec(), b"\xff the end\n".to_vec()];
+        let utf16 = |mark: &[u8], text: &str| {
+            [mark, &text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>()].concat()
+        };
+        let logs = [
+            b"a is lost\r\nb is lost\n".to_vec(),
+            b"\xff the end\n".to_vec(),
+            utf16(b"\xff\xfe", "c is gone\r\nd is gone\r\n"),
+            utf16(b"", "and so is e, which is far away\n"),
+        ];
         let check = |oracle: Oracle, expected: &[&str]| {
             let found = unmet(&oracle, &logs).expect("the oracle is well");
             assert_eq!(found.len(), expected.len(), "{found:?}");
@@ -56,6 +70,9 @@ mod tests {
         check(line("is lost$", 2), &[]);
         check(line("is lost", 3), &["only 2 of 3 lines"]);
         check(line("moon", 1), &["no line"]);
+        // Lines of two bytes a character have their ends where they have them.
+        check(line("^[cd] is gone$", 2), &[]);
+        check(line("^and so is e.*away$", 1), &[]);
         let moon = || line("moon", 1);
         check(Oracle::All(vec![moon(), line("the end", 1), line("sun", 1)]), &["moon", "sun"]);
         check(Oracle::Any(vec![moon(), line("the end", 1)]), &[]);
