@@ -190,12 +190,18 @@ fn assert_story(said: &Said, document: &Value) {
     assert!(said.stderr.contains(">>> throw java.io.IOException at spool.Outbox.append"), "{}", said.stderr);
 }
 
+/// Nothing in the document is unknown to the type, and so to the schema.
+#[track_caller]
+fn assert_document(document: &Value) -> Summary {
+    let summary: Summary = serde_json::from_value(document.clone()).expect("a summary");
+    assert_eq!(serde_json::to_value(&summary).expect("JSON"), *document);
+    summary
+}
+
 /// The page and its like are there, and what they are made of is what the published schema says.
 #[track_caller]
 fn assert_report(place: &Place, document: &Value) {
-    let summary: Summary = serde_json::from_value(document.clone()).expect("a summary");
-    // Nothing in the document is unknown to the type, and so to the schema.
-    assert_eq!(serde_json::to_value(&summary).expect("JSON"), *document);
+    let summary = assert_document(document);
     let latest = |name: &str| fs::read_to_string(place.path("hypocenter-out/latest").join(name)).expect(name);
     let page = latest("report.html");
     for part in [
@@ -360,9 +366,7 @@ fn a_failure_whose_numbers_are_others_may_be_of_another_moment() {
     let said = place.tool(&format!("reproduce --log other.log {SEARCH} --seed 3")).exits(0);
     let said = said
         .says("it may be another than the failure's: `message 95 is lost` there, `message 5 is lost` here");
-    let document = said.says("docs/oracles.md").json();
-    let summary: Summary = serde_json::from_value(document.clone()).expect("a summary");
-    assert_eq!(serde_json::to_value(&summary).expect("JSON"), document);
+    assert_document(&said.says("docs/oracles.md").json());
     let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
     assert!(page.contains("<span class=\"mono\">message 95 is lost</span> there"));
 }
@@ -483,6 +487,25 @@ fn what_a_fault_does_not_show_of_the_failure_log_is_said() {
         "{}",
         said.stderr
     );
+    // Nor is it for those who read the document or the page.
+    let document = said.json();
+    let lacks = document["found"][0]["lacks"].as_array().unwrap_or_else(|| panic!("{document:#}"));
+    let messages: Vec<&str> = lacks
+        .iter()
+        .map(|it| {
+            document["missing"][it.as_u64().expect("a place") as usize]["message"]
+                .as_str()
+                .expect("it says something")
+        })
+        .collect();
+    assert!(messages.contains(&"message 5 is lost"), "{messages:?}");
+    assert!(!messages.iter().any(|it| it.starts_with("cannot write")), "{messages:?}");
+    let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
+    assert!(
+        page.contains("The run that was found does not show ")
+            && page.contains(">message 5 is lost</span></li>")
+    );
+    assert_document(&document);
 }
 
 #[test]

@@ -88,6 +88,11 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// What the failure log has and something found does not show.
+    pub(crate) fn lacking<'s>(&'s self, found: &'s Found) -> impl Iterator<Item = &'s Missing> {
+        found.lacks.iter().filter_map(|&it| self.missing.get(it as usize))
+    }
+
     /// The command that shows something found again, by its number among all.
     pub(crate) fn replay_of(&self, number: usize, found: &Found) -> String {
         // Campaigns of before have the names alone.
@@ -196,6 +201,9 @@ pub struct Found {
     /// What was no less likely when it was found, and was not tried.
     #[serde(default)]
     pub as_likely: Vec<Candidate>,
+    /// What the failure log has, normal runs never, and the trial neither, each by its place in `missing`, from 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lacks: Vec<u32>,
 }
 
 /// How faults led to the failure.

@@ -3,7 +3,7 @@
 mod support;
 
 use hypocenter_plan::{Candidate, Guard, Repeat};
-use hypocenter_report::{Exploration, ExploreStanding, Runs, Standing, Summary};
+use hypocenter_report::{Exploration, ExploreStanding, Missing, Runs, Standing, Summary};
 use support::{
     HOSTILE, exploration, explore_page, injected, nothing_found, nothing_suspicious, page, runs, summary,
 };
@@ -303,6 +303,37 @@ fn hostile_and_large_explorations_are_small_harmless_pages() {
     assert_eq!((tags(&page, "script"), tags(&page, "img"), page.matches("</style>").count()), (2, 0, 1));
     assert!(page.len() < 5_000_000, "{} bytes", page.len());
     assert!(tags(&page, "tr") < 400, "{}", tags(&page, "tr"));
+}
+
+#[test]
+fn what_is_not_shown_of_the_failure_log_stands_beneath_the_rate() {
+    let said = |lacks: &[u32]| {
+        let mut summary = summary(3);
+        summary.missing = vec![summary.missing[0].clone(); 6];
+        summary.missing.push(Missing {
+            line: 1_041,
+            message: "the end".into(),
+            ..summary.missing[0].clone()
+        });
+        summary.found[0].lacks = lacks.to_vec();
+        summary.found.push(summary.found[0].clone());
+        page(&summary, None)
+    };
+    assert!(!said(&[]).contains("does not show line") && !said(&[]).contains("class=\"lacks\""));
+    let one = said(&[6]);
+    let (before, behind) = one.split_once("does not show 1 line of the failure log").expect("it is said");
+    assert!(before.contains("5 of 5 replays showed it") && behind.contains("class=\"command\""));
+    assert!(behind.contains("<li>line 1,041: <span class=\"mono\">the end</span></li>"));
+    assert!(
+        behind.contains(">of the failure log it does not show line 1,041<"),
+        "the other fault has it too"
+    );
+    // What is more is counted, what is nowhere is left out, and text is text.
+    let more = said(&[0, 1, 2, 3, 6, u32::MAX]);
+    assert!(more.contains("does not show 5 lines") && more.contains("And 2 more. If that belongs"));
+    assert!(more.contains("<li>line 7: <span class=\"mono\">&lt;/script&gt;&lt;/style&gt;&lt;script&gt;"));
+    assert!(more.contains("it does not show line 7, line 7, line 7, ...<"));
+    assert_eq!((tags(&more, "img"), more.matches("</style>").count()), (0, 1));
 }
 
 #[test]

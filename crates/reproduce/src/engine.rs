@@ -163,6 +163,10 @@ pub struct Found {
     pub replayed: Option<u64>,
     /// What was no less likely when it was found, and was not tried: at most [`AS_LIKELY_MAX`].
     pub as_likely: Vec<Candidate>,
+    /// What the failure log has, normal runs never, and the trial neither, by its place in [`Verdict::missing`]: another fault
+    /// may be meant. It is not known of a fault that others were kept beside.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lacks: Vec<u32>,
 }
 
 /// Something that the failure log shows and normal runs do not.
@@ -509,8 +513,18 @@ impl Reproduce {
             ..self.settings.plan.clone()
         };
         let why = outcome.failure.as_ref().map(|it| it.why.clone()).unwrap_or_default();
-        let found =
-            Found { round: number, trial, faults, plan, why, hits: 0, runs: 0, replayed: None, as_likely };
+        let found = Found {
+            round: number,
+            trial,
+            faults,
+            plan,
+            why,
+            hits: 0,
+            runs: 0,
+            replayed: None,
+            as_likely,
+            lacks: Vec::new(),
+        };
         self.proof = Some(Proof::new(found, self.settings.replays, self.normal_runs));
         self.judge();
     }
@@ -537,14 +551,18 @@ impl Reproduce {
         }
     }
 
-    /// The same, when more may have been tried since it was found.
-    fn without_tried(&self, found: &Found) -> Found {
+    /// The same as it stands now: more may have been tried since it was found.
+    fn now(&self, found: &Found, missing: &[Missing]) -> Found {
         let mut found = found.clone();
         let is_it = |it: &Injected, other: &Candidate| {
             (&it.site, &it.fault, &it.guard) == (&other.site, &other.fault, &other.when)
         };
         let tried = || self.rounds.iter().filter_map(|it| it.fault.as_ref());
         found.as_likely.retain(|other| !tried().any(|it| is_it(it, other)));
+        if let Some(round) = self.rounds.iter().find(|it| it.number == found.round && it.kept.is_empty()) {
+            let lacks = |it: &Missing| it.normal == 0 && it.sites > 0 && !round.shown.contains(&it.key);
+            found.lacks = (0..).zip(missing).filter(|(_, it)| lacks(it)).map(|(place, _)| place).collect();
+        }
         found
     }
 
@@ -678,8 +696,8 @@ impl Engine for Reproduce {
         let root = found.and_then(|it| self.case.catalogue().find(&it.site));
         Verdict {
             standing: self.standing(),
-            found: self.found.iter().map(|it| self.without_tried(it)).collect(),
-            doubtful: self.doubtful.clone(),
+            found: self.found.iter().map(|it| self.now(it, &missing)).collect(),
+            doubtful: self.doubtful.iter().map(|it| self.now(it, &missing)).collect(),
             rounds: self
                 .rounds
                 .iter()

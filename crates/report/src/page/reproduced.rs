@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::{Frame, MESSAGE_CHARS, Section, broken, command, left_out, name, place, stack, whole};
 use super::{cause, lanes, logs, ranks, tried};
 use crate::Report;
-use crate::summary::{Missing, Summary};
+use crate::summary::{Found, Missing, Summary};
 use crate::text::{count, escaped, thousands};
 use crate::words;
 
@@ -13,6 +13,8 @@ use crate::words;
 const MISSING_SHOWN: usize = 200;
 /// Lines of the oracle that are told to be missing in the failure log.
 const UNMET_SHOWN: usize = 5;
+/// Lines of the failure log that what was found does not show, and that are named.
+const LACKING_SHOWN: usize = 3;
 /// Further faults that bring the failure and are listed.
 const FOUND_SHOWN: usize = 100;
 
@@ -42,10 +44,13 @@ pub fn page(report: &Report<'_>) -> String {
     frame.page(sections.into_iter().flatten())
 }
 
-/// The command that shows it again, and what the oracle saw.
+/// What it does not explain, the command that shows it again, and what the oracle saw.
 fn rest(summary: &Summary) -> String {
     let place = place(summary.directory.as_deref());
-    let mut text = summary.replay.as_deref().map_or_else(String::new, |it| command(it) + "\n" + &place);
+    let mut text = summary.found.first().map_or_else(String::new, |it| lacking(summary, it));
+    if let Some(it) = &summary.replay {
+        text += &(command(it) + "\n" + &place);
+    }
     if summary.found.is_empty() {
         for it in summary.unmet.iter().take(UNMET_SHOWN) {
             let it = escaped(it, MESSAGE_CHARS);
@@ -81,6 +86,53 @@ fn rest(summary: &Summary) -> String {
     text
 }
 
+/// What the failure log has and something found does not show.
+fn lacking(summary: &Summary, found: &Found) -> String {
+    let all = summary.lacking(found).count();
+    if all == 0 {
+        return String::new();
+    }
+    let lines = count(all as u64, "line", "lines");
+    let mut text = format!(
+        "<div class=\"lacks\"><p>The run that was found does not show {lines} of the failure log that normal runs do not show either:</p><ul>"
+    );
+    for it in summary.lacking(found).take(LACKING_SHOWN) {
+        let message = escaped(&it.message, MESSAGE_CHARS);
+        let _ = write!(text, "<li>{}: <span class=\"mono\">{message}</span></li>", line_of(summary, it));
+    }
+    let more = match all.saturating_sub(LACKING_SHOWN) {
+        0 => String::new(),
+        it => format!("And {} more. ", thousands(it as u64)),
+    };
+    let _ = writeln!(
+        text,
+        "</ul><p>{more}If that belongs to the failure, ask for it too: <code>all</code> in the oracle (docs/oracles.md).</p></div>"
+    );
+    text
+}
+
+/// Where something stands in the failure log.
+fn line_of(summary: &Summary, it: &Missing) -> String {
+    let line = format!("line {}", thousands(u64::from(it.line)));
+    if summary.logs.len() > 1 { format!("{line} of {}\u{2019}s log", name(&it.node)) } else { line }
+}
+
+/// The same in short.
+fn lacking_lines(summary: &Summary, found: &Found) -> String {
+    let lines: Vec<String> =
+        summary.lacking(found).take(LACKING_SHOWN).map(|it| line_of(summary, it)).collect();
+    let more = if summary.lacking(found).nth(LACKING_SHOWN).is_some() { ", ..." } else { "" };
+    match lines.is_empty() {
+        true => String::new(),
+        false => {
+            format!(
+                "<br><span class=\"dim\">of the failure log it does not show {}{more}</span>",
+                lines.join(", ")
+            )
+        }
+    }
+}
+
 /// What else brings the failure.
 fn others(summary: &Summary) -> Option<Section> {
     let rest = summary.found.get(1..).filter(|it| !it.is_empty())?;
@@ -91,9 +143,10 @@ fn others(summary: &Summary) -> Option<Section> {
         let what: Vec<String> = found.faults.iter().map(whole).collect();
         let _ = write!(
             body,
-            "<tr><td class=\"n\">{}</td><td>{}</td><td>{} of {}</td><td>{}</td></tr>",
+            "<tr><td class=\"n\">{}</td><td>{}{}</td><td>{} of {}</td><td>{}</td></tr>",
             found.round,
             what.join("<br>"),
+            lacking_lines(summary, found),
             found.hits,
             found.runs,
             command(&summary.replay_of(number + 1, found))

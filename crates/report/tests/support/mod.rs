@@ -75,6 +75,7 @@ pub fn summary(rounds: u64) -> Summary {
         runs: 5,
         replayed: Some(rounds + 3),
         as_likely: Vec::new(),
+        lacks: Vec::new(),
     };
     let round = |number: u64| Round {
         number,

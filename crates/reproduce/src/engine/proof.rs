@@ -117,6 +117,7 @@ mod tests {
             runs: 0,
             replayed: None,
             as_likely: Vec::new(),
+            lacks: Vec::new(),
         }
     }
 

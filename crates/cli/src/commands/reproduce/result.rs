@@ -175,12 +175,10 @@ impl Ended<'_> {
         screen::line("keep it", &format!("{replay} --export DIR"));
     }
 
-    /// What the failure log has, normal runs never, and the run that was found neither: another fault may be meant.
+    /// What the failure log has and the run that was found does not.
     fn show_lacking(&self, found: &Found) {
-        let round = self.verdict.rounds.iter().find(|it| it.number == found.round && it.kept.is_empty());
-        let Some(round) = round else { return };
-        let lacks = |it: &&Missing| it.normal == 0 && it.sites > 0 && !round.shown.contains(&it.key);
-        let lacking: Vec<&Missing> = self.verdict.missing.iter().filter(lacks).collect();
+        let missing = |&it: &u32| self.verdict.missing.get(it as usize);
+        let lacking: Vec<&Missing> = found.lacks.iter().filter_map(missing).collect();
         for (number, it) in lacking.iter().take(LACKING_SHOWN).enumerate() {
             let line = line_of(it.line, &it.node, self.case.logs() > 1);
             let text = format!("{line}: {}", shortened(&it.message));
