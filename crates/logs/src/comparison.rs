@@ -52,6 +52,16 @@ impl Comparison {
     ///
     /// All logs must have been tied with the same fields.
     pub fn of(run: &[impl Borrow<Tied>], other: &[impl Borrow<Tied>]) -> Comparison {
+        Comparison::with(run, other, false)
+    }
+
+    /// Compares them as they are written, each node's log as if one thread had written it: no two pairs of the same logs cross. It is
+    /// for who reads both from the top; what only stands in another order has no partner here.
+    pub fn in_order(run: &[impl Borrow<Tied>], other: &[impl Borrow<Tied>]) -> Comparison {
+        Comparison::with(run, other, true)
+    }
+
+    fn with(run: &[impl Borrow<Tied>], other: &[impl Borrow<Tied>], as_one: bool) -> Comparison {
         let run: Vec<&Tied> = run.iter().map(Borrow::borrow).collect();
         let other: Vec<&Tied> = other.iter().map(Borrow::borrow).collect();
         let mut all = run.iter().chain(&other).map(|it| it.fields());
@@ -61,13 +71,15 @@ impl Comparison {
             partners: run.iter().map(|it| vec![None; it.entries.len()]).collect(),
             is_cut: false,
         };
-        let in_order = first.is_some_and(|it| it.thread);
+        let in_order = as_one || first.is_some_and(|it| it.thread);
         let mut numbers: FxHashMap<Key, u32> = FxHashMap::default();
         let mut differ = Differ::default();
         for (nodes, others) in groups(&run, &other) {
             let mut roles: BTreeMap<&str, Role<'_>> = BTreeMap::new();
             for (side, (nodes, run)) in [(nodes, &run), (others, &other)].into_iter().enumerate() {
-                nodes.into_iter().for_each(|it| threads(run[it], it, side, &mut numbers, &mut roles));
+                nodes
+                    .into_iter()
+                    .for_each(|it| threads(run[it], it, (side, as_one), &mut numbers, &mut roles));
             }
             for role in roles.values() {
                 comparison.role(role, &mut differ, in_order);
@@ -153,11 +165,11 @@ fn groups(run: &[&Tied], other: &[&Tied]) -> Vec<(Vec<usize>, Vec<usize>)> {
     vec![((0..run.len()).collect(), (0..other.len()).collect())]
 }
 
-/// Adds the threads of a node.
+/// Adds the threads of a node, or all of it as one.
 fn threads<'t>(
     log: &'t Tied,
     node: usize,
-    side: usize,
+    (side, as_one): (usize, bool),
     numbers: &mut FxHashMap<Key, u32>,
     roles: &mut BTreeMap<&'t str, Role<'t>>,
 ) {
@@ -167,14 +179,18 @@ fn threads<'t>(
         *numbers.entry(*key).or_insert(next)
     };
     let shared: Vec<u32> = log.keys.iter().map(&mut share).collect();
-    let mut entries: Vec<Vec<u32>> = vec![Vec::new(); log.threads.len()];
+    let names: Vec<(&str, &str)> = match as_one {
+        true => vec![("", "")],
+        false => log.threads.iter().map(|it| (&*it.role, &*it.name)).collect(),
+    };
+    let mut entries: Vec<Vec<u32>> = vec![Vec::new(); names.len()];
     for (n, it) in (0_u32..).zip(&log.entries) {
-        entries[it.thread as usize].push(n);
+        entries[if as_one { 0 } else { it.thread as usize }].push(n);
     }
-    for (thread, entries) in log.threads.iter().zip(entries) {
-        let role = roles.entry(&thread.role).or_default();
+    for ((role, name), entries) in names.into_iter().zip(entries) {
+        let role = roles.entry(role).or_default();
         let numbers = entries.iter().map(|it| shared[log.numbers[*it as usize] as usize]).collect();
-        role.written[side].push(Written { name: &thread.name, numbers });
+        role.written[side].push(Written { name, numbers });
         role.places[side].push(Place { node: node as u32, entries });
     }
 }

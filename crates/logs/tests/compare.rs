@@ -161,6 +161,24 @@ fn without_threads_a_message_at_another_place_is_no_other_message() {
 }
 
 #[test]
+fn in_order_no_two_partners_cross() {
+    let [sync, error, closing] = [
+        "Sync:1|Sync@30|INFO|Synced 9 bytes",
+        "Sync:1|Sync@40|ERROR|Severe",
+        "main|Server@20|WARN|Closing a",
+    ];
+    let pairs = |run: &[&str], other: &[&str]| {
+        let comparison = Comparison::in_order(&[tied("n", run)], &[tied("n", other)]);
+        comparison.pairs().map(|(it, partner)| (it.entry, partner.entry)).collect::<Vec<_>>()
+    };
+    // What says the same again and again is paired in its order, and what stands elsewhere not at all.
+    assert_eq!(pairs(&[sync, sync, error, sync], &[error, sync, sync, sync]), [(0, 1), (1, 2), (3, 3)]);
+    // Of what several threads wrote the most that is in the order of both, whoever wrote it.
+    assert_eq!(pairs(&[sync, closing, sync], &[closing, sync]), [(1, 0), (2, 1)]);
+    assert_eq!(pairs(&[sync, closing], &[closing, error]), [(1, 0)]);
+}
+
+#[test]
 fn threads_of_one_role_are_paired_by_what_they_wrote() {
     let normal = [tied(
         "n",
@@ -373,6 +391,8 @@ proptest! {
         }
         prop_assert_eq!(comparison.pairs().count(), Comparison::of(&b, &a).pairs().count());
         prop_assert_eq!(comparison.own().count() + comparison.pairs().count(), a[0].entries().len());
+        let in_order: Vec<u32> = Comparison::in_order(&a, &b).pairs().map(|it| it.1.entry).collect();
+        prop_assert!(in_order.is_sorted_by(|a, b| a < b), "{in_order:?}");
     }
 
     #[test]

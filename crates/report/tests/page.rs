@@ -3,7 +3,7 @@
 mod support;
 
 use hypocenter_plan::{Candidate, Guard, Repeat};
-use hypocenter_report::{Exploration, ExploreStanding, Missing, Runs, Standing, Summary};
+use hypocenter_report::{Exploration, ExploreStanding, Missing, Row, Runs, Standing, Summary};
 use support::{
     HOSTILE, exploration, explore_page, injected, nothing_found, nothing_suspicious, page, runs, summary,
 };
@@ -113,6 +113,24 @@ fn a_story_has_all_its_parts() {
     ] {
         assert!(page.contains(part), "{part}");
     }
+}
+
+#[test]
+fn it_is_said_how_logs_that_name_no_threads_stand_side_by_side() {
+    let said = |threads: [bool; 2]| {
+        let mut runs = runs(40);
+        for row in &mut runs.beside.as_mut().unwrap().rows {
+            let Row::Entries(failure, trial, _) = row else { continue };
+            for (it, is_named) in [failure, trial].into_iter().zip(threads) {
+                it.iter_mut().filter(|_| !is_named).for_each(|it| it.thread = None);
+            }
+        }
+        page(&summary(3), Some(&runs)).contains("what both have in another order stands in two rows")
+    };
+    assert_eq!(
+        [[true, true], [false, true], [true, false], [false, false]].map(said),
+        [false, true, true, true]
+    );
 }
 
 #[test]

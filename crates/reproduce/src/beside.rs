@@ -1,11 +1,13 @@
 //! The log of the failure beside that of a trial, around the fault and the symptom.
 //!
 //! What both have stands in one row. The rows are in the order of the failure's log; what only the trial has stands where
-//! its moment lies there. Data only: whoever shows it finds the form.
+//! its moment lies there. Threads run freely, so what one of them wrote may stand before what it came behind in the trial. Logs
+//! that name no threads have nothing that would tell why, so there both sides are in their own order, and what both have in another
+//! order stands in two rows. Data only: whoever shows it finds the form.
 
 use hypocenter_engine::Evidence;
-use hypocenter_logs::{Entry, Level, Memo, Moment, Position};
-use rustc_hash::FxHashSet;
+use hypocenter_logs::{Comparison, Entry, Finder, Level, Memo, Moment, Position};
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
 use crate::case::{Case, Compared, in_order};
@@ -121,6 +123,8 @@ struct Slot {
     /// Among the entries of the trial, in halves: a fault stands between two of them.
     order: u64,
     what: What,
+    /// The entry of the failure that it is judged by: its own, or a partner that stands in another row.
+    said: Option<Position>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,15 +157,15 @@ impl Case {
             (Ok(map), Ok(trace)) => struck(self, &compared.trial, &map, &trace),
             _ => Vec::new(),
         };
-        let mut slots = self.slots(&compared);
+        let as_written = as_written(&compared);
+        let mut slots = self.slots(&compared, as_written.as_ref());
         let orders = orders(&compared);
-        let mut finder = compared.timeline.finder();
+        let mut places = Places::of(self, &compared, as_written.as_ref());
         for it in &faults {
-            let moment = Moment::After { node: it.node, entries: it.entries };
-            let place = finder.place(moment).unwrap_or(0.0) as u64;
+            let place = places.behind(it.node, it.entries);
             let last = it.entries.checked_sub(1).and_then(|at| orders[it.node as usize].get(at as usize));
             let order = last.map_or(0, |&it| 2 * u64::from(it) + 1);
-            slots.push(Slot { place: 2 * place, order, what: What::Fault(it.candidate) });
+            slots.push(Slot { place, order, what: What::Fault(it.candidate), said: None });
         }
         slots.sort_by_key(|it| (it.place, it.order));
         let keys: FxHashSet<u32> = normal.iter().map(|it| it.0).collect();
@@ -173,38 +177,41 @@ impl Case {
     }
 
     /// All rows but the faults.
-    fn slots(&self, compared: &Compared) -> Vec<Slot> {
+    fn slots(&self, compared: &Compared, as_written: Option<&Comparison>) -> Vec<Slot> {
         let orders = orders(compared);
         let order = |it: Position| 2 * u64::from(orders[it.node as usize][it.entry as usize]);
+        let rows = as_written.unwrap_or(&compared.comparison);
         let mut slots = Vec::new();
         let mut paired: FxHashSet<Position> = FxHashSet::default();
         for (node, places) in (0..).zip(&self.places) {
             for (entry, &(_, place)) in (0..).zip(places) {
                 let position = Position { node, entry };
-                let trial = compared.comparison.partner(position);
+                let trial = rows.partner(position);
                 paired.extend(trial);
                 let what = What::Entries { failure: Some(position), trial };
-                slots.push(Slot { place: 2 * u64::from(place) + 1, order: trial.map_or(0, order), what });
+                let order = trial.map_or(0, order);
+                slots.push(Slot { place: 2 * u64::from(place) + 1, order, what, said: Some(position) });
             }
         }
-        let mut finder = compared.timeline.finder();
+        let partners: FxHashMap<Position, Position> =
+            compared.comparison.pairs().map(|(it, partner)| (partner, it)).collect();
+        let mut places = Places::of(self, compared, as_written);
         for (node, it) in (0..).zip(&compared.trial) {
             for entry in 0..it.entries().len() as u32 {
                 let position = Position { node, entry };
                 if paired.contains(&position) {
                     continue;
                 }
-                let place = finder.place(Moment::After { node, entries: entry }).unwrap_or(0.0) as u64;
                 let what = What::Entries { failure: None, trial: Some(position) };
-                slots.push(Slot { place: 2 * place, order: order(position), what });
+                let (place, said) = (places.behind(node, entry), partners.get(&position).copied());
+                slots.push(Slot { place, order: order(position), what, said });
             }
         }
         slots
     }
 
     fn interest(&self, slot: &Slot, keys: &FxHashSet<u32>) -> Interest {
-        let What::Entries { failure: Some(it), .. } = slot.what else { return Interest::Around };
-        self.interest_of(it, keys)
+        slot.said.map_or(Interest::Around, |it| self.interest_of(it, keys))
     }
 
     /// Why an entry of the failure is of interest. `keys` are those of which normal runs do not show all entries.
@@ -255,6 +262,42 @@ impl Case {
     }
 }
 
+/// Logs that name no threads as they are written. Where threads are named, nothing: they tell why pairs cross.
+fn as_written(compared: &Compared) -> Option<Comparison> {
+    let are_nameless = compared.trial.iter().all(|it| !it.fields().thread);
+    are_nameless.then(|| Comparison::in_order(&compared.failure, &compared.trial))
+}
+
+/// Where moments of a trial stand among the entries of the failure, in halves.
+struct Places<'c> {
+    finder: Finder<'c>,
+    /// Where both sides are to be in their order, for each process of the trial its entries that stand in a row with one of the
+    /// failure, ascending, each with the place of that.
+    rows: Vec<Vec<(u32, u32)>>,
+}
+
+impl<'c> Places<'c> {
+    fn of(case: &Case, compared: &'c Compared, as_written: Option<&Comparison>) -> Places<'c> {
+        let mut rows = vec![Vec::new(); compared.trial.len()];
+        for (it, partner) in as_written.into_iter().flat_map(Comparison::pairs) {
+            let place = case.places[it.node as usize][it.entry as usize].1;
+            rows[partner.node as usize].push((partner.entry, place));
+        }
+        rows.iter_mut().for_each(|it| it.sort_unstable());
+        Places { finder: compared.timeline.finder(), rows }
+    }
+
+    /// The place behind so many entries of a process: where the timeline has it, and between the rows that it is between.
+    fn behind(&mut self, node: u32, entries: u32) -> u64 {
+        let place = 2 * self.finder.place(Moment::After { node, entries }).unwrap_or(0.0) as u64;
+        let rows = &self.rows[node as usize];
+        let next = rows.partition_point(|it| it.0 < entries);
+        let from = next.checked_sub(1).map_or(0, |it| 2 * u64::from(rows[it].1) + 2);
+        let to = rows.get(next).map_or(u64::MAX, |it| 2 * u64::from(it.1));
+        place.max(from).min(to)
+    }
+}
+
 /// For each process of a trial, for each entry, its place among all in the order of time.
 pub(crate) fn orders(compared: &Compared) -> Vec<Vec<u32>> {
     let mut all: Vec<(i64, usize, usize)> = Vec::new();
@@ -287,8 +330,16 @@ fn picked(slots: &[Slot], interest: &[Interest], rows_max: usize) -> Vec<usize> 
     let observable = |at: &usize| interest[*at] == Interest::Observable;
     let mut wanted: Vec<(usize, (usize, usize))> = Vec::new();
     wanted.extend(all().filter(is_fault).map(|at| (at, AROUND_FAULT)));
-    let first_symptom = all().filter(symptom).find(has_both).or_else(|| all().find(symptom));
-    wanted.extend(first_symptom.map(|at| (at, AROUND_SYMPTOM)));
+    match all().filter(symptom).find(has_both) {
+        Some(at) => wanted.push((at, AROUND_SYMPTOM)),
+        // In another order, it may stand in two.
+        None => {
+            let first = |is: &dyn Fn(&What) -> bool| all().filter(symptom).find(|&at| is(&slots[at].what));
+            let of_failure = first(&|it| matches!(it, What::Entries { failure: Some(_), .. }));
+            let of_trial = first(&|it| matches!(it, What::Entries { failure: None, .. }));
+            wanted.extend([of_failure, of_trial].into_iter().flatten().map(|at| (at, AROUND_SYMPTOM)));
+        }
+    }
     wanted.extend(all().filter(observable).filter(has_both).map(|at| (at, AROUND_SHOWN)));
     wanted.extend(all().filter(observable).map(|at| (at, AROUND_SHOWN)));
     if is_long {
@@ -311,7 +362,8 @@ fn picked(slots: &[Slot], interest: &[Interest], rows_max: usize) -> Vec<usize> 
 mod tests {
     use super::*;
 
-    /// A row for each letter: `b` both logs have, `l` the left one, `F` is the fault, `o` an observable and `s` a symptom that both have.
+    /// A row for each letter: `b` both logs have, `l` the left one, `F` is the fault, `o` an observable and `s` a symptom that both have,
+    /// `x` one that the left has and `y` one that the right has.
     fn picked_of(rows: &str) -> Vec<usize> {
         picked_with(rows, ROWS_MAX)
     }
@@ -320,15 +372,17 @@ mod tests {
         let position = Some(Position { node: 0, entry: 0 });
         let what = |it: char| match it {
             'F' => What::Fault(0),
-            'l' => What::Entries { failure: position, trial: None },
+            'l' | 'x' => What::Entries { failure: position, trial: None },
+            'y' => What::Entries { failure: None, trial: position },
             _ => What::Entries { failure: position, trial: position },
         };
         let interest = |it: char| match it {
             'o' => Interest::Observable,
-            's' => Interest::Symptom,
+            's' | 'x' | 'y' => Interest::Symptom,
             _ => Interest::Around,
         };
-        let slots: Vec<Slot> = rows.chars().map(|it| Slot { place: 0, order: 0, what: what(it) }).collect();
+        let slots: Vec<Slot> =
+            rows.chars().map(|it| Slot { place: 0, order: 0, what: what(it), said: None }).collect();
         picked(&slots, &rows.chars().map(interest).collect::<Vec<_>>(), rows_max)
     }
 
@@ -340,6 +394,9 @@ mod tests {
         check("bbbbbFbbbbbbbbbb", &[2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
         check("bbbbbbsbbbb", &[3, 4, 5, 6, 7, 8]);
         check("obbbbbbbsb", &[0, 1, 5, 6, 7, 8, 9]);
+        // One that stands in two rows is picked in both, and in one if it is in one as well.
+        check("bbbbbyybbbbbbbbxxbbb", &[2, 3, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17]);
+        check("bbbbbybbbbbbbbbsbbb", &[12, 13, 14, 15, 16, 17]);
     }
 
     #[test]

@@ -342,13 +342,15 @@ impl Case {
         };
         let silent = silence::silent(&trial, &comparison, &timeline);
         let digest = Digest { matched, missing, own: (entries - pairs) as u32, silent, ..Digest::default() };
-        Compared { digest, timeline, comparison, trial }
+        Compared { digest, timeline, comparison, failure, trial }
     }
 }
 
 /// The logs of a trial beside those of the failure.
 pub(crate) struct Compared {
     pub digest: Digest,
+    /// The failure's logs, by the fields that both have.
+    pub failure: Vec<Arc<Tied>>,
     /// The trial's logs, one a process.
     pub trial: Vec<Tied>,
     pub comparison: Comparison,

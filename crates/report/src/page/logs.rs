@@ -82,10 +82,28 @@ pub fn section(report: &Report<'_>) -> Option<Section> {
     );
     body += &legend(beside, lost);
     let from = if runs.lanes.as_ref().is_some_and(|it| it.from_fault) { "the fault" } else { "the start" };
+    let nameless = if are_nameless(&beside.rows) {
+        " Who wrote what is not told, so each log is in its own order, and what both have in another order stands in two rows."
+    } else {
+        ""
+    };
     let lead = format!(
-        "What matches stands in one row. Times are in seconds from {from}, on the clock of each log."
+        "What matches stands in one row.{nameless} Times are in seconds from {from}, on the clock of each log."
     );
     Some(Section { id: "logs", title: "Side by side".to_owned(), lead, body })
+}
+
+/// Whether one of the logs names no thread at all.
+fn are_nameless(rows: &[Row]) -> bool {
+    let sides = rows.iter().filter_map(|it| match it {
+        Row::Entries(failure, trial, _) => Some([failure.as_deref(), trial.as_deref()]),
+        _ => None,
+    });
+    let is_nameless = |side: usize| {
+        let mut lines = sides.clone().filter_map(|it| it[side]).peekable();
+        lines.peek().is_some() && lines.all(|it| it.thread.is_none())
+    };
+    is_nameless(0) || is_nameless(1)
 }
 
 fn legend(beside: &Beside, lost: u64) -> String {
