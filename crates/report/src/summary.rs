@@ -198,7 +198,8 @@ pub struct Found {
     pub runs: u64,
     /// The first replay in which it happened.
     pub replayed: Option<u64>,
-    /// What was no less likely when it was found, and was not tried.
+    /// What was no less likely when it was found, and was not tried. Where the fault can lead to a line
+    /// that says that the failure happened, as far as is known, what cannot is not among it.
     #[serde(default)]
     pub as_likely: Vec<Candidate>,
     /// What the failure log has, normal runs never, and the trial neither, each by its place in `missing`, from 0.

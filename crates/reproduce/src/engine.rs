@@ -161,7 +161,8 @@ pub struct Found {
     pub runs: u64,
     /// The first replay in which it happened.
     pub replayed: Option<u64>,
-    /// What was no less likely when it was found, and was not tried: at most [`AS_LIKELY_MAX`].
+    /// What was no less likely when it was found, and was not tried: at most [`AS_LIKELY_MAX`]. Where the fault can lead to a line
+    /// that says that the failure happened, as far as is known, what cannot is not among it.
     pub as_likely: Vec<Candidate>,
     /// What the failure log has, normal runs never, and the trial neither, by its place in [`Verdict::missing`]: another fault
     /// may be meant. It is not known of a fault that others were kept beside.
@@ -455,7 +456,7 @@ impl Reproduce {
         let mut as_likely = Vec::new();
         match &hit {
             Some((pick, _)) if happened => {
-                let picks = level.search.as_likely(*pick, AS_LIKELY_MAX);
+                let picks = level.search.as_likely(*pick, &level.symptoms(&self.case), AS_LIKELY_MAX);
                 as_likely = picks.into_iter().map(|it| level.candidate(&self.case, it)).collect();
                 level.search.used(*pick);
             }

@@ -170,8 +170,9 @@ impl Search {
     }
 
     /// What the strategy holds for no less likely than this one, and has not tried: other choices of no worse priority, each at its
-    /// nearest instance, and then further instances that are as near to what is missing. No more than `limit`.
-    pub fn as_likely(&self, pick: Pick, limit: usize) -> Vec<Pick> {
+    /// nearest instance, and then further instances that are as near to what is missing. If it leads to one of the observables in
+    /// `goals`, those that lead to none of them are not meant. No more than `limit`.
+    pub fn as_likely(&self, pick: Pick, goals: &[u32], limit: usize) -> Vec<Pick> {
         let has_nearness = matches!(self.options.strategy, Strategy::Full | Strategy::TwoLevel);
         let Some((_, observable)) = self.priority(pick.choice, true).filter(|_| has_nearness) else {
             return Vec::new();
@@ -180,6 +181,13 @@ impl Search {
         self.each_ranked(&[], &mut |it| ranked.push(it));
         let own = ranked.iter().find(|it| it.pick.choice == pick.choice).map(|it| it.priority);
         ranked.retain(|it| it.pick.choice != pick.choice && own.is_some_and(|own| it.priority <= own));
+        let leads = |choice: u32| {
+            let distances = &self.space.choices[choice as usize].distances;
+            distances.iter().any(|(observable, _)| goals.contains(observable))
+        };
+        if leads(pick.choice) {
+            ranked.retain(|it| leads(it.pick.choice));
+        }
         ranked.sort_unstable();
         let instances = self.space.instances_of(pick.choice);
         let near = |it: &Instance| self.nearness(it, &self.space.observables[observable as usize]);
@@ -518,15 +526,20 @@ mod tests {
         let pick = |choice, instance| Pick { choice, instance };
         let mut paper = search(Strategy::TwoLevel, 10);
         // Nothing comes before the best, and before the third come both others.
-        assert_eq!(paper.as_likely(pick(0, 1), 9), []);
-        assert_eq!(pairs(&paper.as_likely(pick(2, 0), 9)), [(0, 1), (1, 1)]);
-        assert_eq!(pairs(&paper.as_likely(pick(2, 0), 1)), [(0, 1)]);
+        assert_eq!(paper.as_likely(pick(0, 1), &[], 9), []);
+        assert_eq!(pairs(&paper.as_likely(pick(2, 0), &[], 9)), [(0, 1), (1, 1)]);
+        assert_eq!(pairs(&paper.as_likely(pick(2, 0), &[], 1)), [(0, 1)]);
+        // What leads elsewhere is no other explanation, unless that is so of the one that is to be explained too.
+        assert_eq!(pairs(&paper.as_likely(pick(2, 0), &[1], 9)), [(1, 1)]);
+        assert_eq!(pairs(&paper.as_likely(pick(2, 0), &[0, 1], 9)), [(0, 1), (1, 1)]);
+        assert_eq!(pairs(&paper.as_likely(pick(1, 1), &[0], 9)), [(0, 1)]);
+        assert_eq!(paper.as_likely(pick(1, 1), &[1], 9), []);
         for instance in 0..3 {
             paper.used(pick(0, instance));
         }
-        assert_eq!(pairs(&paper.as_likely(pick(2, 0), 9)), [(1, 1)]);
+        assert_eq!(pairs(&paper.as_likely(pick(2, 0), &[], 9)), [(1, 1)]);
         // One by chance is as likely as any; that is not worth a word.
-        assert_eq!(search(Strategy::Random, 10).as_likely(pick(2, 0), 9), []);
+        assert_eq!(search(Strategy::Random, 10).as_likely(pick(2, 0), &[], 9), []);
         // Two moments between the same lines of the log cannot be told apart, nor can two faults that lead there alike.
         let space = Space {
             observables: vec![Observable::new(vec![(10, Thread::default())], &[], 0)],
@@ -539,9 +552,9 @@ mod tests {
         };
         let options = SearchOptions { strategy: Strategy::Full, window: 1, step: 1, seed: 0 };
         let mut full = Search::new(Arc::new(space), options);
-        assert_eq!(pairs(&full.as_likely(pick(0, 0), 9)), [(1, 0), (0, 1)]);
+        assert_eq!(pairs(&full.as_likely(pick(0, 0), &[], 9)), [(1, 0), (0, 1)]);
         full.used(pick(0, 1));
-        assert_eq!(pairs(&full.as_likely(pick(0, 0), 9)), [(1, 0)]);
+        assert_eq!(pairs(&full.as_likely(pick(0, 0), &[], 9)), [(1, 0)]);
     }
 
     #[test]

@@ -85,7 +85,11 @@ struct World {
 
 impl World {
     fn new() -> World {
-        World { executions: executions(&case()), case: case() }
+        World::of(case())
+    }
+
+    fn of(case: Arc<Case>) -> World {
+        World { executions: executions(&case), case }
     }
 
     fn key(&self, message: &str) -> usize {
@@ -331,4 +335,23 @@ fn every_instance_is_run_before_the_games_and_no_game_of_that_space_asks_for_mor
     let (others, journal) = lead(&mut as_asked, &world, 2, &[]);
     assert_eq!(others, games);
     assert!(asked(&journal) < 1 + engine.faults());
+}
+
+#[test]
+fn what_cannot_lead_to_the_line_of_the_oracle_is_not_named_as_likely() {
+    let likely = |oracle: &str| {
+        let world = World::of(Arc::new(support::case_of("store", "Store", FAILURE, oracle)));
+        let kinds = Kinds { exceptions: true, delay_ms: None };
+        let settings = Settings { kinds, patience: u64::MAX, ..settings(Strategy::TwoLevel, 1) };
+        let (verdict, _) = lead(&mut Reproduce::new(world.case.clone(), settings), &world, 1, &[]);
+        let [found] = &verdict.found[..] else { panic!("{:?}", verdict.standing) };
+        assert_eq!((&*found.faults[0].site.method, &found.lacks[..]), ("save", &[][..]));
+        let mut methods: Vec<String> = found.as_likely.iter().map(|it| it.site.method.clone()).collect();
+        methods.sort_unstable();
+        methods.dedup();
+        methods
+    };
+    // What fails while the store is closed loses edits too, and has nothing to do with saving.
+    assert_eq!(likely("edits are lost"), ["close", "save"]);
+    assert_eq!(likely("cannot save"), ["save"]);
 }

@@ -169,6 +169,15 @@ impl Level {
         }
     }
 
+    /// The observables that say that the failure happened, by their numbers in the search.
+    pub(super) fn symptoms(&self, case: &Case) -> Vec<u32> {
+        let is_symptom = |&key: &u32| {
+            let entries = &case.keys()[key as usize].entries;
+            entries.iter().any(|it| case.symptoms().binary_search(it).is_ok())
+        };
+        (0..).zip(&self.observables).filter(|(_, it)| is_symptom(it)).map(|(at, _)| at).collect()
+    }
+
     /// The observables that a run shows, by their numbers in the search.
     pub(super) fn shown(&self, digest: &Digest) -> Vec<u32> {
         let is_more = |&&key: &&u32| {

@@ -1,7 +1,9 @@
 //! Cases of small Java programs that are compiled here.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use hypocenter_logs::Log;
 use hypocenter_program::{ClassPath, Program, Scope, StateOptions};
@@ -21,8 +23,14 @@ fn java_home() -> PathBuf {
 pub fn case_of(package: &str, class: &str, failure: &str, oracle: &str) -> Case {
     let classes = Path::new(env!("CARGO_TARGET_TMPDIR")).join(package);
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/java/{package}/{class}.java"));
-    let mut javac = Command::new(java_home().join("bin/javac"));
-    assert!(javac.arg("-g").arg("-d").arg(&classes).arg(source).status().expect("javac runs").success());
+    // Once, so that no test reads what another is writing.
+    static COMPILED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    if compiled.insert(package.to_owned()) {
+        let mut javac = Command::new(java_home().join("bin/javac"));
+        assert!(javac.arg("-g").arg("-d").arg(&classes).arg(source).status().expect("javac runs").success());
+    }
+    drop(compiled);
     let class_path = ClassPath::from_entries(&[".".to_owned()], &classes).with_jdk(&java_home());
     let scope = Scope::of(&[package.to_owned()]);
     let program = Program::of(&class_path.open(17), &scope, &StateOptions::default(), |_| {});
