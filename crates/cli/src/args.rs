@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
 use hypocenter_explore::Policy;
 use hypocenter_plan::{Oracle, Span, glob_matches};
@@ -13,7 +14,7 @@ use hypocenter_reproduce::Strategy;
 /// Finds the fault under a failure of a distributed system that runs on the JVM.
 ///
 /// Hypocenter loads a small native agent into unmodified JVMs, puts hooks into the classes you name, and injects one
-/// fault at one exact instant. Start with `hypocenter doctor`, or see `hypocenter demo`.
+/// fault at one exact instant. Start with `hypocenter doctor`, see `hypocenter demo`, or read `hypocenter guide start`.
 #[derive(Debug, Parser)]
 #[command(name = "hypocenter", version, max_term_width = 100)]
 pub struct Args {
@@ -34,6 +35,7 @@ pub enum Verb {
     Replay(ReplayArgs),
     Report(ReportArgs),
     Trial(TrialArgs),
+    Guide(GuideArgs),
     Schema(SchemaArgs),
 }
 
@@ -670,6 +672,19 @@ pub struct TrialArgs {
     pub index: u64,
     #[command(flatten)]
     pub lab: LabArgs,
+}
+
+/// Print a page of the guide, or what pages it has
+///
+/// Examples:
+///   hypocenter guide                        what there is
+///   hypocenter guide troubleshooting | less
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct GuideArgs {
+    /// Which page
+    #[arg(value_name = "PAGE", value_parser = PossibleValuesParser::new(crate::commands::guide::names()))]
+    pub page: Option<String>,
 }
 
 /// Print the JSON schema of a document: plan, outcome, dump, summary, exploration, or hypocenter.toml

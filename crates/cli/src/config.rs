@@ -128,7 +128,7 @@ impl Config {
             let before = &text.as_bytes()[..at.unwrap_or(0).min(text.len())];
             let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
             Failure::usage(format!("{}:{line}: {}", path.display(), why.replace('\n', ", ")))
-                .hint("`hypocenter schema config` has every key, and docs/configuration.md explains them")
+                .hint("`hypocenter guide configuration` explains every key, and `hypocenter schema config` has them for editors")
         };
         let mut config: Config = toml::from_str(&text)
             .map_err(|error| failed(error.span().map(|it| it.start), error.message()))?;

@@ -269,7 +269,7 @@ fn a_broken_configuration_is_named_with_its_line() {
             let tool = Tool::new("run").file("hypocenter.toml", text);
             let done = tool.java("probe.Guards many 1").exits(1).says(says).says("hypocenter.toml:");
             assert!(!done.stderr.contains('\u{fffd}'), "the message is readable: {}", done.stderr);
-            done.says("hypocenter schema config");
+            done.says("hypocenter guide configuration");
         },
     );
 }

@@ -113,3 +113,14 @@ fn schemas_are_printed_and_fit_what_is_written() {
         assert_eq!(done.stderr, "");
     }
 }
+
+#[test]
+fn the_guide_needs_no_file() {
+    let list = Tool::new("guide").end().exits(0);
+    assert!(list.stdout.contains("  start ") && list.stdout.contains("  exit-codes "), "{}", list.stdout);
+    assert_eq!(list.stderr, "");
+    let page = Tool::new("guide").arg("oracles").end().exits(0);
+    assert!(page.stdout.starts_with("# Writing an oracle\n"), "{}", page.stdout);
+    assert_eq!(page.stderr, "");
+    Tool::new("guide").arg("nonsense").end().exits(1).says("nonsense").says("start, clusters, exploring");
+}

@@ -366,7 +366,7 @@ fn a_failure_whose_numbers_are_others_may_be_of_another_moment() {
     let said = place.tool(&format!("reproduce --log other.log {SEARCH} --seed 3")).exits(0);
     let said = said
         .says("it may be another than the failure's: `message 95 is lost` there, `message 5 is lost` here");
-    assert_document(&said.says("docs/oracles.md").json());
+    assert_document(&said.says("`hypocenter guide oracles`").json());
     let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
     assert!(page.contains("<span class=\"mono\">message 95 is lost</span> there"));
 }

@@ -3,6 +3,7 @@
 pub mod demo;
 pub mod doctor;
 pub mod explore;
+pub mod guide;
 pub mod init;
 pub mod inject;
 pub mod replay;

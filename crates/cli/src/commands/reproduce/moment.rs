@@ -37,7 +37,10 @@ impl Moment {
         let (failure, trial) = (shortened(&self.failure), shortened(&self.trial));
         let text = format!("it may be another than the failure's: `{failure}` there, `{trial}` here");
         screen::line("moment", &screen::clean(&text));
-        screen::line("", "to ask for that very one, name its number in the oracle (docs/oracles.md)");
+        screen::line(
+            "",
+            "to ask for that very one, name its number in the oracle (`hypocenter guide oracles`)",
+        );
     }
 }
 
