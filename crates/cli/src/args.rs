@@ -527,7 +527,7 @@ pub struct RunArgs {
     /// How much a thread keeps before its oldest events are dropped
     #[arg(long, value_name = "KB", default_value_t = 256)]
     pub ring_kb: u32,
-    /// How many of the sites that were hit most to show
+    /// How many of the sites that were hit to show: calls that can fail first, then what was hit most
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
     /// Carry out this plan (see `hypocenter schema plan`) instead of what the flags say

@@ -5,7 +5,7 @@ mod support;
 use std::fs;
 
 use serde_json::Value;
-use support::{Done, Tool, classes, default_jdk};
+use support::{Done, Tool, classes, default_jdk, spool_classes};
 
 const SCRIPT: &str = "echo on stdout; echo on stderr >&2; \"$JAVA\" -cp \"$CLASSES\" probe.Guards many 2";
 
@@ -112,6 +112,30 @@ fn schemas_are_printed_and_fit_what_is_written() {
         assert!(done.outcome()["properties"][property].is_object());
         assert_eq!(done.stderr, "");
     }
+}
+
+#[test]
+fn a_run_lists_first_what_can_fail() {
+    let (java, path) = (default_jdk().java(), spool_classes().display().to_string());
+    let run = |top: &str| {
+        let tool = Tool::new("run").args("--hook call,block --quiet --packages spool --top").arg(top);
+        tool.command(&[&java, "-cp", &path, "spool.Main", "data"]).exits(0)
+    };
+    let done = run("1000").says("  reached   call ").says(", block ").says("calls that declare exceptions");
+    let listed: Vec<(u64, &str)> = done
+        .stderr
+        .lines()
+        .filter_map(|it| it.trim_start().split_once("  "))
+        .filter_map(|(count, site)| Some((count.replace(',', "").parse().ok()?, site.trim())))
+        .collect();
+    let place = |text: &str| listed.iter().position(|it| it.1.contains(text)).expect(text);
+    let most = listed.iter().map(|it| it.0).max().expect("something is listed");
+    // A disk can fail, and is asked seldom; what declares some other exception comes next, and the rest by its number.
+    let channel = place("-> java.nio.channels.FileChannel.write");
+    let own = place("-> spool.Outbox.append");
+    assert!(listed[0].0 < most && channel < own, "{listed:#?}");
+    assert!(own < place("-> java.util.logging.Logger.info"), "{listed:#?}");
+    run("1").says(" more (--top; ");
 }
 
 #[test]

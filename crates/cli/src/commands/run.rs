@@ -1,11 +1,12 @@
 //! `hypocenter run`: a command with hooks and no fault, or under a plan that was written before.
 
+mod reached;
+
 use std::path::Path;
 
 use hypocenter_engine::JobId;
-use hypocenter_lab::{Stopped, evidence_of, finished, trial_directory};
+use hypocenter_lab::{Stopped, finished, trial_directory};
 use hypocenter_plan::{CandidateResult, End, ExitCode, Outcome, Plan, Record, SiteKind, Watch, WatchLevel};
-use hypocenter_trace::SiteId;
 use serde::Serialize;
 
 use crate::args::{LabArgs, RecordLevel, RunArgs};
@@ -79,7 +80,7 @@ pub fn carry_out(ready: &Ready, lab: &LabArgs, top: Option<usize>) -> Result<Exi
         _ => outcome.candidates.iter().take(CANDIDATES_SHOWN).for_each(screen::candidate),
     }
     if let Some(top) = top {
-        show_top(&directory, &outcome, top)?;
+        reached::show(&request.target, &directory, &outcome, top)?;
     }
     finish(lab, &outcome, &directory)?;
     Ok(code_of(request, &outcome))
@@ -248,41 +249,6 @@ pub fn finish(lab: &LabArgs, outcome: &Outcome, directory: &Path) -> Result<(), 
     screen::line("kept in", &directory.display().to_string());
     if lab.json {
         screen::json(outcome)?;
-    }
-    Ok(())
-}
-
-/// The sites that were hit most.
-fn show_top(directory: &Path, outcome: &Outcome, count: usize) -> Result<(), Failure> {
-    let evidence = evidence_of(directory, outcome)?;
-    let (map, trace) = (evidence.map()?, evidence.trace()?);
-    let mut hits = vec![0u64; map.site_count()];
-    for jvm in trace.jvms() {
-        for (sum, count) in hits.iter_mut().zip(trace.counts(&jvm)) {
-            *sum += count;
-        }
-    }
-    let reached = hits.iter().filter(|&&it| it > 0).count();
-    if reached == 0 {
-        return Ok(());
-    }
-    screen::line(
-        "reached",
-        &format!("{} of {} sites", screen::thousands(reached as u64), screen::thousands(hits.len() as u64)),
-    );
-    let mut order: Vec<usize> = (0..hits.len()).filter(|&at| hits[at] > 0).collect();
-    order.sort_by_key(|&at| std::cmp::Reverse(hits[at]));
-    for at in order.into_iter().take(count) {
-        if let Some(site) = map.site(SiteId(at as u32)) {
-            screen::line(
-                "",
-                &format!("{:>12}  {}", screen::thousands(hits[at]), screen::clean(&site.to_string())),
-            );
-        }
-    }
-    if reached > count {
-        let more = screen::thousands((reached - count) as u64);
-        screen::line("", &format!("and {more} more (--top; `hypocenter scan` lists those that can fail)"));
     }
     Ok(())
 }
