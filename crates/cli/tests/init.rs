@@ -123,6 +123,7 @@ fn a_maven_project_gives_classes_packages_and_tests() {
     assert!(written.off[1].contains("-Dtest=ClusterIT"), "{:?}", written.off);
     assert!(!written.text.contains("TestHelper"));
     assert!(written.text.contains("# Maven runs offline (-o)"), "{}", written.text);
+    assert!(written.text.contains("\n#workload = \"DiskTest\"\n"), "{}", written.text);
 }
 
 #[test]
@@ -320,6 +321,10 @@ fn junit_on_a_ready_class_path_is_used_without_a_build_tool() {
     assert_eq!(maven.class_path, ["target/classes", "target/test-classes", "target/dependency/*.jar"]);
     let direct = "java -cp 'target/test-classes:target/classes:target/dependency/*' org.junit.runner.JUnitCore org.acme.MainTest";
     assert_eq!(maven.workloads[2], pair("MainTest-direct", direct));
+    // A search runs it hundreds of times, and Surefire's reports are not written without Maven.
+    for line in ["\n#workload = \"MainTest-direct\"\n", "\n#oracle = { exit = \"failed\" }\n"] {
+        assert!(maven.text.contains(line), "{}", maven.text);
+    }
 
     let tool = init(&[]);
     stand_in(&tool, "org.junit.platform.console.ConsoleLauncher", "lib/console.jar");

@@ -140,9 +140,12 @@ const CLUSTER: &str = r#"# A cluster: nodes, and clients that start when all nod
 "#;
 
 fn failure(out: &mut String, project: &Project) {
-    let name = project.to_try().map_or("main", |it| it.name.as_str());
-    let oracle = match (&project.reports, project.to_try()) {
-        (Some(reports), Some(_)) => format!("{{ junit = \"*\", reports = {} }}", quote(reports)),
+    let to_try = project.to_try().map(|it| it.name.as_str());
+    let name = project.direct.as_deref().or(to_try).unwrap_or("main");
+    let oracle = match (&project.direct, &project.reports, to_try) {
+        // The reports are written by the build tool; a test that fails is told by the status alone.
+        (Some(_), ..) => "{ exit = \"failed\" }".to_owned(),
+        (None, Some(reports), Some(_)) => format!("{{ junit = \"*\", reports = {} }}", quote(reports)),
         _ => "{ log = \"Severe unrecoverable error\" }".to_owned(),
     };
     let lines = [

@@ -86,6 +86,7 @@ fn ready_class_path(project: &mut Project, directory: &Path, module: &Module) {
         let name = format!("{}-direct", test.short());
         let what =
             format!("The same without Maven, as JUnit is in {DEPENDENCIES}: one JVM, which starts at once.");
+        project.direct = Some(name.clone());
         project.workloads.push(Proposal { name, what, command, timeout: ONE_TEST_TIME, active: true });
     } else {
         project.note(

@@ -32,6 +32,8 @@ pub struct Project {
     pub packages: Vec<String>,
     /// What can be run; those that are worth trying first come first.
     pub workloads: Vec<Proposal>,
+    /// The name of one among them that does without the build tool, which every trial would wait for.
+    pub direct: Option<String>,
     /// What has to be run once before: to compile, and to fetch what a trial cannot.
     pub first: Option<String>,
     /// Why the commands are as they are, in lines of a comment.
