@@ -243,7 +243,7 @@ fn short(it: &Injected) -> String {
         format!(" -> {}.{method}", simple(class))
     });
     let (class, method) = (simple(&it.site.class), &it.site.method);
-    format!("{what} at {class}.{method}{line}{callee}, hit {} of {}", it.at.occurrence, it.at.thread)
+    format!("{what} at {class}.{method}{line}{callee}, hit {} of thread {}", it.at.occurrence, it.at.thread)
 }
 
 /// A line of the failure log: of one, or of one of several.
@@ -257,7 +257,7 @@ pub fn line_of(line: u32, node: &str, are_several: bool) -> String {
 
 /// A fault in a line.
 pub fn fault(it: &Injected) -> String {
-    format!("{} at {}, hit {} of {}", it.fault, it.site, it.at.occurrence, it.at.thread)
+    format!("{} at {}, hit {} of thread {}", it.fault, it.site, it.at.occurrence, it.at.thread)
 }
 
 impl Engine for Narrated {
