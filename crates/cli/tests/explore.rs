@@ -207,6 +207,25 @@ fn a_node_inside_a_process_has_states_and_faults_of_its_own() {
 }
 
 #[test]
+fn ended_by_the_user_it_says_so_once_and_first() {
+    let program = format!("{} \"$HYPOCENTER_DIR\"", program());
+    let script = format!("case $HYPOCENTER_DIR in */002/*) touch begun; sleep 600;; esac\nexec {program}\n");
+    let tool = spool("command = 'sh spool.sh'\ntimeout = '60s'").file("spool.sh", script);
+    let mut running = tool.args("--normal-runs 1 --trials 5 --sandbox off").start();
+    running.wait_for("begun");
+    running.signal("INT");
+    let done = running.end().exits(3);
+    let lines = |text: &str| {
+        let at = done.stderr.lines().enumerate().filter(|(_, it)| it.contains(text)).map(|it| it.0);
+        at.collect::<Vec<_>>()
+    };
+    let (ended, so_far) = (lines("you ended the campaign"), lines("  so far    1 trials"));
+    assert!(ended.len() == 1 && so_far.len() == 1 && ended < so_far, "{}", done.stderr);
+    assert!(lines("  done").is_empty() && lines("error:").is_empty(), "{}", done.stderr);
+    assert_eq!(lines("`hypocenter explore --resume explore-0001` goes on with it"), ended);
+}
+
+#[test]
 fn a_known_finding_that_cannot_be_meant_is_refused_with_its_line() {
     for (known, what) in [
         ("why = 'x'", "give the `site` of the known finding, or a method of its `stack`"),

@@ -88,6 +88,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
         places: &places,
         directory: &ready.directory,
         took: begun.elapsed(),
+        cut_short: !matches!(driven, Ok((Stopped::Done, _))),
     };
     let go_on = format!("`{}` goes on with it", Called::of(&ready.directory).resume("explore"));
     let stopped = match driven {
@@ -101,13 +102,13 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
             return Err(failure.hint(hint));
         }
     };
-    let code = result::finish(&ended, lab.json)?;
-    if stopped == Stopped::Interrupted {
-        let mut failure = Failure::usage("you ended the campaign; what it has recorded is kept").hint(go_on);
-        failure.code = ExitCode::Budget;
-        return Err(failure);
+    if stopped != Stopped::Interrupted {
+        return result::finish(&ended, lab.json);
     }
-    Ok(code)
+    screen::gap();
+    screen::line("ended", &format!("you ended the campaign; what it has recorded is kept, and {go_on}"));
+    result::finish(&ended, lab.json)?;
+    Ok(ExitCode::Budget)
 }
 
 /// What the flags and the configuration ask for; the plan is still empty.

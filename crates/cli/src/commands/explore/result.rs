@@ -15,7 +15,7 @@ const MINOR_SHOWN: usize = 10;
 
 /// Says what came of it.
 pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
-    let Ended { verdict, directory, took, .. } = ended;
+    let Ended { verdict, directory, took, cut_short, .. } = ended;
     let document = ended.document()?;
     let (suspicious, expected): (Vec<&Finding>, Vec<&Finding>) =
         verdict.findings.iter().partition(|it| it.is_suspicious());
@@ -42,7 +42,7 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
     }
     let trials = verdict.trials.len();
     screen::line(
-        "done",
+        if *cut_short { "so far" } else { "done" },
         &format!(
             "{trials} trials, {} with a fault, {} states, {} suspicious findings and {} that are expected or minor, {:.0} s",
             verdict.injected,

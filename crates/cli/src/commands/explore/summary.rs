@@ -31,6 +31,8 @@ pub struct Ended<'e> {
     pub places: &'e [Vec<StatePlace>],
     pub directory: &'e Path,
     pub took: Duration,
+    /// Whether there would have been more to do.
+    pub cut_short: bool,
 }
 
 /// Steps of a task from state to state, as numbers, and how often.
