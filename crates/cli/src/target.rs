@@ -9,7 +9,7 @@ use hypocenter_program::{ClassPath, Classes};
 use serde::{Deserialize, Serialize};
 
 use crate::args::TargetArgs;
-use crate::config::Config;
+use crate::config::{Config, DEFAULT_FILE};
 use crate::failure::Failure;
 use crate::{java, screen};
 
@@ -122,6 +122,20 @@ impl TargetSpec {
             main_class: java.and_then(|it| it.main_class),
             problems: class_path.problems().to_vec(),
         })
+    }
+}
+
+impl TargetSpec {
+    /// What a command has to be given to mean this target in the current directory: nothing where hypocenter.toml says the same.
+    pub fn flags(&self) -> String {
+        let config = Config::read(Path::new(DEFAULT_FILE)).unwrap_or_default();
+        let class_path = ClassPath::from_entries(&config.target.classpath, &config.base);
+        if config.target.packages == self.packages && class_path.entries() == self.classpath {
+            return String::new();
+        }
+        let paths: Vec<String> = self.classpath.iter().map(|it| it.display().to_string()).collect();
+        let (paths, packages) = (screen::word(&paths.join(":")), screen::word(&self.packages.join(",")));
+        format!(" --classpath {paths} --packages {packages}")
     }
 }
 

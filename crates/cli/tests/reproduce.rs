@@ -381,6 +381,16 @@ fn what_is_fixed_is_not_reproduced_and_the_closest_trials_are_named() {
     let rounds: Vec<&str> = said.stderr.lines().filter(|it| it.trim_start().starts_with("round ")).collect();
     let foretold =
         rounds.iter().enumerate().filter(|(_, it)| it.contains(" more if it takes ")).map(|it| it.0);
+    // What it proposes to ask can be asked, as it stands there.
+    let asks = said.stderr.lines().filter_map(|it| it.split('`').nth(1));
+    let ask: Vec<&str> = asks.filter(|it| it.starts_with("hypocenter scan --why '")).collect();
+    assert_eq!(ask.len(), 1, "{}", said.stderr);
+    let script = ask[0].replacen("hypocenter", env!("CARGO_BIN_EXE_hypocenter"), 1);
+    let mut scan = Command::new("sh");
+    scan.args(["-c", &script]).current_dir(place.directory.path()).env("JAVA_HOME", &default_jdk().home);
+    let output = scan.output().expect("a shell");
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && told.contains("written by") && told.contains("1. "), "{output:?}");
     assert!(rounds.len() == 6 && foretold.clone().all(|it| it == 4), "{rounds:#?}");
     let document = said.json();
     assert_eq!((&document["reproduced"], &document["rounds"]), (&json!(false), &json!(6)), "{document:#}");

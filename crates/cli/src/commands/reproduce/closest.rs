@@ -47,9 +47,20 @@ pub fn show(ended: &Ended<'_>, name: &str) {
     if never.len() > NEVER_SHOWN {
         screen::line("", &format!("and {} more (--json has all)", never.len() - NEVER_SHOWN));
     }
-    for (number, it) in suggestions(ended, &near, never.len()).iter().enumerate() {
+    let ask = why(ended, &never);
+    for (number, it) in ask.iter().chain(&suggestions(ended, &near, never.len())).enumerate() {
         screen::line(if number == 0 { "try" } else { "" }, it);
     }
+}
+
+/// The command that says what can lead to the first line that never came; of one to which nothing leads it would say no more.
+fn why(ended: &Ended<'_>, never: &[&Missing]) -> Option<String> {
+    // What a shell, or a person who copies it, would not get whole is no help.
+    let can_be_typed = |it: &str| !it.is_empty() && !it.starts_with('-') && !it.contains(char::is_control);
+    let it = never.iter().find(|it| it.sites > 0 && can_be_typed(&it.message))?;
+    let line = screen::clean(&line_of(it.line, &it.node, ended.case.logs() > 1));
+    let (text, target) = (screen::quoted(&it.message), ended.request.target.flags());
+    Some(format!("what can lead to {line}: `hypocenter scan --why {text}{target}`"))
 }
 
 /// The lines that a round shows, or does not show.
