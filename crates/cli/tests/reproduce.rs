@@ -377,6 +377,12 @@ fn what_is_fixed_is_not_reproduced_and_the_closest_trials_are_named() {
     let said = place.reproduce("--budget 6");
     let said = said.exits(3).says("the budget of 6 rounds is used up").says("closest   reproduce-0001/");
     let said = said.says("never     line ").says("it shows line").says("try       ");
+    // The calls are those that a scan counts, with those that can only take long or crash.
+    let scan = place.tool("scan --sites --json").exits(0).json();
+    let (calls, faults) = (&scan["fault_calls"], scan["lists"]["sites"].as_array().map_or(0, Vec::len));
+    let said = said
+        .says(&format!(", {faults} faults at {calls} calls, "))
+        .says(&format!(" of {calls} calls lead there"));
     // Of the first rounds nobody can say how long all will take, and behind the last there is none.
     let rounds: Vec<&str> = said.stderr.lines().filter(|it| it.trim_start().starts_with("round ")).collect();
     let foretold =

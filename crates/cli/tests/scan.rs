@@ -60,6 +60,28 @@ fn the_document_has_the_promised_keys_and_numbers() {
 }
 
 #[test]
+fn the_counts_of_sites_can_be_put_together() {
+    let document = wal().args("--sites --json").end().exits(0).outcome();
+    let faults = document["lists"]["sites"].as_array().expect("a list");
+    let calls = |throwing: bool| {
+        let can = faults
+            .iter()
+            .filter(|it| !throwing || it["exceptions"].as_array().is_some_and(|it| !it.is_empty()));
+        can.map(|it| it["site"].to_string()).collect::<BTreeSet<_>>().len()
+    };
+    assert_eq!(
+        (&document["fault_sites"], &document["fault_calls"]),
+        (&calls(true).into(), &calls(false).into())
+    );
+    assert!(calls(true) < calls(false) && calls(false) < faults.len(), "{document:#}");
+    let others = format!("; {} others can only take long or crash", calls(false) - calls(true));
+    let summary = wal().end().exits(0).stdout;
+    assert!(summary.contains(&others), "{summary}");
+    let list = wal().arg("--sites").end().exits(0).stdout;
+    assert!(list.starts_with(&format!("faults by site: {}\n", faults.len())), "{list}");
+}
+
+#[test]
 fn the_summary_says_what_there_is() {
     let done = wal().end().exits(0);
     for text in [
@@ -118,7 +140,7 @@ fn every_listed_site_is_one_that_inject_finds() {
 #[test]
 fn lists_have_one_line_an_item_and_can_be_narrowed() {
     let rows: [(&str, &str, &[&str]); 7] = [
-        ("--sites", "fault sites: ", &["external", "java.io.IOException", "wal.Ack.read:"]),
+        ("--sites", "faults by site: ", &["external", "java.io.IOException", "wal.Ack.read:"]),
         (
             "--logs",
             "log statements: ",

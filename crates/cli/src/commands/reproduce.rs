@@ -291,9 +291,10 @@ fn scan(request: &Request, target: &Target) -> Program {
     screen::line(
         "scan",
         &format!(
-            "{} classes, {} fault sites, {} log statements, in {:.1} s",
+            "{} classes, {} faults at {} calls, {} log statements, in {:.1} s",
             count(program.world.system_classes().len()),
             count(program.faults.sites().len()),
+            count(program.faults.sites().chunk_by(|one, other| one.call == other.call).count()),
             count(program.statements.statements().len()),
             begun.elapsed().as_secs_f64()
         ),

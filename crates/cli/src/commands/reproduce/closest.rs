@@ -101,7 +101,7 @@ fn suggestions(ended: &Ended<'_>, near: &[&Round], never: usize) -> Vec<String> 
     }
     if verdict.sites_reached * 4 < verdict.sites_inferred {
         found.push(format!(
-            "another workload: this one reaches {} of the {} sites that lead to what is missing",
+            "another workload: this one reaches {} of the {} calls that lead to what is missing",
             verdict.sites_reached, verdict.sites_inferred
         ));
     }

@@ -101,7 +101,7 @@ impl Narrated {
         screen::line(
             "search",
             &format!(
-                "{} of {} sites lead there; the workload reaches {} of those{delayed}: {} moments in all",
+                "{} of {} calls lead there; the workload reaches {} of those{delayed}: {} moments in all",
                 count(verdict.sites_inferred),
                 count(self.sites_total),
                 count(verdict.sites_reached),

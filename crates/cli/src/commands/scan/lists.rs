@@ -354,7 +354,7 @@ impl Lists {
             page.table(&rows, styles);
         };
         let plain = Style::new();
-        list("fault sites", rows(&self.sites, SiteItem::row), &[BOLD, plain, WARN, DIM]);
+        list("faults by site", rows(&self.sites, SiteItem::row), &[BOLD, plain, WARN, DIM]);
         list("left out, in memory", rows(&self.dropped, DroppedItem::row), &[plain, DIM]);
         list("log statements", rows(&self.logs, LogItem::row), &[BOLD, plain, plain, DIM]);
         list("abstract states", rows(&self.states, StateItem::row), &[plain, BOLD, plain]);

@@ -34,6 +34,8 @@ pub struct Summary {
     pub instructions: u64,
     /// Calls at which an exception can be thrown that the target, or one of its libraries, declares or makes.
     pub fault_sites: usize,
+    /// Calls at which anything can go wrong: these, and those that can only take long or crash.
+    pub fault_calls: usize,
     pub fault_sites_by_kind: FaultKinds,
     pub exceptions: Vec<Counted>,
     /// The same for each kind of site that throws.
@@ -94,7 +96,7 @@ pub struct Counted {
 coded! {
     Summary {
         target, classes, library_classes, missing_classes, methods, bodies, instructions, fault_sites,
-        fault_sites_by_kind, exceptions, exceptions_by_kind, top_classes, log_statements, log_statements_by_level,
+        fault_calls, fault_sites_by_kind, exceptions, exceptions_by_kind, top_classes, log_statements, log_statements_by_level,
         log_wrappers, task_classes, task_lambdas, abstract_states, loops, loops_by_bound, loops_with_io, waits,
         waits_without_limit, error_detectors, detectors_left_out, tests, tests_by_framework, problems,
     }
@@ -132,6 +134,7 @@ impl Summary {
             bodies: facts.bodies(),
             instructions: facts.instructions(),
             fault_sites: calls.len(),
+            fault_calls: faults.sites().chunk_by(|one, other| one.call == other.call).count(),
             fault_sites_by_kind: FaultKinds {
                 external: found.external,
                 new: found.new,
@@ -186,7 +189,11 @@ impl Summary {
         row("methods", self.methods, format!("{} with code", number(self.bodies as usize)));
         row("instructions", self.instructions as usize, String::new());
         let kinds = &self.fault_sites_by_kind;
-        row("fault sites", self.fault_sites, "calls at which an exception can be thrown".to_owned());
+        let note = match self.fault_calls - self.fault_sites {
+            0 => String::new(),
+            some => format!("; {} others can only take long or crash", number(some)),
+        };
+        row("fault sites", self.fault_sites, format!("calls at which an exception can be thrown{note}"));
         row("  external", kinds.external, self.exceptions_of("external"));
         row("  new", kinds.new, self.exceptions_of("new"));
         row("  delay", kinds.delay, "wait for a disk or a network".to_owned());
