@@ -48,6 +48,59 @@ pub fn line(label: &str, text: &str) {
     let _ = writeln!(anstream::stderr(), "  {DIM}{label:<10}{DIM:#}{text}");
 }
 
+/// What a step of a campaign was, what came of it, and what is said in passing: in one line. A terminal on which that is too long
+/// gets two, and what is still too long is cut where it says least.
+pub fn step(label: &str, what: &str, (style, result): (Style, &str), aside: &str) {
+    let (what, result, aside) = (clean(what), clean(result), clean(aside));
+    let (what, between) = beside(&what, result.chars().count() + aside.chars().count(), columns());
+    let _ = writeln!(
+        anstream::stderr(),
+        "  {DIM}{label:<10}{DIM:#}{what}:{between}{style}{result}{style:#}{DIM}{aside}{DIM:#}"
+    );
+}
+
+/// What stands before a line's text.
+const INDENT: usize = 12;
+
+/// A text, and what divides it from one of so many characters that follows it, on a screen of so many columns.
+fn beside(what: &str, following: usize, columns: Option<usize>) -> (String, String) {
+    let long = what.chars().count();
+    match columns {
+        Some(columns) if INDENT + long + 2 + following > columns => {
+            (middle(what, columns.saturating_sub(INDENT + 1)), format!("\n{:INDENT$}", ""))
+        }
+        _ => (what.to_owned(), " ".to_owned()),
+    }
+}
+
+/// How many columns the screen has, if people see one.
+pub fn columns() -> Option<usize> {
+    let stderr = std::io::stderr();
+    let size = stderr.is_terminal().then(|| rustix::termios::tcgetwinsize(&stderr).ok()).flatten();
+    size.map(|it| usize::from(it.ws_col)).filter(|&it| it > 0)
+}
+
+/// Text that is cut to a width.
+pub fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let shown: String = text.chars().take(width.saturating_sub(2)).collect();
+    shown + ".."
+}
+
+/// Text that is cut in its middle, where both ends say more.
+pub fn middle(text: &str, width: usize) -> String {
+    let count = text.chars().count();
+    if count <= width || width < 4 {
+        return cut(text, width);
+    }
+    let behind = (width - 2) / 2;
+    let before: String = text.chars().take(width - 2 - behind).collect();
+    let rest: String = text.chars().skip(count - behind).collect();
+    format!("{before}..{rest}")
+}
+
 /// A heading.
 pub fn heading(text: &str) {
     let _ = writeln!(anstream::stderr(), "{BOLD}{text}{BOLD:#}");
@@ -436,5 +489,34 @@ mod tests {
         assert_eq!(thousands(999), "999");
         assert_eq!(thousands(1_234_567), "1,234,567");
         assert_eq!(clean("a\u{1b}[31mb\n"), "a\u{fffd}[31mb\u{fffd}");
+    }
+
+    #[test]
+    fn text_is_cut_where_it_says_least() {
+        assert_eq!(cut("abcdef", 6), "abcdef");
+        assert_eq!(cut("abcdefg", 6), "abcd..");
+        assert_eq!(middle("AckReader-wal.00007", 12), "AckRe..00007");
+        assert_eq!(middle("main", 12), "main");
+    }
+
+    #[test]
+    fn a_step_that_is_too_long_for_the_screen_takes_two_lines() {
+        let check = |what: &str, following: usize, columns: Option<usize>, expected: (&str, &str)| {
+            let (what, between) = beside(what, following, columns);
+            assert_eq!((what.as_str(), between.as_str()), expected);
+        };
+        let new_line = "\n            ";
+        // What is no screen has every line whole.
+        check(
+            "IOException at Store.put:7, hit 3 of thread main",
+            500,
+            None,
+            ("IOException at Store.put:7, hit 3 of thread main", " "),
+        );
+        check("abcdefgh", 18, Some(40), ("abcdefgh", " "));
+        check("abcdefgh", 19, Some(40), ("abcdefgh", new_line));
+        check("abcdefghijklmnopqrstuvwxyz", 10, Some(33), ("abcdefghi..rstuvwxyz", new_line));
+        // A screen that nobody could read.
+        check("abcdefgh", 19, Some(5), ("..", new_line));
     }
 }

@@ -1,6 +1,5 @@
 //! What is said while a campaign runs: one line a trial.
 
-use std::io::Write;
 use std::time::Instant;
 
 use hypocenter_engine::{DigestOf, Engine, JobId, Next};
@@ -47,13 +46,8 @@ impl Narrated {
             it => format!(", {it} new states"),
         };
         let seconds = self.begun.elapsed().as_secs_f64();
-        let _ = writeln!(
-            anstream::stderr(),
-            "  {DIM}trial {:<4}{DIM:#}{}: {style}{}{style:#}{DIM}{states}; {seconds:.0} s{DIM:#}",
-            trial.number,
-            screen::clean(&what),
-            screen::clean(&result)
-        );
+        let aside = format!("{states}; {seconds:.0} s");
+        screen::step(&format!("trial {}", trial.number), &what, (style, &result), &aside);
     }
 }
 

@@ -1,11 +1,11 @@
 //! Two logs side by side, as wide as the screen is.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 
 use anstyle::Style;
 use hypocenter_reproduce::{Beside, Interest, Line, Row};
 
-use crate::screen::{BAD, BOLD, DIM, WARN, clean};
+use crate::screen::{BAD, BOLD, DIM, WARN, clean, columns, cut, middle};
 
 /// The width where there is no screen, and the least and the most that are used.
 const WIDTH_DEFAULT: usize = 140;
@@ -33,7 +33,7 @@ struct Shape {
 /// Shows both. `faults` says what went in, by its number.
 pub fn show(beside: &Beside, faults: &[String], trial: &str) {
     let mut stderr = anstream::stderr();
-    let width = width();
+    let width = columns().unwrap_or(WIDTH_DEFAULT).clamp(WIDTH_MIN, WIDTH_MAX);
     let shape = Shape::of(beside, width);
     let side = shape.side;
     let right = format!("reproduced, {trial}");
@@ -164,45 +164,12 @@ fn wrapped(text: &str, width: usize, lines_max: usize) -> Vec<String> {
     lines
 }
 
-/// Text that is cut to a width.
-fn cut(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    let shown: String = text.chars().take(width.saturating_sub(2)).collect();
-    shown + ".."
-}
-
-/// Text that is cut in its middle: names of threads differ at both ends.
-fn middle(text: &str, width: usize) -> String {
-    let count = text.chars().count();
-    if count <= width || width < 4 {
-        return cut(text, width);
-    }
-    let behind = (width - 2) / 2;
-    let before: String = text.chars().take(width - 2 - behind).collect();
-    let rest: String = text.chars().skip(count - behind).collect();
-    format!("{before}..{rest}")
-}
-
-/// How wide the screen is.
-fn width() -> usize {
-    let stderr = std::io::stderr();
-    let size = stderr.is_terminal().then(|| rustix::termios::tcgetwinsize(&stderr).ok()).flatten();
-    let columns = size.map(|it| usize::from(it.ws_col)).filter(|&it| it > 0);
-    columns.unwrap_or(WIDTH_DEFAULT).clamp(WIDTH_MIN, WIDTH_MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn text_is_cut_where_it_says_least() {
-        assert_eq!(cut("abcdef", 6), "abcdef");
-        assert_eq!(cut("abcdefg", 6), "abcd..");
-        assert_eq!(middle("AckReader-wal.00007", 12), "AckRe..00007");
-        assert_eq!(middle("main", 12), "main");
         assert_eq!(wrapped("one two three four", 8, 3), ["one two", "three", "four"]);
         assert_eq!(wrapped("one two three four", 8, 2), ["one two", "three .."]);
         assert_eq!(wrapped("onetwothreefour", 6, 2), ["onetwo", "thre.."]);

@@ -1,7 +1,6 @@
 //! What is said while a campaign runs: one line a round.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
 use std::time::Instant;
 
 use hypocenter_engine::{DigestOf, Engine, JobId, Next};
@@ -112,7 +111,6 @@ impl Narrated {
     }
 
     fn tell_round(&self, round: &Round) {
-        let mut stderr = anstream::stderr();
         let what = match &round.fault {
             Some(it) => short(it),
             None => format!("none of {} faults was reached", round.window),
@@ -133,13 +131,8 @@ impl Narrated {
             None => result,
         };
         let rank = round.rank.map_or_else(String::new, |it| format!("; rank {it} of {}", round.left));
-        let _ = writeln!(
-            stderr,
-            "  {DIM}round {:<4}{DIM:#}{}: {style}{result}{style:#}{DIM}{rank}; {}{DIM:#}",
-            round.number,
-            screen::clean(&what),
-            self.times(round)
-        );
+        let aside = format!("{rank}; {}", self.times(round));
+        screen::step(&format!("round {}", round.number), &what, (style, &result), &aside);
     }
 
     /// What a round changed in the log.
@@ -168,12 +161,7 @@ impl Narrated {
         let left = self.budget.saturating_sub(round.number);
         let each = each(&self.pace.took, self.pace.begun.elapsed().as_secs_f64());
         match each.filter(|_| !round.happened && left > 0) {
-            Some(each) => {
-                format!(
-                    "{gone}, and about {} more if it takes all {left} rounds left",
-                    span(each * left as f64)
-                )
-            }
+            Some(each) => format!("{gone}, about {} for {left} more rounds", span(each * left as f64)),
             None => gone,
         }
     }
