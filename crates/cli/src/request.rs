@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use hypocenter_plan::{CommandLine, Network, Oracle, Plan, Span, Workload};
 use serde::{Deserialize, Serialize};
@@ -258,7 +259,7 @@ impl Request {
                 .hint("name a campaign below --out, such as run-0001 or latest")
         };
         let text = fs::read_to_string(&path)
-            .map_err(|error| no_campaigns(campaign).unwrap_or_else(|| failed(error.to_string())))?;
+            .map_err(|error| gone(campaign).unwrap_or_else(|| failed(error.to_string())))?;
         let document: serde_json::Value =
             serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
         let version = document.get("version").and_then(serde_json::Value::as_u64);
@@ -274,13 +275,28 @@ impl Request {
     }
 }
 
-/// Where there is no campaign at all.
-fn no_campaigns(campaign: &Path) -> Option<Failure> {
+/// Where there is no such campaign, or none at all.
+fn gone(campaign: &Path) -> Option<Failure> {
     let out = campaign.parent()?;
     let is_campaign = |it: &Path| Request::path(it).exists();
-    let mut beside = fs::read_dir(out).into_iter().flatten().flatten();
-    if campaign.exists() || is_campaign(out) || beside.any(|it| is_campaign(&it.path())) {
+    if campaign.exists() || is_campaign(out) {
         return None;
+    }
+    // Without `latest`, which is a link.
+    let beside = fs::read_dir(out).into_iter().flatten().flatten();
+    let beside = beside.filter(|it| it.file_type().is_ok_and(|it| it.is_dir()) && is_campaign(&it.path()));
+    let mut there: Vec<(SystemTime, String)> = beside
+        .filter_map(|it| Some((it.metadata().ok()?.modified().ok()?, it.file_name().into_string().ok()?)))
+        .collect();
+    if !there.is_empty() {
+        there.sort();
+        let names: Vec<&str> = there.iter().rev().take(CAMPAIGNS_NAMED).map(|it| it.1.as_str()).collect();
+        let what = match fs::read_link(campaign) {
+            Ok(last) => format!("{}: {}, which was the latest, is gone", campaign.display(), last.display()),
+            Err(_) => format!("{}: there is no such campaign", campaign.display()),
+        };
+        let more = if there.len() > names.len() { ", and older ones" } else { "" };
+        return Some(Failure::usage(what).hint(format!("there is {}{more}", names.join(", "))));
     }
     let what = format!("{}: there is no campaign below {} yet", campaign.display(), out.display());
     let here = std::env::current_dir().ok().filter(|_| out.is_relative());
@@ -290,6 +306,9 @@ fn no_campaigns(campaign: &Path) -> Option<Failure> {
         None => "`hypocenter reproduce` or `run` begins one; give --out if results are elsewhere".to_owned(),
     }))
 }
+
+/// How many campaigns are named in place of one that is gone, the newest first.
+const CAMPAIGNS_NAMED: usize = 5;
 
 /// An oracle about a process that is never started would never hold.
 fn check_names(oracle: &Oracle, workload: &Workload, main: &str) -> Result<(), Failure> {

@@ -595,7 +595,7 @@ fn a_trial_is_carried_out_alone_and_taken_over_by_its_campaign() {
     said.says("has no trial 4").says("it has 4 trials, from 0");
     place.tool("trial --campaign run-0001 --index 18446744073709551615").exits(1).says("has no trial");
     place.tool("trial --campaign run-0001 --index -1").exits(1);
-    place.tool("trial --campaign nothing --index 0").exits(1).says("nothing/campaign.json");
+    place.tool("trial --campaign nothing --index 0").exits(1).says("nothing: there is no such campaign");
     assert!(!place.campaign("nothing").exists());
     assert!(files_of(&campaign) == before, "the journal is the campaign's own");
     let said = place.tool("run --resume --jobs 2 --json").exits(0);
@@ -717,7 +717,11 @@ fn a_replay_injects_the_same_fault_each_time() {
 #[test]
 fn what_is_not_there_cannot_be_replayed() {
     let (place, _) = done();
-    place.tool("replay nothing/0").exits(1).says("nothing/campaign.json");
+    place
+        .tool("replay nothing/0")
+        .exits(1)
+        .says("nothing: there is no such campaign")
+        .says("there is run-0001");
     place
         .tool("replay run-0001/4")
         .exits(1)

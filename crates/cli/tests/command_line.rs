@@ -139,6 +139,28 @@ fn a_run_lists_first_what_can_fail() {
 }
 
 #[test]
+fn results_may_be_removed_at_any_time() {
+    let done = Tool::new("run").args("--hook entry").java("probe.Guards many 1").exits(0);
+    let out = done.directory().join("hypocenter-out");
+    let tool = |verb: &str| {
+        let tool = Tool::new(verb).arg("--out").arg(&out);
+        if verb == "run" { tool.args("--hook entry").java("probe.Guards many 1") } else { tool.end() }
+    };
+    tool("run").exits(0).says("run-0002");
+    fs::remove_dir_all(out.join("run-0002")).expect("it is there");
+    tool("replay").exits(1).says("latest: run-0002, which was the latest, is gone").says("there is run-0001");
+    let gone = Tool::new("replay").arg("run-0002").arg("--out").arg(&out).end().exits(1);
+    gone.says("run-0002: there is no such campaign").says("there is run-0001");
+    // What it ran in must be there for the replay.
+    let again = tool("run").exits(0).says("run-0002");
+    tool("replay").exits(0).says("run-0002");
+    drop(again);
+    fs::remove_dir_all(&out).expect("it is there");
+    tool("replay").exits(1).says("there is no campaign below");
+    tool("run").exits(0).says("run-0001");
+}
+
+#[test]
 fn the_guide_needs_no_file() {
     let list = Tool::new("guide").end().exits(0);
     assert!(list.stdout.contains("  start ") && list.stdout.contains("  exit-codes "), "{}", list.stdout);
