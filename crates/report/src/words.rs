@@ -165,7 +165,7 @@ pub fn as_likely(others: &[Candidate]) -> Option<String> {
     let name = |it: &Candidate| {
         let called = callee(&it.site).map_or_else(String::new, |it| format!(" \u{2192} {it}"));
         let hit = it.when.occurrence.map_or_else(String::new, |it| format!(", hit {}", thousands(it)));
-        let thread = it.when.thread.as_ref().map_or_else(String::new, |it| format!(" of {it}"));
+        let thread = it.when.thread.as_ref().map_or_else(String::new, |it| format!(" of thread {it}"));
         format!("{} at {}{called}{hit}{thread}", kind(&it.fault), place(&it.site))
     };
     let names: Vec<String> = others.iter().take(AS_LIKELY_NAMED).map(name).collect();
@@ -177,7 +177,7 @@ pub fn as_likely(others: &[Candidate]) -> Option<String> {
 pub fn fault(it: &Injected) -> (String, String, String) {
     let what = kind(&it.fault);
     let called = callee(&it.site).map_or_else(String::new, |it| format!(" \u{2192} {it}"));
-    (what, place(&it.site) + &called, format!("hit {} of {}", thousands(it.at.occurrence), it.at.thread))
+    (what, place(&it.site) + &called, format!("hit {} of thread {}", thousands(it.at.occurrence), it.at.thread))
 }
 
 /// What it does, in short.

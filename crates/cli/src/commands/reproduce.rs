@@ -324,8 +324,12 @@ fn symptom(request: &Request) -> Result<Vec<LineText>, Failure> {
 /// What the oracle looks for and the failure logs do not have.
 fn unmet(request: &Request, what: &ReproduceRequest) -> Result<Vec<String>, Failure> {
     let Some(oracle) = &request.oracle else { return Ok(Vec::new()) };
-    // They were read before; one that is gone by now has nothing to say.
-    let logs: Vec<Vec<u8>> = what.logs.iter().filter_map(|it| std::fs::read(&it.path).ok()).collect();
+    // Also of those that have no layout, which nothing else is read from.
+    let read = |it: &FailureLog| {
+        std::fs::read(&it.path)
+            .map_err(|error| Failure::usage(format!("failure log {}: {error}", it.path.display())))
+    };
+    let logs = what.logs.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     unmet::unmet(oracle, &logs).map_err(|error| Failure::usage(error.to_string()))
 }
 

@@ -63,7 +63,7 @@ fn rest(summary: &Summary) -> String {
             text,
             "<p class=\"place\">The moment may be another than the failure\u{2019}s: <span class=\"mono\">{}</span> there, \
              <span class=\"mono\">{}</span> here. Numbers in messages are not compared; to ask for that very one, name its number in \
-             the oracle (docs/oracles.md).</p>",
+             the oracle (<code>hypocenter guide oracles</code>).</p>",
             escaped(&moment.failure, MESSAGE_CHARS),
             escaped(&moment.trial, MESSAGE_CHARS)
         );
@@ -106,7 +106,7 @@ fn lacking(summary: &Summary, found: &Found) -> String {
     };
     let _ = writeln!(
         text,
-        "</ul><p>{more}If that belongs to the failure, ask for it too: <code>all</code> in the oracle (docs/oracles.md).</p></div>"
+        "</ul><p>{more}If that belongs to the failure, ask for it too: <code>all</code> in the oracle (<code>hypocenter guide oracles</code>).</p></div>"
     );
     text
 }
