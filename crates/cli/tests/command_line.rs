@@ -25,6 +25,15 @@ fn stdout_is_the_commands_own() {
 }
 
 #[test]
+fn a_directory_may_be_called_what_a_shell_would_split() {
+    let done =
+        Tool::new("run").args("--hook entry --quiet --out").arg("it's \"here\" now").script("probe", SCRIPT);
+    let done = done.exits(0).says("reached");
+    let kept = done.directory().join("it's \"here\" now/latest/trials/000/logs/main.stderr.log");
+    assert_eq!(fs::read_to_string(kept).expect("logs are kept"), "on stderr\n");
+}
+
+#[test]
 fn with_json_stdout_is_one_document() {
     let done = Tool::new("run").args("--hook entry --json").script("probe", SCRIPT).exits(0);
     let outcome: Value = done.outcome();

@@ -51,8 +51,7 @@ pub fn with_agent(command: &[String], agent: &AgentOption, inherited: Option<&st
         command.insert(1, text);
         return WithAgent { command, variables: Vec::new() };
     }
-    // The variable is split at white space, but for quotes.
-    let quoted = if text.contains(char::is_whitespace) { format!("\"{text}\"") } else { text };
+    let quoted = quoted(&text);
     let value = match inherited {
         Some(options) if !options.trim().is_empty() => format!("{options} {quoted}"),
         _ => quoted,
@@ -60,9 +59,26 @@ pub fn with_agent(command: &[String], agent: &AgentOption, inherited: Option<&st
     WithAgent { command: command.to_vec(), variables: vec![(JAVA_TOOL_OPTIONS.to_owned(), value.into())] }
 }
 
+/// An option as the JVM takes it from `JAVA_TOOL_OPTIONS`, which it splits at white space. Quotes of either kind keep all between
+/// them together, anywhere in a word, and nothing else has a meaning; so each kind has to be within the other.
+fn quoted(option: &str) -> String {
+    if !option.contains(|it: char| it.is_whitespace() || it == '"' || it == '\'') {
+        return option.to_owned();
+    }
+    let parts: Vec<String> = option.split('"').map(|it| format!("\"{it}\"")).collect();
+    parts.join("'\"'")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn white_space_and_quotes_are_kept_together() {
+        assert_eq!(quoted("-agentpath:/a.so=x"), "-agentpath:/a.so=x");
+        assert_eq!(quoted("/it's here"), "\"/it's here\"");
+        assert_eq!(quoted("/a \"b\""), "\"/a \"'\"'\"b\"'\"'\"\"");
+    }
 
     #[test]
     fn the_agent_goes_where_the_jvm_will_find_it() {
