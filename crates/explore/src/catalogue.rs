@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hypocenter_plan::{Fault, Frame, MethodLine, Site};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// A call and the faults that can happen there.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,18 +34,9 @@ impl Catalogue {
         Catalogue { sites, by_method, in_memory: BTreeSet::new() }
     }
 
-    /// The same, and these calls are left out since they only work in memory.
-    pub fn without(mut self, in_memory: &[Site]) -> Catalogue {
-        let line_of =
-            |it: &Site| Some(MethodLine { method: format!("{}.{}", it.class, it.method), line: it.line? });
-        // One may still fail with what the system makes of its own accord.
-        let left_out: FxHashSet<usize> =
-            in_memory.iter().filter_map(|it| self.find(it)).map(|it| it as usize).collect();
-        let other = self.sites.iter().enumerate().filter(|it| !left_out.contains(&it.0));
-        let other: FxHashSet<MethodLine> = other.filter_map(|it| line_of(&it.1.site)).collect();
-        // A line says which call a stack went through only where all of its calls are of one kind.
-        self.in_memory = in_memory.iter().filter_map(line_of).filter(|it| !other.contains(it)).collect();
-        self
+    /// The same, and the calls of these lines only work in memory.
+    pub fn with_memory(self, lines: impl IntoIterator<Item = MethodLine>) -> Catalogue {
+        Catalogue { in_memory: lines.into_iter().collect(), ..self }
     }
 
     /// Lines whose calls only work in memory: whatever they call works there too, however it is used elsewhere.
@@ -75,30 +66,13 @@ impl Catalogue {
 
 #[cfg(test)]
 mod tests {
-    use hypocenter_plan::SiteKind;
-
     use super::*;
-
-    fn site(method: &str, line: u32) -> Site {
-        Site {
-            class: "a.Store".into(),
-            method: method.into(),
-            descriptor: "()V".into(),
-            kind: SiteKind::Call,
-            callee: Some("java.io.OutputStream.write(I)V".into()),
-            ordinal: 0,
-            line: Some(line),
-        }
-    }
 
     #[test]
     fn what_is_called_by_a_call_in_memory_is_in_memory() {
-        let faults = vec![Fault::Exception { class: "java.io.IOException".into(), message: None }];
-        let second = Site { ordinal: 1, ..site("save", 3) };
-        let sites = [site("write", 7), second, site("pack", 9)]
-            .map(|site| SiteFaults { site, faults: faults.clone() });
-        let in_memory = [site("reply", 5), site("save", 3), site("pack", 9)];
-        let catalogue = Catalogue::new(sites.into()).without(&in_memory);
+        let lines = [("reply", 5), ("pack", 9)];
+        let line = |(method, line): (&str, u32)| MethodLine { method: format!("a.Store.{method}"), line };
+        let catalogue = Catalogue::default().with_memory(lines.map(line));
         let frame = |method: &str, at: &str| Frame { method: method.into(), at: Some(at.into()) };
         let below = |caller: Frame| {
             let stack = [frame("a.Store.write", "Store.java:7"), caller];
@@ -106,9 +80,7 @@ mod tests {
         };
         assert!(below(frame("a.Store.reply", "Store.java:5")));
         assert!(!below(frame("a.Store.reply", "Store.java:6")));
-        assert!(!below(frame("a.Store.save", "Store.java:3")), "another call of that line is not");
         assert!(!below(frame("a.Store.reply", "Unknown")));
-        // It can fail, but not with what is below it.
         assert!(below(frame("a.Store.pack", "Store.java:9")));
         let itself = [frame("a.Store.reply", "Store.java:5")];
         assert!(!catalogue.is_in_memory(&itself), "its own call is no caller");

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hypocenter_plan::{Fault, Pause};
-use hypocenter_program::{CallId, FaultKind, Program, TypeId, name_calls};
+use hypocenter_plan::{Fault, MethodLine, Pause};
+use hypocenter_program::{CallId, FaultKind, MemoryPlace, Program, TypeId, name_calls};
 
 use crate::catalogue::{Catalogue, SiteFaults};
 
@@ -58,9 +58,10 @@ impl FaultScope {
         let sites = faults.into_values().zip(named);
         let sites = sites.filter_map(|(faults, site)| Some(SiteFaults { site: site?, faults })).collect();
         // Other exceptions may well happen in memory, and a catalogue does not tell them apart.
-        let is_told = !self.in_memory && !self.other_exceptions;
-        let dropped = program.faults.dropped().iter().filter(|_| is_told).map(|it| it.call);
-        let in_memory = name_calls(world, &program.facts, &dropped.collect::<Vec<CallId>>());
-        Catalogue::new(sites).without(&in_memory.into_iter().flatten().collect::<Vec<_>>())
+        let is_told = self.io_exceptions && !self.other_exceptions && !self.in_memory;
+        let lines = if is_told { program.memory_lines() } else { Vec::new() };
+        let line =
+            |it: MemoryPlace| MethodLine { method: world.show_method(it.method), line: it.line.into() };
+        Catalogue::new(sites).with_memory(lines.into_iter().map(line))
     }
 }

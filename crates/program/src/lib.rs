@@ -80,6 +80,7 @@ pub mod loops;
 mod manifest;
 mod map;
 mod memory;
+mod memory_lines;
 mod merges;
 mod message;
 mod modules;

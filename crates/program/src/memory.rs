@@ -66,6 +66,8 @@ pub(crate) enum Cell {
     Done(MethodId),
     /// The same of all methods of the system that calls of a reference may run, by the parameters of the named one.
     Run(RefId),
+    /// The same of what one call runs, by what it is given.
+    Below(CallId),
 }
 
 impl Cell {
@@ -188,14 +190,32 @@ pub struct Memory {
 impl Memory {
     /// Looks at every call of a library that may fail with an `IOException`, or prints.
     pub fn of(world: &World, facts: &Facts, calls: &CallGraph) -> Memory {
+        Memory::solved(world, facts, calls, |sketcher| {
+            let all = (0..facts.calls().len() as u32).into_par_iter().map(CallId);
+            all.filter(|&it| sketcher.is_io(it)).map(Cell::Site).collect()
+        })
+    }
+
+    /// Looks at what is done below calls that run methods of the system; [`below`](Memory::below) has the answers.
+    pub(crate) fn of_below(
+        world: &World,
+        facts: &Facts,
+        calls: &CallGraph,
+        asked: impl FnOnce(&Sketcher<'_>) -> Vec<CallId>,
+    ) -> Memory {
+        Memory::solved(world, facts, calls, |it| asked(it).into_iter().map(Cell::Below).collect())
+    }
+
+    fn solved(
+        world: &World,
+        facts: &Facts,
+        calls: &CallGraph,
+        asked: impl FnOnce(&Sketcher<'_>) -> Vec<Cell>,
+    ) -> Memory {
         let streams = Streams::of(world);
         let io_exception = world.find_type(b"java/io/IOException");
         let sketcher = Sketcher { world, facts, calls, streams: &streams, io_exception };
-        let sites: Vec<CallId> = (0..facts.calls().len() as u32)
-            .into_par_iter()
-            .map(CallId)
-            .filter(|&it| sketcher.is_io(it))
-            .collect();
+        let asked = asked(&sketcher);
         let sketches = FxHashMap::default();
         let mut lambdas: FxHashMap<MethodId, Vec<Lambda>> = FxHashMap::default();
         for lambda in facts.lambdas() {
@@ -205,7 +225,7 @@ impl Memory {
         }
         let memory = Memory { is_complete: true, ..Memory::default() };
         let mut solving = Solving { sketcher, sketches, lambdas, waiting: VecDeque::new(), memory };
-        solving.run(&sites);
+        solving.run(&asked);
         let mut memory = solving.memory;
         memory.spread();
         memory
@@ -213,12 +233,22 @@ impl Memory {
 
     /// Whether what a call works on lives in memory; none for a call that was not looked at.
     pub fn verdict(&self, call: CallId) -> Option<InMemory> {
-        let cell = &self.slots[*self.index.get(&Cell::Site(call))? as usize];
-        Some(match (cell.reaches_memory && self.is_complete, cell.reaches_outside) {
+        Some(self.verdict_on(&self.slots[*self.index.get(&Cell::Site(call))? as usize]))
+    }
+
+    /// Whether all that is read and written below a call lives in memory; none if nothing is, or if it was not asked about.
+    pub(crate) fn below(&self, call: CallId) -> Option<InMemory> {
+        let slot = &self.slots[*self.index.get(&Cell::Below(call))? as usize];
+        let does_any = slot.reaches_memory || slot.reaches_outside || !self.is_complete;
+        does_any.then(|| self.verdict_on(slot))
+    }
+
+    fn verdict_on(&self, slot: &Slot) -> InMemory {
+        match (slot.reaches_memory && self.is_complete, slot.reaches_outside) {
             (true, false) => InMemory::Always,
             (true, true) => InMemory::Sometimes,
             (false, _) => InMemory::Never,
-        })
+        }
     }
 
     /// The ways from a call to all places where its stream may have been made, nearest first, at most 100 steps.
@@ -314,9 +344,9 @@ struct Solving<'w> {
 }
 
 impl Solving<'_> {
-    fn run(&mut self, sites: &[CallId]) {
-        for &it in sites {
-            self.slot(Cell::Site(it));
+    fn run(&mut self, asked: &[Cell]) {
+        for &it in asked {
+            self.slot(it);
         }
         let mut looks = 0;
         // Before the first of the new cells is looked at, what all of them need is read at once.
@@ -384,7 +414,7 @@ impl Solving<'_> {
         let mut methods = Vec::new();
         for slot in &self.memory.slots[from..] {
             match slot.cell {
-                Cell::Site(call) => methods.push(facts.call(call).method),
+                Cell::Site(call) | Cell::Below(call) => methods.push(facts.call(call).method),
                 Cell::Returned(method) | Cell::Made(method) | Cell::Done(method) => methods.push(method),
                 Cell::Parameter(method, _) => {
                     methods.extend(callers(world, facts, calls, method).map(|it| it.method));
@@ -447,7 +477,22 @@ impl Solving<'_> {
             }
             Cell::Done(method) => self.done(method, reader),
             Cell::Run(callee) => self.run_by(callee, reader),
+            Cell::Below(call) => {
+                let call = *self.sketcher.facts.call(call);
+                let place = Place { method: call.method, line: call.line };
+                let sketch = self.sketch(call.method);
+                let below = call.callee.map(|it| self.behind(it, call.instruction, &sketch));
+                below.map_or_else(Vec::new, |it| self.roots(Some(&it), place, reader))
+            }
         }
+    }
+
+    /// What methods of the system do that a call of a reference runs, by what this call is given.
+    fn behind(&self, callee: RefId, at: u16, sketch: &Sketch) -> Expr {
+        let world = self.sketcher.world;
+        let descriptor = world.signature(world.method_ref(callee).signature).1;
+        let count = descriptor::parameters(descriptor).count() as u16 + 1;
+        vec![Atom::Result { of: vec![Cell::Run(callee)], arguments: given(sketch, at, count) }]
     }
 
     fn parameter(&mut self, method: MethodId, index: u16, reader: u32) -> Vec<Edge> {
@@ -540,29 +585,23 @@ impl Solving<'_> {
         for call in facts.calls_in(method).map(|it| facts.call(it)) {
             let at = call.instruction;
             let place = Place { method, line: call.line };
-            let (of, count) = if let Some(callee) = call.callee {
+            let result = if let Some(callee) = call.callee {
                 let is_followed = !sketch.sites.contains_key(&at)
                     && !calls.targets_of_ref(callee).is_empty()
                     && self.sketcher.lets_io_out(callee);
-                let descriptor = world.signature(world.method_ref(callee).signature).1;
-                (
-                    is_followed.then_some(Cell::Run(callee)),
-                    descriptor::parameters(descriptor).count() as u16 + 1,
-                )
+                is_followed.then(|| self.behind(callee, at, &sketch))
             } else if let Some(lambda) = facts.lambda_at(method, at) {
                 // Where it goes is not followed: it may be run at once.
                 let is_library = lambda.implementation.is_none();
                 if is_library && lambda.named.is_some_and(|it| self.sketcher.does_io(it)) {
                     edges.push((Root::Outside(place), place));
                 }
-                (lambda.implementation.map(Cell::Done), lambda.captured)
+                let arguments = given(&sketch, at, lambda.captured);
+                lambda.implementation.map(|it| vec![Atom::Result { of: vec![Cell::Done(it)], arguments }])
             } else {
-                continue;
+                None
             };
-            let Some(of) = of else { continue };
-            let argument = |it: u16| Some((it, sketch.arguments.get(&(at, it))?.clone()));
-            let arguments = (0..count).filter_map(argument).collect();
-            let result = vec![Atom::Result { of: vec![of], arguments }];
+            let Some(result) = result else { continue };
             self.add_roots(&result, place, reader, &mut edges);
         }
         shortened(edges)
@@ -632,6 +671,12 @@ impl Solving<'_> {
             }
         }
     }
+}
+
+/// The first so many operands of an instruction, as far as they may carry streams.
+fn given(sketch: &Sketch, at: u16, count: u16) -> Vec<(u16, Expr)> {
+    let argument = |it: u16| Some((it, sketch.arguments.get(&(at, it))?.clone()));
+    (0..count).filter_map(argument).collect()
 }
 
 /// Whether edges that were [`shortened`] lead outside of memory.

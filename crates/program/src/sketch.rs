@@ -83,6 +83,14 @@ impl<'w> Sketcher<'w> {
         self.io_exception.is_some_and(declares) || known::prints(owner, world.method_name(method))
     }
 
+    /// Whether one of the arguments of a call may carry a stream.
+    pub fn is_given_stream(&self, call: CallId) -> bool {
+        let world = self.world;
+        let Some(callee) = self.facts.call(call).callee else { return false };
+        let mut given = descriptor::parameters(world.signature(world.method_ref(callee).signature).1);
+        given.any(|it| self.streams.of_descriptor(world, it).is_carrier)
+    }
+
     /// Whether an `IOException` may come out of what the system runs behind a call. What implements a method of a library
     /// that declares none has to keep it to itself: not every `Iterator` has to be looked at for one `next`.
     pub fn lets_io_out(&self, callee: RefId) -> bool {

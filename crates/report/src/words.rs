@@ -177,7 +177,11 @@ pub fn as_likely(others: &[Candidate]) -> Option<String> {
 pub fn fault(it: &Injected) -> (String, String, String) {
     let what = kind(&it.fault);
     let called = callee(&it.site).map_or_else(String::new, |it| format!(" \u{2192} {it}"));
-    (what, place(&it.site) + &called, format!("hit {} of thread {}", thousands(it.at.occurrence), it.at.thread))
+    (
+        what,
+        place(&it.site) + &called,
+        format!("hit {} of thread {}", thousands(it.at.occurrence), it.at.thread),
+    )
 }
 
 /// What it does, in short.

@@ -217,7 +217,10 @@ fn junit_has_a_case_for_each_fault() {
         (Some("2"), Some("1"), Some("0"), Some("0"))
     );
     assert_eq!(cases[0], ("quorum without a fault".into(), String::new(), String::new()));
-    assert_eq!(cases[1].0, "IOException at Log1.append:31 \u{2192} FileChannel.force, hit 2 of thread Writer-1");
+    assert_eq!(
+        cases[1].0,
+        "IOException at Log1.append:31 \u{2192} FileChannel.force, hit 2 of thread Writer-1"
+    );
     assert_eq!(cases[1].1, "failure");
     assert!(cases[1].2.starts_with("logs/server.log:9: </script>"), "{}", cases[1].2);
 }

@@ -251,11 +251,10 @@ fn a_call_with_several_faults_has_one_candidate_and_each_fault_comes_up() {
 
 #[test]
 fn every_plan_says_below_which_calls_nothing_can_fail() {
-    let in_memory = Site { line: Some(5), ..site(7) };
-    let catalogue = Arc::new((*catalogue()).clone().without(&[in_memory]));
+    let said = [MethodLine { method: "a.Store.step7".into(), line: 5 }];
+    let catalogue = Arc::new((*catalogue()).clone().with_memory(said.clone()));
     let mut engine = Explore::new(catalogue, settings(Policy::Bsrr));
     let story = campaign(&mut engine, harmless);
-    let said = [MethodLine { method: "a.Store.step7".into(), line: 5 }];
     assert!(story.iter().all(|(job, ..)| plan_of(job).never_below == said), "{story:?}");
 }
 

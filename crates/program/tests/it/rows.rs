@@ -71,6 +71,9 @@ fn faults_go_in_where_something_can_go_wrong() {
         for dropped in it.program.faults.dropped().to_vec() {
             it.add(format!("in memory at @{}", line(it, dropped.call)));
         }
+        for place in it.program.memory_lines() {
+            it.add(format!("memory below @{}", place.line));
+        }
     });
 }
 
