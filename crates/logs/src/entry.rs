@@ -30,6 +30,8 @@ pub struct Entry<'t> {
     pub context: Option<&'t str>,
     /// The message, all its lines.
     pub message: &'t str,
+    /// From where it begins to the end of the message: what a program prints that writes its log without a framework.
+    pub printed: &'t str,
     /// What follows the message: stack traces, the report of a test runner, and lines that others wrote in between.
     pub rest: &'t str,
 }

@@ -31,6 +31,8 @@ pub(crate) struct Place {
     pub line: u32,
     lines: u32,
     found: Found,
+    /// Where it begins.
+    start: u32,
     message: Span,
     rest: Span,
 }
@@ -138,7 +140,7 @@ impl Log {
 impl Place {
     /// The entry that is there in a text.
     pub fn of<'t>(&self, whole: &'t str) -> Entry<'t> {
-        let Place { line, lines, found, message, rest } = *self;
+        let Place { line, lines, found, start, message, rest } = *self;
         let text = |span: Option<Span>| span.map(|it| it.of(whole));
         Entry {
             line,
@@ -152,6 +154,7 @@ impl Place {
             method: text(found.method),
             context: text(found.context),
             message: message.of(whole),
+            printed: Span { start, end: message.end }.of(whole),
             rest: rest.of(whole),
         }
     }
@@ -262,7 +265,7 @@ impl Reader<'_> {
             scan.message_end = line_end(bytes, message);
             let message = Span { start: message as u32, end: scan.message_end as u32 };
             let rest = Span { start: message.end, end: message.end };
-            scan.entries.push(Place { line: scan.line, lines: 0, found, message, rest });
+            scan.entries.push(Place { line: scan.line, lines: 0, found, start: start as u32, message, rest });
             scan.at = scan.message_end + 1;
             scan.line = scan.line.saturating_add(1 + breaks);
         }

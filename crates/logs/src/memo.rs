@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::entry::Entry;
 use crate::key::Key;
-use crate::statements::{How, StatementId, Statements};
+use crate::statements::{How, Looked, StatementId, Statements};
 
 /// Ties of entries, each found once. It gives what [`Statements::tie`] gives, so it must always be asked with the same
 /// statements. Memory is bounded: what was not asked for in a while is forgotten.
@@ -26,6 +26,8 @@ enum Known {
     Tie(Tying),
     /// The stack trace decides.
     ByTrace,
+    /// All of the line does, which hardly comes again.
+    ByLine,
 }
 
 /// The statements of an entry, and its key.
@@ -53,10 +55,15 @@ impl Memo {
         self.ask(entry, has_trace);
         match self.known() {
             Some(Known::Tie(it)) => return it,
+            Some(Known::ByLine) => return Tying::of(entry, statements).0,
             Some(Known::ByTrace) => {}
             None => {
-                let (tying, looked_at_trace) = Tying::of(entry, statements);
-                if !(has_trace && looked_at_trace) {
+                let (tying, looked) = Tying::of(entry, statements);
+                if looked.line {
+                    self.keep(Known::ByLine);
+                    return tying;
+                }
+                if !(has_trace && looked.trace) {
                     self.keep(Known::Tie(tying.clone()));
                     return tying;
                 }
@@ -112,11 +119,11 @@ impl Memo {
 }
 
 impl Tying {
-    /// What ties an entry, and whether its stack trace was looked at.
-    pub fn of(entry: &Entry<'_>, statements: &Statements) -> (Tying, bool) {
-        let (tie, looked_at_trace) = statements.tie_by(entry);
+    /// What ties an entry, and what was looked at for that.
+    pub fn of(entry: &Entry<'_>, statements: &Statements) -> (Tying, Looked) {
+        let (tie, looked) = statements.tie_by(entry);
         let key = Key::of(entry, tie.ids());
-        (Tying { statements: tie.ids().into(), how: tie.how(), key }, looked_at_trace)
+        (Tying { statements: tie.ids().into(), how: tie.how(), key }, looked)
     }
 }
 

@@ -95,6 +95,17 @@ pub struct Statements {
     /// For each key the groups that have it.
     keys: Vec<Vec<u32>>,
     groups: Vec<Group>,
+    /// Whether one of them prints lines.
+    has_lines: bool,
+}
+
+/// What was looked at beside the message to tie an entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Looked {
+    /// The stack trace.
+    pub trace: bool,
+    /// All of the line.
+    pub line: bool,
 }
 
 /// Statements with the same template.
@@ -167,7 +178,8 @@ impl Statements {
                 .expect("an automaton of log statements fits into memory")
         });
         let keys = sorted.into_iter().map(|(_, groups)| groups).collect();
-        Statements { by_line, vague, finder, keys, groups, statements }
+        let has_lines = statements.iter().any(prints_lines);
+        Statements { by_line, vague, finder, keys, groups, has_lines, statements }
     }
 
     /// How many there are.
@@ -191,19 +203,27 @@ impl Statements {
     /// come from another build. Otherwise the message must fit the template and the level the statement's; statements of
     /// the class that the entry names count before others; and of those the templates that say most, then the class
     /// itself before the class around it, then a method on the stack of the logged exception, then a statement whose level is
-    /// known. What is left over is a tie.
+    /// known. What is left over is a tie. A message that fits nothing may be the end of a line that a program has printed as a
+    /// whole, with the time and all.
     pub fn tie(&self, entry: &Entry<'_>) -> Tie {
         self.tie_by(entry).0
     }
 
-    /// As above, and whether the stack trace of the entry was looked at for it.
-    pub(crate) fn tie_by(&self, entry: &Entry<'_>) -> (Tie, bool) {
-        let (fitting, how) = self.fitting(entry);
+    /// As above, and what was looked at for it.
+    pub(crate) fn tie_by(&self, entry: &Entry<'_>) -> (Tie, Looked) {
+        let (mut fitting, mut how) = self.fitting(entry);
+        let line = self.has_lines && fitting.is_empty() && !entry.printed.is_empty();
+        if line {
+            fitting = self.by_text(entry.printed, entry, false);
+            fitting.retain(|it| prints_lines(&self.statements[*it as usize]));
+            how = How::Text;
+        }
         // The only one that fits is the best, whatever else the entry has.
-        (Tie::of(self.best(&fitting, entry), how), fitting.len() > 1)
+        let trace = fitting.len() > 1;
+        (Tie::of(self.best(&fitting, entry), how), Looked { trace, line })
     }
 
-    /// The statements that fit an entry, and how they were found.
+    /// The statements that fit an entry by its message, and how they were found.
     fn fitting(&self, entry: &Entry<'_>) -> (Vec<u32>, How) {
         let at_line = self.at_line(entry);
         let fitting: Vec<u32> =
@@ -340,4 +360,10 @@ fn key(template: &Template) -> Option<&str> {
         end -= 1;
     }
     (end >= KEY_BYTES_MIN).then_some(&longest[..end])
+}
+
+/// Whether a statement may print a line with what a framework puts before a message: it has no level of its own, and begins with
+/// what is put in, as a time is.
+fn prints_lines(statement: &Statement) -> bool {
+    statement.level.is_none() && statement.template.begins_with_hole()
 }

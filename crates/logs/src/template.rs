@@ -59,6 +59,11 @@ impl Template {
         Template::new(parts)
     }
 
+    /// Whether nothing is known of how a message begins.
+    pub fn begins_with_hole(&self) -> bool {
+        self.parts.first() == Some(&Part::Hole)
+    }
+
     /// The parts: no two texts and no two holes stand side by side.
     pub fn parts(&self) -> &[Part] {
         &self.parts

@@ -1,6 +1,8 @@
 //! From entries to log statements.
 
-use hypocenter_logs::{Entry, How, Level, Log, Statement, StatementId, Statements, Template, Tie};
+use hypocenter_logs::{
+    Entry, Fields, How, Level, Log, Memo, Statement, StatementId, Statements, Template, Tie, Tied,
+};
 
 /// A row of the program: class, line, level, template. Its number is its place. A template that ends in `!` logs an
 /// exception too.
@@ -121,6 +123,46 @@ fn an_exception_in_the_entry_tells_statements_apart() {
     let log = Log::read(log).unwrap();
     let ties: Vec<Tie> = log.entries().map(|it| program.tie(&it)).collect();
     assert_eq!(ties, [exact(1, How::Text), exact(2, How::Text)]);
+}
+
+#[test]
+fn a_program_that_prints_its_log_itself_has_all_of_the_line_in_its_statements() {
+    let statement = |(id, (class, level, template)): (u32, (&str, Option<Level>, &str))| Statement {
+        id: StatementId(id),
+        class: class.into(),
+        method: "run".into(),
+        line: None,
+        level,
+        template: Template::parse(template),
+        has_exception: false,
+    };
+    let rows = [
+        ("a.Intake", None, "{} WARN [{}] {}: closed: {}"),
+        ("a.Intake", None, "{} INFO [{}] {}: closed: {}"),
+        ("a.Shipper", None, "{} WARN [{}] {}: {}"),
+        // Of a framework, which puts what is before the message there itself.
+        ("a.Other", Some(Level::Info), "{} [intake] {}"),
+        ("a.Main", None, "usage: a.Main {}"),
+    ];
+    let program = Statements::new((0..).zip(rows).map(statement).collect());
+    let log = "2026-11-17 12:54:43.814 WARN [intake] Intake: closed: No space left on device\n\
+        2026-11-17 12:54:43.815 INFO [intake] Intake: closed: at the end\nand a second line\n\
+        2026-11-17 12:54:43.816 WARN [shipper] Shipper: whatever it was told\n\
+        2026-11-17 12:54:43.817 INFO [intake] Intake: opened\n";
+    let log = Log::read(log.as_bytes()).unwrap();
+    let ties: Vec<Tie> = log.entries().map(|it| program.tie(&it)).collect();
+    assert_eq!(ties, [exact(0, How::Text), exact(1, How::Text), exact(2, How::Text), Tie::None]);
+    let printed: Vec<&str> = log.entries().map(|it| it.printed).collect();
+    assert!(printed[0].starts_with("2026-11-17 12:54:43.814 WARN") && printed[0].ends_with("on device"));
+    assert!(printed[1].ends_with("at the end\nand a second line"), "{printed:?}");
+    // What was tied before says nothing of a line with another beginning.
+    let mut memo = Memo::default();
+    for _ in 0..2 {
+        let mut tied = Tied::empty("n", Fields::of(log.layout()));
+        log.entries().for_each(|it| tied.push_with(&it, &program, &mut memo));
+        let found: Vec<&[StatementId]> = tied.entries().iter().map(|it| tied.statements(it.key)).collect();
+        assert_eq!(found, ties.iter().map(Tie::ids).collect::<Vec<_>>());
+    }
 }
 
 #[test]
