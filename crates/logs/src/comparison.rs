@@ -25,6 +25,8 @@ pub struct Position {
 pub struct Comparison {
     /// For each node of the run its entries' partners.
     partners: Vec<Vec<Option<Position>>>,
+    /// Entries without a partner that the same thread of the other run has too, in another order.
+    elsewhere: Vec<Position>,
     is_cut: bool,
 }
 
@@ -69,6 +71,7 @@ impl Comparison {
         assert!(all.all(|it| Some(it) == first), "logs that are compared are tied with the same fields");
         let mut comparison = Comparison {
             partners: run.iter().map(|it| vec![None; it.entries.len()]).collect(),
+            elsewhere: Vec::new(),
             is_cut: false,
         };
         let in_order = as_one || first.is_some_and(|it| it.thread);
@@ -97,8 +100,11 @@ impl Comparison {
             let (place, other) = (&role.places[0][n], &role.places[1][m]);
             let mut pairs = differ.pairs(&written[n].numbers, &others[m].numbers);
             gather(&written[n].numbers, &mut pairs);
-            if !in_order {
-                let left = left_over(&written[n].numbers, &others[m].numbers, &pairs);
+            let left = left_over(&written[n].numbers, &others[m].numbers, &pairs);
+            if in_order {
+                let position = |x: u32| Position { node: place.node, entry: place.entries[x as usize] };
+                self.elsewhere.extend(left.into_iter().map(|(x, _)| position(x)));
+            } else {
                 pairs.extend(left);
             }
             for (x, y) in pairs {
@@ -122,6 +128,11 @@ impl Comparison {
     /// The entries that both runs have, with their partners, in order.
     pub fn pairs(&self) -> impl Iterator<Item = (Position, Position)> {
         self.positions().filter_map(|(it, partner)| Some((it, partner?)))
+    }
+
+    /// The entries that only this run has at their place, and the other one elsewhere in the same thread.
+    pub fn elsewhere(&self) -> &[Position] {
+        &self.elsewhere
     }
 
     /// Whether two threads differed so much that some entries may have no partner although there is one.

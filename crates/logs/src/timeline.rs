@@ -31,8 +31,8 @@ pub enum Moment {
 /// The failure's log as a line on which every moment of a normal run has a place.
 #[derive(Clone, Debug)]
 pub struct Timeline {
-    /// For each node of the normal run the place behind so many of its entries.
-    behind: Vec<Vec<Place>>,
+    /// For each node of the normal run the places between so many of its entries and the next: the first and the last.
+    behind: Vec<Vec<(Place, Place)>>,
     /// The times of the normal run's entries, in order, and their places. No times if it has no clock.
     times_ms: Vec<f64>,
     places: Vec<Place>,
@@ -154,11 +154,21 @@ impl Finder<'_> {
     #[inline]
     pub fn place(&mut self, moment: Moment) -> Option<Place> {
         match moment {
+            Moment::After { .. } => self.span(moment).map(|(from, to)| from + (to - from) / 2.0),
+            Moment::AtMs(ms) => self.at(ms),
+        }
+    }
+
+    /// The first and the last place that a moment may have. Between two entries of which nothing ties the runs together, the failure
+    /// may have written any number of others: a moment there is as near to the first of them as to the last.
+    #[inline]
+    pub fn span(&mut self, moment: Moment) -> Option<(Place, Place)> {
+        match moment {
             Moment::After { node, entries } => {
                 let behind = self.timeline.behind.get(node as usize)?;
                 behind.get(entries as usize).or(behind.last()).copied()
             }
-            Moment::AtMs(ms) => self.at(ms),
+            Moment::AtMs(ms) => self.at(ms).map(|it| (it, it)),
         }
     }
 
@@ -268,14 +278,15 @@ fn after(places: &[Place], n: usize) -> Place {
     (places[n] + 1.0).min(places[n + 1])
 }
 
-/// The places behind none, one and more of a node's entries: halfway to its next entry, whatever other nodes do meanwhile.
-fn behind(order: &[u32], places: &[Place]) -> Vec<Place> {
+/// The places behind none, one and more of a node's entries: from there to its next entry, whatever other nodes do meanwhile.
+fn behind(order: &[u32], places: &[Place]) -> Vec<(Place, Place)> {
     let mut behind = Vec::with_capacity(order.len() + 1);
-    behind.push(places[order.first().map_or(0, |it| *it as usize)]);
+    let first = places[order.first().map_or(0, |it| *it as usize)];
+    behind.push((first, first));
     for (n, it) in order.iter().enumerate() {
         let from = after(places, *it as usize);
         let to = order.get(n + 1).map_or(from, |it| places[*it as usize]);
-        behind.push(from + (to - from).max(0.0) / 2.0);
+        behind.push((from, to.max(from)));
     }
     behind
 }

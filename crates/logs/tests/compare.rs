@@ -161,6 +161,23 @@ fn without_threads_a_message_at_another_place_is_no_other_message() {
 }
 
 #[test]
+fn what_stands_at_another_place_of_its_thread_is_told() {
+    let [folded, early, other] =
+        ["Sync:1|Sync@30|INFO|Synced 9 bytes", "Sync:1|Sync@40|ERROR|Severe", "main|Sync@40|ERROR|Severe"];
+    let elsewhere = |run: &[&str], other: &[&str]| {
+        let comparison = Comparison::of(&[tied("n", run)], &[tied("n", other)]);
+        comparison.elsewhere().iter().map(|it| it.entry).collect::<Vec<_>>()
+    };
+    // More is in common without it.
+    let run = [folded, folded, folded, early];
+    assert_eq!(elsewhere(&run, &[folded, early, folded, folded]), [3]);
+    assert_eq!(elsewhere(&run, &[folded, folded, early]), []);
+    assert_eq!(elsewhere(&run, &[folded, folded, folded]), []);
+    // What another thread says is something else.
+    assert_eq!(elsewhere(&run, &[folded, other, folded, folded]), []);
+}
+
+#[test]
 fn in_order_no_two_partners_cross() {
     let [sync, error, closing] = [
         "Sync:1|Sync@30|INFO|Synced 9 bytes",
@@ -340,6 +357,10 @@ fn moments_of_a_normal_run_have_a_place_in_the_failure() {
     assert_eq!(after(4), Some(8.0));
     assert_eq!(after(9), Some(8.0), "behind the end");
     assert_eq!(finder.place(Moment::After { node: 1, entries: 0 }), None);
+    // What comes behind the second entry may come before the first of those that only the failure has, or behind the last.
+    let mut span = |entries| finder.span(Moment::After { node: 0, entries });
+    assert_eq!([span(0), span(1), span(2)], [Some((0.0, 0.0)), Some((1.0, 1.0)), Some((2.0, 6.0))]);
+    assert_eq!(span(9), Some((8.0, 8.0)));
     // Entries are ten milliseconds apart, each in the middle of its own.
     let start = Log::read(text(&NORMAL).as_bytes())
         .expect("a log")

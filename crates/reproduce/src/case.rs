@@ -94,6 +94,9 @@ impl FailureKey {
 pub struct Digest {
     /// For each key of the failure log how many of its entries have a partner in the trial's log.
     pub matched: Vec<u32>,
+    /// The keys of the failure log of which the trial's log has an entry at another place than the failure's, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<u32>,
     /// Entries of the trial's log without a partner in the failure log.
     pub own: u32,
     /// The threads that write more than in the failure log from some place on.
@@ -115,6 +118,13 @@ pub struct Digest {
     /// Why the trial says nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<String>,
+}
+
+impl Digest {
+    /// Whether the trial's log has an entry of this key, wherever.
+    pub(crate) fn has(&self, key: u32) -> bool {
+        self.matched.get(key as usize).is_some_and(|&it| it > 0) || self.elsewhere.binary_search(&key).is_ok()
+    }
 }
 
 /// What a site of the map is to a campaign.
@@ -334,6 +344,10 @@ impl Case {
             matched[self.places[it.node as usize][it.entry as usize].0 as usize] += 1;
             pairs += 1;
         }
+        let key = |it: &Position| self.places[it.node as usize][it.entry as usize].0;
+        let mut elsewhere: Vec<u32> = comparison.elsewhere().iter().map(key).collect();
+        elsewhere.sort_unstable();
+        elsewhere.dedup();
         let entries: usize = trial.iter().map(|it| it.entries().len()).sum();
         let own = || self.order.get_or_init(|| Order::of(&failure));
         let timeline = match fields == self.fields() {
@@ -341,7 +355,8 @@ impl Case {
             false => Timeline::of(&failure, &trial, &comparison),
         };
         let silent = silence::silent(&trial, &comparison, &timeline);
-        let digest = Digest { matched, missing, own: (entries - pairs) as u32, silent, ..Digest::default() };
+        let own = (entries - pairs) as u32;
+        let digest = Digest { matched, elsewhere, missing, own, silent, ..Digest::default() };
         Compared { digest, timeline, comparison, failure, trial }
     }
 }

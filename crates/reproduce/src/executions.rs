@@ -20,9 +20,9 @@ pub struct ByThread {
     pub thread: String,
     /// For each its place among all executions of the run.
     pub orders: Vec<u32>,
-    /// For each how many entries of the failure log come before it.
+    /// For each how many entries of the failure log come before it, at the least.
     pub positions: Vec<u32>,
-    /// For each how many come before it is over.
+    /// For each how many come before it is over, at the most.
     pub ends: Vec<u32>,
     /// For each what stands for its stack; empty where stacks were not recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

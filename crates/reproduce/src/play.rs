@@ -423,9 +423,10 @@ fn round(
         result,
     };
     outcome.candidates = plan.candidates.iter().zip(results).map(with_result).collect();
-    let Digest { matched, own, silent, unreadable, .. } = &as_seen.digest;
+    let Digest { matched, elsewhere, own, silent, unreadable, .. } = &as_seen.digest;
     let digest = Digest {
         matched: matched.clone(),
+        elsewhere: elsewhere.clone(),
         own: *own,
         silent: silent.clone(),
         unreadable: unreadable.clone(),

@@ -113,12 +113,12 @@ fn executions(
         let stamps =
             stamps(&logs[node], emissions.written(), |thread| dictionary.thread_name(thread).to_owned());
         let mut finder = timeline.finder();
-        let mut place = |ticks: u64| {
+        let mut span = |ticks: u64| {
             let before = stamps.partition_point(|it| it.0 <= ticks);
             let entries = before.checked_sub(1).map_or(0, |it| stamps[it].1 + 1);
-            finder.place(Moment::After { node: node as u32, entries }).unwrap_or(0.0) as u32
+            finder.span(Moment::After { node: node as u32, entries }).unwrap_or_default()
         };
-        own.iter_mut().for_each(|it| it.place = (place(it.ticks), place(it.end)));
+        own.iter_mut().for_each(|it| it.place = (span(it.ticks).0 as u32, span(it.end).1 as u32));
         hits.extend(own);
     }
     let mut order: Vec<u32> = (0..hits.len() as u32).collect();

@@ -10,6 +10,9 @@ const REMOTE_ENTRIES: u32 = 4;
 /// What is farther still counts no less: what is audited at the end went wrong long before.
 const REMOTE_MAX: u32 = 4;
 
+/// How many entries of an observable are looked at that an instance lies beside or about: of more, one is as near as the next.
+const MARKS_MAX: usize = 64;
+
 /// Something that the failure log has and the runs without the fault do not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observable {
@@ -34,9 +37,9 @@ pub struct Choice {
 /// One execution of a site in the run that the search starts from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Instance {
-    /// How many entries of the failure log come before it.
+    /// How many entries of the failure log come before it, at the least.
     pub position: u32,
-    /// How many come before it is over: a call that waits can fail at any moment of it.
+    /// How many come before it is over, at the most: a call that waits can fail at any moment of it.
     pub end: u32,
     /// Its place among all executions of the run.
     pub order: u32,
@@ -115,7 +118,7 @@ impl Observable {
     pub fn apart(&self, instance: &Instance) -> u32 {
         let first = self.entries.partition_point(|&entry| entry < instance.position);
         let last = self.entries.partition_point(|&entry| entry <= instance.end).max(first);
-        let beside = (first.saturating_sub(1)..=last).filter(|&at| at < self.entries.len());
+        let beside = (first.saturating_sub(1)..=last).filter(|&at| at < self.entries.len()).take(MARKS_MAX);
         let apart = |at: usize| {
             let entries = between(&self.entries[at..=at], instance.position, instance.end);
             bits(entries / 2) + self.threads[at].apart(instance.thread)

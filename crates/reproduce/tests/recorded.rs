@@ -81,6 +81,8 @@ fn executions(case: &Case) -> Vec<ByThread> {
 struct World {
     case: Arc<Case>,
     executions: Vec<ByThread>,
+    /// Whether what a fault makes it log stands elsewhere than in the failure log.
+    is_out_of_order: bool,
 }
 
 impl World {
@@ -89,7 +91,7 @@ impl World {
     }
 
     fn of(case: Arc<Case>) -> World {
-        World { executions: executions(&case), case }
+        World { executions: executions(&case), case, is_out_of_order: false }
     }
 
     fn key(&self, message: &str) -> usize {
@@ -164,7 +166,12 @@ impl World {
             jvms: Vec::new(),
             problems: Vec::new(),
         };
-        let mut digest = Digest { matched, ..Digest::default() };
+        let cannot_save = self.key("cannot save");
+        let mut elsewhere = Vec::new();
+        if self.is_out_of_order && std::mem::take(&mut matched[cannot_save]) > 0 {
+            elsewhere.push(cannot_save as u32);
+        }
+        let mut digest = Digest { matched, elsewhere, ..Digest::default() };
         if !plan.record.watch.is_empty() {
             digest.missing = vec![3, 4];
             digest.recorded = Some(self.executions.clone());
@@ -300,6 +307,18 @@ fn a_game_on_a_recording_needs_as_many_rounds_as_a_campaign() {
         assert_eq!((nothing[0].rounds, &nothing[0].standing), (0, &Standing::Going));
     }
     assert!(reproduced >= 3, "{reproduced} strategies got there");
+}
+
+#[test]
+fn what_no_normal_run_says_is_shown_wherever_it_stands() {
+    let shown = |is_out_of_order| {
+        let world = World { is_out_of_order, ..World::new() };
+        let (verdict, _) = lead(&mut Reproduce::new(case(), settings(Strategy::Full, 3)), &world, 1, &[]);
+        verdict.rounds.into_iter().map(|it| it.shown).collect::<Vec<_>>()
+    };
+    let in_order = shown(false);
+    assert!(in_order.iter().any(|it| !it.is_empty()), "{in_order:?}");
+    assert_eq!(shown(true), in_order);
 }
 
 #[test]
