@@ -1,5 +1,7 @@
 //! What a campaign of `reproduce` came to: `summary.json`, the document that `--json` prints.
 
+use std::collections::BTreeSet;
+
 use hypocenter_plan::{Candidate, Fault, Guard, Injection, Plan, Site};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -88,6 +90,14 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Whether faults or logs are of several nodes, so that a fault alone does not say on which it is.
+    pub(crate) fn has_several_nodes(&self) -> bool {
+        let of_logs: BTreeSet<&str> = self.logs.iter().map(|it| it.0.as_str()).collect();
+        let faults = self.tried.iter().flat_map(|it| it.kept.iter().chain(&it.fault));
+        let of_faults: BTreeSet<&str> = faults.map(|it| it.at.node.as_str()).collect();
+        of_logs.len() > 1 || of_faults.len() > 1
+    }
+
     /// What the failure log has and something found does not show.
     pub(crate) fn lacking<'s>(&'s self, found: &'s Found) -> impl Iterator<Item = &'s Missing> {
         found.lacks.iter().filter_map(|&it| self.missing.get(it as usize))

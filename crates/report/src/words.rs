@@ -154,8 +154,8 @@ pub fn proof(summary: &Summary) -> Option<String> {
     ))
 }
 
-/// That other faults may explain the failure as well, if there are such.
-pub fn as_likely(others: &[Candidate]) -> Option<String> {
+/// That other faults may explain the failure as well, if there are such. Of one node nobody needs the name.
+pub fn as_likely(others: &[Candidate], several_nodes: bool) -> Option<String> {
     let all = match others.len() {
         0 => return None,
         AS_LIKELY_MAX.. => format!("{AS_LIKELY_MAX} other faults or more"),
@@ -166,7 +166,9 @@ pub fn as_likely(others: &[Candidate]) -> Option<String> {
         let called = callee(&it.site).map_or_else(String::new, |it| format!(" \u{2192} {it}"));
         let hit = it.when.occurrence.map_or_else(String::new, |it| format!(", hit {}", thousands(it)));
         let thread = it.when.thread.as_ref().map_or_else(String::new, |it| format!(" of thread {it}"));
-        format!("{} at {}{called}{hit}{thread}", kind(&it.fault), place(&it.site))
+        let node = it.when.node.as_ref().filter(|_| several_nodes);
+        let node = node.map_or_else(String::new, |it| format!(" on {it}"));
+        format!("{} at {}{called}{hit}{thread}{node}", kind(&it.fault), place(&it.site))
     };
     let names: Vec<String> = others.iter().take(AS_LIKELY_NAMED).map(name).collect();
     let more = if others.len() > names.len() { "; ..." } else { "" };

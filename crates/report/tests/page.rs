@@ -378,3 +378,16 @@ fn what_was_as_likely_is_named_and_what_is_more_is_counted() {
     );
     assert!(said(100).contains("100 other faults or more were"));
 }
+
+#[test]
+fn where_logs_are_of_several_nodes_a_fault_says_on_which_it_is() {
+    let mut summary = summary(3);
+    let when = Guard { occurrence: Some(7), node: Some("mirror".into()), ..Guard::default() };
+    let it = injected(0);
+    summary.found[0].as_likely =
+        vec![Candidate { site: it.site, fault: it.fault, when, repeat: Repeat::Once }];
+    summary.logs = vec![("depot".into(), "depot.log".into()); 2];
+    assert!(!page(&summary, None).contains(" on mirror"));
+    summary.logs[1].0 = "mirror".into();
+    assert!(page(&summary, None).contains("hit 7 on mirror"));
+}

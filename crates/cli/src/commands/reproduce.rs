@@ -21,7 +21,7 @@ use hypocenter_engine::Engine;
 use hypocenter_lab::Stopped;
 use hypocenter_lab::oracle::{self, LineText};
 use hypocenter_logs::{Layout, Log, LogError, Ties};
-use hypocenter_plan::{ExitCode, Plan, Record, SiteKind, Watch, WatchLevel};
+use hypocenter_plan::{ExitCode, Plan, Record, SiteKind, Watch, WatchLevel, Workload};
 use hypocenter_program::{EMITTING, Program, Scope, StateOptions, access, concrete_subtypes};
 use hypocenter_reproduce::{Case, Kinds, Reproduce, SearchOptions, Settings, Strategy};
 use hypocenter_trace::hash;
@@ -90,8 +90,8 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     if let Some(asked) = &what.compare {
         return compare::run(asked, case, settings(&request, what)?, &ready, lab);
     }
-    let mut engine =
-        live::Narrated::new(Reproduce::new(case.clone(), settings(&request, what)?), &case, what.budget);
+    let engine = Reproduce::new(case.clone(), settings(&request, what)?);
+    let mut engine = live::Narrated::new(engine, &case, several_nodes(&request, &case), what.budget);
     let interrupt = Interrupt::watch();
     let progress = engine.progress();
     let stopwatch = Stopwatch::new(&interrupt);
@@ -313,6 +313,13 @@ fn abstract_exceptions(program: &Program, target: &Target) -> Vec<(String, Vec<S
     all.retain(|&it| world.get(it).access & access::ABSTRACT != 0);
     let concrete = |class: String| Some((class.clone(), concrete_subtypes(&target.with_jdk, &class).ok()?));
     all.into_iter().filter_map(|it| concrete(world.show_type(it))).collect()
+}
+
+/// Whether a fault may be on one of several nodes, so that it must be said on which.
+fn several_nodes(request: &Request, case: &Case) -> bool {
+    let Workload { command, node, client, .. } = &request.workload;
+    let clients = client.iter().filter(|it| it.agent).count();
+    case.logs() > 1 || usize::from(command.is_some()) + node.len() + clients > 1
 }
 
 /// The lines that the oracle looks for.

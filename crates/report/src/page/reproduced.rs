@@ -69,7 +69,7 @@ fn rest(summary: &Summary) -> String {
         );
     }
     if let Some(found) = summary.found.first() {
-        if let Some(others) = words::as_likely(&found.as_likely) {
+        if let Some(others) = words::as_likely(&found.as_likely, summary.has_several_nodes()) {
             let _ = writeln!(
                 text,
                 "<p class=\"place\">{}. <code>--keep-going</code> goes on with the search; an oracle that says more tells faults apart.</p>",

@@ -16,8 +16,9 @@ pub fn section(summary: &Summary) -> Option<Section> {
         hint: "class, exception, thread, number",
         whole: "rounds.jsonl has all.",
     });
+    let several_nodes = summary.has_several_nodes();
     for round in &summary.tried {
-        table.push(round.happened, &cells(round, summary));
+        table.push(round.happened, &cells(round, summary, several_nodes));
     }
     let injected = summary.tried.iter().filter(|it| it.fault.is_some()).count();
     let lead = format!(
@@ -29,11 +30,14 @@ pub fn section(summary: &Summary) -> Option<Section> {
 }
 
 /// Round, what, where, when, rank, what it showed, what came of it.
-fn cells(round: &Round, summary: &Summary) -> [String; 7] {
-    let (mut what, place, when) = match &round.fault {
+fn cells(round: &Round, summary: &Summary, several_nodes: bool) -> [String; 7] {
+    let (mut what, place, mut when) = match &round.fault {
         Some(it) => words::fault(it),
         None => ("no fault was reached".to_owned(), String::new(), String::new()),
     };
+    if let Some(it) = round.fault.as_ref().filter(|_| several_nodes) {
+        when += &format!(" on {}", it.at.node);
+    }
     for it in &round.kept {
         let (kept, at, _) = words::fault(it);
         what = format!("{kept} at {at}, and {what}");

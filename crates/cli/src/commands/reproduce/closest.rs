@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use hypocenter_plan::Fault;
 use hypocenter_reproduce::{Missing, Round, Standing, Verdict};
 
-use super::live::{fault, line_of, shortened};
+use super::live::{fault, line_of, number_of, shortened};
 use super::result::Ended;
 use crate::screen;
 
@@ -23,15 +23,19 @@ pub fn show(ended: &Ended<'_>, name: &str) {
     let all = verdict.missing.len();
     let near = nearest(verdict);
     for (number, it) in near.iter().take(CLOSEST_SHOWN).enumerate() {
-        let what: Vec<String> = it.kept.iter().chain(&it.fault).map(fault).collect();
+        let what: Vec<String> =
+            it.kept.iter().chain(&it.fault).map(|it| fault(it, ended.several_nodes())).collect();
         let what = what.join(" + ");
         let text = format!("{name}/{}: {what}, shows {} of {all}", it.trial, it.shown.len());
         screen::line(if number == 0 { "closest" } else { "" }, &screen::clean(&text));
         // What the first shows and what it lacks is the nearest thing to an answer.
         if number == 0 {
-            let lacks = lines(verdict, it, false);
+            let several = ended.case.logs() > 1;
+            let lacks = lines(verdict, it, false, several);
             let lacks = if lacks.is_empty() { String::new() } else { format!(", and not {lacks}") };
-            screen::line("", &format!("  it shows {} of the failure log{lacks}", lines(verdict, it, true)));
+            let (shows, of) = (lines(verdict, it, true, several), if several { "logs" } else { "log" });
+            let text = format!("  it shows {shows} of the failure {of}{lacks}");
+            screen::line("", &screen::clean(&text));
         }
     }
     if near.is_empty() {
@@ -63,15 +67,16 @@ fn why(ended: &Ended<'_>, never: &[&Missing]) -> Option<String> {
     Some(format!("what can lead to {line}: `hypocenter scan --why {text}{target}`"))
 }
 
-/// The lines that a round shows, or does not show.
-fn lines(verdict: &Verdict, round: &Round, is_shown: bool) -> String {
+/// The lines that a round shows, or does not show: of the failure log, or, as `node:line`, of one of several.
+fn lines(verdict: &Verdict, round: &Round, is_shown: bool, several: bool) -> String {
     let of = verdict.missing.iter().filter(|it| round.shown.contains(&it.key) == is_shown);
-    let all: Vec<String> = of.map(|it| it.line.to_string()).collect();
+    let all: Vec<String> = of.map(|it| number_of(it, several)).collect();
+    let (line, lines) = if several { ("", "") } else { ("line ", "lines ") };
     match all.len() {
         0 => String::new(),
-        1 => format!("line {}", all[0]),
-        2..=LINES_NAMED => format!("lines {}", all.join(", ")),
-        some => format!("lines {} and {} more", all[..LINES_NAMED].join(", "), some - LINES_NAMED),
+        1 => format!("{line}{}", all[0]),
+        2..=LINES_NAMED => format!("{lines}{}", all.join(", ")),
+        some => format!("{lines}{} and {} more", all[..LINES_NAMED].join(", "), some - LINES_NAMED),
     }
 }
 

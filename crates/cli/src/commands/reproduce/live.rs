@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use hypocenter_engine::{DigestOf, Engine, JobId, Next};
 use hypocenter_plan::{Fault, Outcome};
-use hypocenter_reproduce::{Again, Case, Injected, Reader, Reproduce, Round, Verdict};
+use hypocenter_reproduce::{Again, Case, Injected, Missing, Reader, Reproduce, Round, Verdict};
 
 use super::measured::Rounds;
 use crate::listening::Listening;
@@ -18,6 +18,7 @@ pub struct Narrated {
     live: Listening,
     sites_total: usize,
     several_logs: bool,
+    several_nodes: bool,
     budget: u64,
     begun: Instant,
     /// Whether the start of the search was told.
@@ -31,12 +32,13 @@ pub struct Narrated {
 }
 
 impl Narrated {
-    pub fn new(engine: Reproduce, case: &Case, budget: u64) -> Narrated {
+    pub fn new(engine: Reproduce, case: &Case, several_nodes: bool, budget: u64) -> Narrated {
         Narrated {
             engine,
             live: Listening::default(),
             sites_total: case.catalogue().sites().len(),
             several_logs: case.logs() > 1,
+            several_nodes,
             budget,
             begun: Instant::now(),
             search_told: false,
@@ -112,10 +114,11 @@ impl Narrated {
 
     fn tell_round(&self, round: &Round) {
         let what = match &round.fault {
-            Some(it) => short(it),
+            Some(it) => short(it, self.several_nodes),
             None => format!("none of {} faults was reached", round.window),
         };
-        let what = round.kept.iter().map(|it| short(it) + " + ").chain([what]).collect::<String>();
+        let kept = round.kept.iter().map(|it| short(it, self.several_nodes) + " + ");
+        let what = kept.chain([what]).collect::<String>();
         let (style, result) = if round.happened {
             (GOOD, "the failure happened".to_owned())
         } else if round.fault.is_none() {
@@ -148,9 +151,10 @@ impl Narrated {
         }
         let missing = self.engine.verdict().missing;
         let lines = missing.iter().filter(|it| round.shown.contains(&it.key) && !self.seen.contains(&it.key));
-        let lines: Vec<String> = lines.map(|it| it.line.to_string()).collect();
+        let lines: Vec<String> = lines.map(|it| number_of(it, self.several_logs)).collect();
+        let line = if self.several_logs { "" } else { "line " };
         match lines.len() {
-            ..=NEW_SHOWN => format!("{shows}, new: line {}", lines.join(", ")),
+            ..=NEW_SHOWN => format!("{shows}, new: {line}{}", lines.join(", ")),
             some => format!("{shows}, {some} of them new"),
         }
     }
@@ -218,7 +222,7 @@ pub fn span(seconds: f64) -> String {
 }
 
 /// A fault in a short line: classes without their packages.
-fn short(it: &Injected) -> String {
+fn short(it: &Injected, several_nodes: bool) -> String {
     let simple = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
     let what = match &it.fault {
         Fault::Exception { class, .. } => simple(class),
@@ -231,7 +235,7 @@ fn short(it: &Injected) -> String {
         format!(" -> {}.{method}", simple(class))
     });
     let (class, method) = (simple(&it.site.class), &it.site.method);
-    format!("{what} at {class}.{method}{line}{callee}, hit {} of thread {}", it.at.occurrence, it.at.thread)
+    format!("{what} at {class}.{method}{line}{callee}, {}", moment(it, several_nodes))
 }
 
 /// A line of the failure log: of one, or of one of several.
@@ -243,9 +247,20 @@ pub fn line_of(line: u32, node: &str, are_several: bool) -> String {
     }
 }
 
-/// A fault in a line.
-pub fn fault(it: &Injected) -> String {
-    format!("{} at {}, hit {} of thread {}", it.fault, it.site, it.at.occurrence, it.at.thread)
+/// The number of a line of the failure log: of one, or of one of several.
+pub fn number_of(it: &Missing, are_several: bool) -> String {
+    if are_several { format!("{}:{}", it.node, it.line) } else { it.line.to_string() }
+}
+
+/// A fault in a line. Of one node nobody needs the name.
+pub fn fault(it: &Injected, several_nodes: bool) -> String {
+    format!("{} at {}, {}", it.fault, it.site, moment(it, several_nodes))
+}
+
+/// When a fault happened, and to whom.
+fn moment(it: &Injected, several_nodes: bool) -> String {
+    let node = if several_nodes { format!(" on {}", it.at.node) } else { String::new() };
+    format!("hit {} of thread {}{node}", it.at.occurrence, it.at.thread)
 }
 
 impl Engine for Narrated {
@@ -303,7 +318,32 @@ impl Engine for Narrated {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn a_node_is_named_only_where_there_are_several() {
+        let site =
+            json!({"class": "a.B", "method": "run", "descriptor": "()V", "kind": "entry", "ordinal": 0});
+        let at = json!({
+            "jvm": 0, "node": "mirror", "thread": "Intake", "occurrence": 3, "at_ms": 1.0, "times": 1, "stack_hash": 0, "stack": [],
+        });
+        let it = Injected {
+            site: serde_json::from_value(site).expect("a site"),
+            fault: Fault::Negate,
+            guard: hypocenter_plan::Guard::default(),
+            at: serde_json::from_value(at).expect("an injection"),
+        };
+        for told in [short, fault] {
+            assert!(told(&it, true).ends_with(", hit 3 of thread Intake on mirror"), "{}", told(&it, true));
+            assert!(told(&it, false).ends_with(", hit 3 of thread Intake"), "{}", told(&it, false));
+        }
+        let (node, message) = ("mirror".to_owned(), String::new());
+        let it =
+            Missing { key: 0, node, entry: 0, line: 7, message, times: 1, normal: 0, sites: 0, shown: 0 };
+        assert_eq!((number_of(&it, true), number_of(&it, false)), ("mirror:7".to_owned(), "7".to_owned()));
+    }
 
     #[test]
     fn the_time_of_a_round_is_foretold_only_from_some_that_took_about_as_long() {

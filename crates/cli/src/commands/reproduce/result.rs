@@ -111,6 +111,11 @@ pub struct Ended<'v> {
 }
 
 impl Ended<'_> {
+    /// Whether it must be said of a fault on which node it is.
+    pub fn several_nodes(&self) -> bool {
+        super::several_nodes(self.request, self.case)
+    }
+
     /// Says what came of it, and keeps it.
     pub fn finish(&self, json: bool) -> Result<ExitCode, Failure> {
         let Ended { verdict, directory, .. } = self;
@@ -118,7 +123,7 @@ impl Ended<'_> {
         screen::gap();
         let mut stories = Vec::new();
         for found in &verdict.found {
-            let story = Story::of(self.case, verdict, found, directory)?;
+            let story = Story::of(self.case, verdict, found, directory, self.several_nodes())?;
             self.show(found, story.as_ref(), &called);
             stories.push(story);
         }
@@ -150,7 +155,7 @@ impl Ended<'_> {
 
     fn show(&self, found: &Found, story: Option<&Story>, called: &Called) {
         for it in &found.faults {
-            screen::line("fault", &screen::clean(&fault(it)));
+            screen::line("fault", &screen::clean(&fault(it, self.several_nodes())));
             for (number, frame) in it.at.stack.iter().take(FRAMES_SHOWN).enumerate() {
                 screen::line(if number == 0 { "stack" } else { "" }, &screen::clean(&frame.to_string()));
             }
@@ -165,7 +170,7 @@ impl Ended<'_> {
         }
         screen::line("rate", &format!("{} of {} replays", found.hits, found.runs));
         self.show_lacking(found);
-        if let Some(others) = as_likely(&found.as_likely) {
+        if let Some(others) = as_likely(&found.as_likely, self.several_nodes()) {
             // As faults are written here.
             let others = screen::clean(&others).replace('\u{2192}', "->");
             screen::line("also", &format!("{others} (--keep-going goes on)"));

@@ -37,6 +37,9 @@ pub struct Story {
     /// Whether the failure left the logs of several nodes.
     #[serde(skip)]
     several_logs: bool,
+    /// Whether it must be said of a fault on which node it is.
+    #[serde(skip)]
+    several_nodes: bool,
 }
 
 /// How a fault leads to lines of the failure log.
@@ -83,6 +86,7 @@ impl Story {
         verdict: &Verdict,
         found: &Found,
         campaign: &Path,
+        several_nodes: bool,
     ) -> Result<Option<Story>, Failure> {
         let trial = found.replayed.unwrap_or(found.trial);
         let directory = trial_directory(campaign, JobId(trial));
@@ -92,9 +96,9 @@ impl Story {
         let normal: Vec<(u32, u32)> = verdict.missing.iter().map(|it| (it.key, matched(it))).collect();
         let beside = case.beside(&evidence, &normal);
         let shown = beside.as_ref().map_or(&[][..], |it| &it.matched);
-        let causes = found.faults.iter().map(|it| Cause::of(case, it, shown)).collect();
+        let causes = found.faults.iter().map(|it| Cause::of(case, it, shown, several_nodes)).collect();
         let moment = beside.as_ref().and_then(Moment::of);
-        Ok(Some(Story { trial, causes, beside, moment, several_logs: case.logs() > 1 }))
+        Ok(Some(Story { trial, causes, beside, moment, several_logs: case.logs() > 1, several_nodes }))
     }
 
     /// Says that it may have been another moment, if that is so.
@@ -113,13 +117,13 @@ impl Story {
         }
         let Some(beside) = self.beside.as_ref().filter(|it| !it.rows.is_empty()) else { return };
         screen::gap();
-        let faults: Vec<String> = found.faults.iter().map(fault).collect();
+        let faults: Vec<String> = found.faults.iter().map(|it| fault(it, self.several_nodes)).collect();
         columns::show(beside, &faults, &format!("{name}/{}", self.trial));
     }
 }
 
 impl Cause {
-    fn of(case: &Case, fault: &Injected, shown: &[u32]) -> Cause {
+    fn of(case: &Case, fault: &Injected, shown: &[u32], several_nodes: bool) -> Cause {
         let is_delay = matches!(fault.fault, Fault::Delay { .. });
         let found = case.causes(&fault.site, &fault.fault, &fault.at.stack, shown);
         let (leads_to, named_by) = found.map_or_else(Default::default, |it| {
@@ -135,7 +139,7 @@ impl Cause {
             });
             (leads(case, &it), named.collect())
         });
-        Cause { fault: self::fault(fault), is_delay, leads_to, named_by }
+        Cause { fault: self::fault(fault, several_nodes), is_delay, leads_to, named_by }
     }
 
     /// Whether it has nothing to show, and is shown with a reason.
