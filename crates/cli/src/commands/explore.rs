@@ -3,6 +3,7 @@
 mod live;
 mod result;
 mod summary;
+mod wrong;
 
 use std::sync::Arc;
 use std::time::Instant;

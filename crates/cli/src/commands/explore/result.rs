@@ -5,6 +5,7 @@ use hypocenter_plan::ExitCode;
 
 use super::live::fault;
 use super::summary::Ended;
+use super::wrong::together;
 use crate::commands::report;
 use crate::early;
 use crate::failure::Failure;
@@ -54,7 +55,7 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
     );
     let code = match &verdict.standing {
         Standing::NormalFails { wrong, runs } => {
-            for (what, failed) in wrong {
+            for (what, failed) in together(wrong, *runs) {
                 let what = format!(
                     "{what}, in {failed} of {runs} runs without a fault; mend the workload first, or give it more time"
                 );

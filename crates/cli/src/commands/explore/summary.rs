@@ -13,6 +13,7 @@ use hypocenter_plan::{
 use hypocenter_report::{self as report, Exploration, Finding, Rate, Saw, SiteCounts, Task, TaskState, Way};
 use hypocenter_trace::SiteId;
 
+use super::wrong::together;
 use crate::failure::Failure;
 use crate::request::{ExploreRequest, Request};
 use crate::store::Called;
@@ -295,7 +296,7 @@ fn standing(it: &explore::Standing) -> report::ExploreStanding {
         explore::Standing::NothingLeft => report::ExploreStanding::NothingLeft,
         explore::Standing::NothingToInject => report::ExploreStanding::NothingToInject,
         explore::Standing::NormalFails { wrong, runs } => {
-            report::ExploreStanding::NormalFails { wrong: wrong.clone(), runs: *runs }
+            report::ExploreStanding::NormalFails { wrong: together(wrong, *runs), runs: *runs }
         }
     }
 }
