@@ -175,6 +175,7 @@ fn a_workload_that_reaches_nothing_and_a_policy_that_has_nothing_left_say_so() {
     let flags = "--normal-runs 1 --policy new-state --trials 1000 --replays 0 --json";
     let done = spool(&workload).args(flags).end().says("the policy has nothing left to inject after");
     let done = done.says("it has no clients, so that it fails is told as minor");
+    let done = done.says("have them examined with --oracle '{ exit = \"failed\" }'");
     let document = done.outcome();
     assert_eq!(document["standing"], "nothing_left", "{document:#}");
     let trials = document["trials"].as_u64().expect("a number");

@@ -1,6 +1,6 @@
 //! What a campaign came to.
 
-use hypocenter_explore::{Finding, Severity, Standing, SymptomKind};
+use hypocenter_explore::{Finding, Severity, Standing, Symptom, SymptomKind, TrialRecord};
 use hypocenter_plan::ExitCode;
 
 use super::live::fault;
@@ -14,9 +14,17 @@ use crate::screen;
 /// Failures of the whole workload that are told where there is nothing else.
 const MINOR_SHOWN: usize = 10;
 
+/// What has a workload's failure taken for one.
+const FAILED: &str = r#"--oracle '{ exit = "failed" }'"#;
+
+/// Whether the whole workload failed, which without clients says little.
+fn is_failure(it: &Symptom) -> bool {
+    it.kind == SymptomKind::Client && it.severity == Severity::Minor
+}
+
 /// Says what came of it.
 pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
-    let Ended { verdict, directory, took, cut_short, .. } = ended;
+    let Ended { verdict, request, directory, took, cut_short, .. } = ended;
     let document = ended.document()?;
     let (suspicious, expected): (Vec<&Finding>, Vec<&Finding>) =
         verdict.findings.iter().partition(|it| it.is_suspicious());
@@ -31,10 +39,7 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
     }
     if suspicious.is_empty() {
         // Where nothing stands out, this is what to look at.
-        let failed = |it: &&&Finding| {
-            let worst = it.symptoms.first();
-            worst.is_some_and(|it| it.kind == SymptomKind::Client && it.severity == Severity::Minor)
-        };
+        let failed = |it: &&&Finding| it.symptoms.first().is_some_and(is_failure);
         for it in expected.iter().filter(failed).take(MINOR_SHOWN) {
             let why = it.symptoms.first().map_or("", |it| it.why.as_str());
             let what = format!("{}: {why}, in {} trials", fault(&it.injected), it.trials.len());
@@ -78,6 +83,17 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
         }
         Standing::Done | Standing::Going => code_of(&suspicious),
     };
+    if request.workload.client.is_empty() && request.oracle.is_none() {
+        let failed = |it: &&TrialRecord| it.injected.is_some() && it.symptoms.iter().any(is_failure);
+        if let failed @ 1.. = verdict.trials.iter().filter(failed).count() {
+            let what = format!(
+                "it failed in {failed} of {} trials with a fault, and without clients that is minor; have them examined with \
+                 {FAILED}, those whose time was up with \"timeout\" there",
+                verdict.injected
+            );
+            screen::note("workload", &what);
+        }
+    }
     if let (failed @ 1.., without) = verdict.failed_alone() {
         let what = format!(
             "it also failed in {failed} of {without} trials in which no fault happened, so what is found may be failures of its own: \
