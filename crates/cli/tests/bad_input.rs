@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use support::{Tool, classes, default_jdk, each};
+use support::{Tool, classes, default_jdk, each, spool_classes};
 
 /// A copy of the class path with one class file changed, in the directory of a run.
 fn spoilt(tool: &Tool, class: &str, spoil: impl Fn(Vec<u8>) -> Vec<u8>) -> String {
@@ -424,4 +424,33 @@ fn a_search_is_replayed_at_what_it_found() {
             done.says("the campaign has trials 0 to 7");
         }
     }
+}
+
+/// A cluster of two nodes and a client. Nothing of it is ever started.
+fn cluster(verb: &str) -> Tool {
+    let target = format!("[target]\nclasspath = ['{}']\npackages = ['spool']\n", spool_classes().display());
+    let process =
+        |kind: &str, name: &str| format!("[[workload.{kind}]]\nname = '{name}'\ncommand = 'sh {name}.sh'\n");
+    let processes = ["depot", "mirror.eu"].map(|it| process("node", it)).concat();
+    let workload = format!("[[workload]]\nname = 'parcel'\n{processes}{}", process("client", "finder"));
+    Tool::new(verb).file("hypocenter.toml", target + &workload)
+}
+
+#[test]
+fn of_several_failure_logs_each_is_named_like_a_node_or_client() {
+    let line = "2026-01-01 00:00:00,000 ERROR [main] spool.Spool: message 3 is lost\n";
+    let reproduce = |logs: &[&str]| {
+        let oracle = "{ log = 'is lost' }";
+        let tool = cluster("reproduce").args("--oracle").arg(oracle);
+        logs.iter().fold(tool, |tool, it| tool.file(it, line).args("--log").arg(it))
+    };
+    let refused = reproduce(&["depot.log", "miror.log"]).end().exits(1);
+    refused.says("workload `parcel` has no node or client `miror`").says("it has depot, mirror.eu, finder");
+    // A name with a dot, and two files of one node; what is wrong then is that nothing can be started.
+    let fine = reproduce(&["depot.stdout.log", "depot.stderr.log", "mirror.eu.log", "finder.log"]);
+    let fine = fine.args("--normal-runs 1 --sandbox off").end();
+    assert!(!fine.stderr.contains("has no node or client"), "{}", fine.stderr);
+    // One alone may be the log of all.
+    let one = reproduce(&["all.log"]).args("--normal-runs 1 --sandbox off").end();
+    one.says("`all` is none of depot, mirror.eu, finder, so it is taken for the log of all of them");
 }

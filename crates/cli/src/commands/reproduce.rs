@@ -140,12 +140,14 @@ fn asked(args: &ReproduceArgs) -> Result<Request, Failure> {
         return Err(Failure::usage("there is no failure log")
             .hint("give it with --log FILE, or `logs` under [failure] of hypocenter.toml"));
     }
+    let names = processes(&chosen.workload, &args.target.node_name);
     let mut logs = Vec::new();
     for path in &paths {
         for file in files_of(path)? {
-            logs.push(failure_log(&file)?);
+            logs.push(failure_log(&file, &names)?);
         }
     }
+    check_logs(&logs, &names, &chosen.workload)?;
     let reproduce = ReproduceRequest {
         logs,
         layout: args.layout.clone(),
@@ -178,7 +180,8 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-fn failure_log(path: &Path) -> Result<FailureLog, Failure> {
+/// A log of the failure. It is of the process that it is named like; a name may have dots.
+fn failure_log(path: &Path, names: &[String]) -> Result<FailureLog, Failure> {
     let failed = |error: std::io::Error| {
         Failure::usage(format!("failure log {}: {error}", path.display()))
             .hint("give the log of the failed run with --log, or `logs` under [failure] of hypocenter.toml")
@@ -186,8 +189,41 @@ fn failure_log(path: &Path) -> Result<FailureLog, Failure> {
     let path = path.canonicalize().map_err(failed)?;
     let bytes = std::fs::read(&path).map_err(failed)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let node = name.split('.').next().unwrap_or_default().to_owned();
+    let is_of = |it: &&String| name.strip_prefix(it.as_str()).is_some_and(|it| it.starts_with('.'));
+    let of_process = names.iter().filter(is_of).max_by_key(|it| it.len());
+    let node =
+        of_process.map_or_else(|| name.split('.').next().unwrap_or_default(), String::as_str).to_owned();
     Ok(FailureLog { node, digest: hash::bytes(&bytes, 0), path: PathBuf::from(&path) })
+}
+
+/// What logs are named like where a workload starts nodes or clients. Of one command there are no names: whatever logs there are, they
+/// are its own.
+fn processes(workload: &Workload, main: &str) -> Vec<String> {
+    let Workload { command, node, client, .. } = workload;
+    if client.is_empty() && node.iter().all(|it| it.command.is_none()) {
+        return Vec::new();
+    }
+    let names = node.iter().map(|it| it.name.as_str()).chain(client.iter().map(|it| it.name.as_str()));
+    names.chain(command.as_ref().map(|_| main)).map(str::to_owned).collect()
+}
+
+/// A log of a node that is not there would be compared with nothing. One log alone may be that of all.
+fn check_logs(logs: &[FailureLog], names: &[String], workload: &Workload) -> Result<(), Failure> {
+    let Some(it) = logs.iter().find(|it| !names.is_empty() && !names.contains(&it.node)) else {
+        return Ok(());
+    };
+    let there = names.join(", ");
+    if logs.iter().all(|other| other.node == it.node) {
+        let what = format!(
+            "`{}` is none of {there}, so it is taken for the log of all of them; if it is that of one, name the file like it",
+            it.node
+        );
+        screen::note("log", &screen::clean(&what));
+        return Ok(());
+    }
+    let (path, name) = (it.path.display(), &workload.name);
+    Err(Failure::usage(format!("failure log {path}: workload `{name}` has no node or client `{}`", it.node))
+        .hint(format!("logs are named like the node that wrote them; it has {there}")))
 }
 
 /// Where a program's own log is, when Maven's output was taken for it.
