@@ -437,6 +437,20 @@ fn cluster(verb: &str) -> Tool {
 }
 
 #[test]
+fn a_node_that_a_cluster_does_not_have_is_refused_before_anything_is_started() {
+    let inject = |node: &str| {
+        let tool = cluster("inject").args("NoSuch.method --throw java.io.IOException --node");
+        tool.arg(node).args("--workload parcel")
+    };
+    let refused = inject("miror").end().exits(1).says("--node miror: workload `parcel` has no such node");
+    refused.says("the agent is in depot, mirror.eu");
+    inject("finder").end().exits(1).says("it runs without the agent").says("`agent = true`");
+    // The next thing that is wrong: there is no such method.
+    inject("depot").end().exits(1).says("no site fits");
+    inject("miror").file("depot.sh", "HYPOCENTER_NODE=miror java x").end().exits(1).says("no site fits");
+}
+
+#[test]
 fn of_several_failure_logs_each_is_named_like_a_node_or_client() {
     let line = "2026-01-01 00:00:00,000 ERROR [main] spool.Spool: message 3 is lost\n";
     let reproduce = |logs: &[&str]| {

@@ -1,5 +1,7 @@
 //! `hypocenter inject`: one fault at one exact instant.
 
+use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use hypocenter_plan::{Arm, Candidate, ExitCode, Fault, Guard, Pause, Plan, Repeat, SiteKind, StackGuard};
@@ -25,6 +27,9 @@ pub fn run(args: &InjectArgs) -> Result<ExitCode, Failure> {
     }
     screen::heading("hypocenter inject");
     let chosen = Chosen::of(&args.target, None)?;
+    if let Some(node) = &args.node {
+        check_node(node, &chosen)?;
+    }
     let target = Target::open(&chosen.target)?;
     // The target's own classes first: the JDK has classes of every name.
     let mut found = find_sites(&target.own, &pattern);
@@ -73,6 +78,58 @@ pub fn run(args: &InjectArgs) -> Result<ExitCode, Failure> {
 }
 
 const SITES_SHOWN: usize = 8;
+
+/// The variable by which a process says which node it is.
+const NODE_VARIABLE: &str = "HYPOCENTER_NODE";
+
+/// A fault on a node that is not there never happens, and the workload would run for nothing.
+fn check_node(node: &str, chosen: &Chosen) -> Result<(), Failure> {
+    let workload = &chosen.workload;
+    // What a command starts may say itself which node it is.
+    if workload.command.is_some() || says_itself(chosen) {
+        return Ok(());
+    }
+    let nodes = workload.node.iter().filter(|it| it.agent != Some(false)).map(|it| it.name.as_str());
+    let clients = workload.client.iter().filter(|it| it.agent).map(|it| it.name.as_str());
+    let there: Vec<&str> = nodes.chain(clients).collect();
+    if there.contains(&node) {
+        return Ok(());
+    }
+    let is_without =
+        workload.node.iter().any(|it| it.name == node) || workload.client.iter().any(|it| it.name == node);
+    let failure = Failure::usage(if is_without {
+        format!("--node {node}: it runs without the agent, so no fault can happen there")
+    } else {
+        format!("--node {node}: workload `{}` has no such node", workload.name)
+    });
+    let also = if is_without { "; `agent = true` puts it into others" } else { "" };
+    Err(failure.hint(format!("the agent is in {}{also}", there.join(", "))))
+}
+
+/// The most bytes that a script has.
+const SCRIPT_BYTES_MAX: u64 = 1 << 20;
+
+/// Whether this is a script that has the variable.
+fn has_variable(path: &Path) -> bool {
+    let is_small = path.metadata().is_ok_and(|it| it.is_file() && it.len() <= SCRIPT_BYTES_MAX);
+    is_small && fs::read(path).is_ok_and(|it| String::from_utf8_lossy(&it).contains(NODE_VARIABLE))
+}
+
+/// Whether a process of the workload may take another name than the configuration gives it.
+fn says_itself(chosen: &Chosen) -> bool {
+    let workload = &chosen.workload;
+    let nodes = workload.node.iter().filter_map(|it| Some((it.command.as_ref()?, &it.env, &it.directory)));
+    let clients = workload.client.iter().map(|it| (&it.command, &it.env, &None));
+    workload.env.contains_key(NODE_VARIABLE)
+        || nodes.chain(clients).any(|(command, env, directory)| {
+            let directory = directory.as_ref().or(workload.directory.as_ref());
+            let base = directory.map_or_else(|| chosen.base.clone(), |it| chosen.base.join(it));
+            let is_script = |word: &String| has_variable(&base.join(word));
+            env.contains_key(NODE_VARIABLE)
+                || command.0.contains(NODE_VARIABLE)
+                || command.words("").is_ok_and(|it| it.iter().any(is_script))
+        })
+}
 
 fn fault(args: &InjectArgs) -> Fault {
     let delay = |time: Duration, pause| Fault::Delay { delay_ms: time.as_millis() as u64, pause };
