@@ -371,9 +371,12 @@ fn unmet(request: &Request, what: &ReproduceRequest) -> Result<Vec<String>, Fail
     let read = |it: &FailureLog| {
         std::fs::read(&it.path)
             .map_err(|error| Failure::usage(format!("failure log {}: {error}", it.path.display())))
+            .map(|bytes| (it.node.clone(), bytes))
     };
     let logs = what.logs.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    unmet::unmet(oracle, &logs).map_err(|error| Failure::usage(error.to_string()))
+    // Of one command all logs are its own, whatever they are called.
+    let are_named = !processes(&request.workload, &request.main).is_empty();
+    unmet::unmet(oracle, &logs, are_named).map_err(|error| Failure::usage(error.to_string()))
 }
 
 /// How much of the failure log the program can have written.

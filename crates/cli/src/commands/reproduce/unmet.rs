@@ -7,17 +7,31 @@ use hypocenter_logs::Log;
 use hypocenter_plan::Oracle;
 
 /// The warnings: for each line that the failure would have to have how often its logs have it, in whichever encoding they are. Of
-/// alternatives one is enough.
-pub fn unmet(oracle: &Oracle, logs: &[Vec<u8>]) -> Result<Vec<String>, OracleError> {
-    let texts: Vec<String> = logs.iter().map(|it| Log::text_of(it)).collect();
+/// alternatives one is enough. Where logs are named like the processes that wrote them, what is asked of a process is looked for in its
+/// own, and a log that was not kept says nothing.
+pub fn unmet(
+    oracle: &Oracle,
+    logs: &[(String, Vec<u8>)],
+    are_named: bool,
+) -> Result<Vec<String>, OracleError> {
+    let text = |(name, bytes): &(String, Vec<u8>)| (are_named.then(|| name.clone()), Log::text_of(bytes));
+    let texts: Vec<(Option<String>, String)> = logs.iter().map(text).collect();
     unmet_in(oracle, &texts)
 }
 
-fn unmet_in(oracle: &Oracle, texts: &[String]) -> Result<Vec<String>, OracleError> {
+fn unmet_in(oracle: &Oracle, texts: &[(Option<String>, String)]) -> Result<Vec<String>, OracleError> {
     match oracle {
-        Oracle::Log { times, .. } => {
+        Oracle::Log { times, process, .. } => {
+            let is_of = |it: &&(Option<String>, String)| match (&it.0, process) {
+                (Some(name), Some(process)) => name == process,
+                _ => true,
+            };
+            let texts: Vec<&(Option<String>, String)> = texts.iter().filter(is_of).collect();
+            if texts.is_empty() {
+                return Ok(Vec::new());
+            }
             let wanted = oracle::lines(oracle)?;
-            let lines = texts.iter().flat_map(|it| it.lines());
+            let lines = texts.iter().flat_map(|it| it.1.lines());
             let seen = lines.filter(|line| wanted.iter().any(|it| it.fits(line.as_bytes()))).count() as u64;
             Ok(match seen {
                 0 => vec![format!("the failure log has no line that the oracle looks for: {oracle}")],
@@ -57,13 +71,13 @@ mod tests {
             [mark, &text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>()].concat()
         };
         let logs = [
-            b"a is lost\r\nb is lost\n".to_vec(),
-            b"\xff the end\n".to_vec(),
-            utf16(b"\xff\xfe", "c is gone\r\nd is gone\r\n"),
-            utf16(b"", "and so is e, which is far away\n"),
+            ("a".to_owned(), b"a is lost\r\nb is lost\n".to_vec()),
+            ("b".to_owned(), b"\xff the end\n".to_vec()),
+            ("c".to_owned(), utf16(b"\xff\xfe", "c is gone\r\nd is gone\r\n")),
+            ("d".to_owned(), utf16(b"", "and so is e, which is far away\n")),
         ];
         let check = |oracle: Oracle, expected: &[&str]| {
-            let found = unmet(&oracle, &logs).expect("the oracle is well");
+            let found = unmet(&oracle, &logs, false).expect("the oracle is well");
             assert_eq!(found.len(), expected.len(), "{found:?}");
             assert!(found.iter().zip(expected).all(|(it, text)| it.contains(text)), "{found:?}");
         };
@@ -80,5 +94,27 @@ mod tests {
         // What is not asked of a log, or is not to be there, says nothing.
         check(Oracle::Not(Box::new(moon())), &[]);
         check(Oracle::Any(vec![moon(), Oracle::Command("true".to_owned())]), &[]);
+    }
+
+    #[test]
+    fn what_is_asked_of_a_process_is_looked_for_in_its_own_log_if_that_was_kept() {
+        let logs = [("depot", "is lost\n"), ("mirror", "is well\n")].map(|it| (it.0.to_owned(), it.1.into()));
+        let of = |process: &str| Oracle::Log {
+            line: LogText::Either("is lost".to_owned()),
+            process: Some(process.to_owned()),
+            times: 1,
+        };
+        for (process, are_named, expected) in [
+            ("depot", true, 0),
+            ("mirror", true, 1),
+            ("finder", true, 0),
+            // Of one command every log is its own.
+            ("finder", false, 0),
+        ] {
+            let found = unmet(&of(process), &logs, are_named).expect("the oracle is well");
+            assert_eq!(found.len(), expected, "{process}: {found:?}");
+        }
+        let both = Oracle::All(vec![of("finder"), of("mirror")]);
+        assert_eq!(unmet(&both, &logs, true).expect("the oracle is well").len(), 1);
     }
 }
