@@ -55,6 +55,9 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     };
     screen::heading("hypocenter replay");
     screen::line("trial", &format!("{index} of {}", campaign.display()));
+    if request.plan.candidates.is_empty() {
+        without_fault(&campaign, index);
+    }
     let target = Target::open(&request.target)?;
     let ready = Ready::begin(request, &target, &args.lab)?;
     let before = finished(&trial_directory(&campaign, JobId(index)))?;
@@ -79,6 +82,27 @@ fn trial_of(campaign: &Path, request: &Request) -> Result<u64, Failure> {
         Failure::usage(format!("{}: {what}", campaign.display())).hint(trials(campaign))
     })
 }
+
+/// Says that a trial was a run without a fault, if others of the campaign had one, and which those are.
+fn without_fault(campaign: &Path, index: u64) {
+    let Some(summary) = Summary::read(campaign) else { return };
+    let name = Called::of(campaign).name;
+    let list = |trials: &[u64]| {
+        let named: Vec<String> = trials.iter().take(TRIALS_NAMED).map(|it| format!("{name}/{it}")).collect();
+        let more = if trials.len() > named.len() { ", ..." } else { "" };
+        named.join(", ") + more
+    };
+    let (found, struck) = (summary.trials_found(), summary.trials_with_fault());
+    let others = match (found.as_slice(), struck.as_slice()) {
+        ([], []) => return,
+        ([], struck) => format!("one happened in {}", list(struck)),
+        (found, _) => format!("what the campaign found is in {}", list(found)),
+    };
+    screen::note("trial", &screen::clean(&format!("{name}/{index} was a run without a fault; {others}")));
+}
+
+/// How many trials are named in place of one.
+const TRIALS_NAMED: usize = 5;
 
 /// Which trials there are.
 fn trials(campaign: &Path) -> String {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use hypocenter_report::Runs;
 use hypocenter_reproduce::Round;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::commands::report::{SUMMARY, keep};
@@ -19,6 +20,20 @@ pub struct Summary {
     /// Of `explore`, the worst first.
     #[serde(default)]
     findings: Vec<Finding>,
+    /// The rounds, or the trials of `explore`.
+    #[serde(default)]
+    tried: Vec<Tried>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Tried {
+    trial: u64,
+    /// The fault that happened, as `reproduce` calls it.
+    #[serde(default)]
+    fault: Option<IgnoredAny>,
+    /// As `explore` does.
+    #[serde(default)]
+    injected: Option<IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -43,8 +58,19 @@ impl Summary {
 
     /// The trial that shows the first finding.
     pub fn first_found(&self) -> Option<u64> {
-        let found = self.found.first().map(|it| it.replayed.unwrap_or(it.trial));
-        found.or_else(|| self.findings.first().map(|it| it.trial))
+        self.trials_found().first().copied()
+    }
+
+    /// The trials that show what was found, the worst first.
+    pub fn trials_found(&self) -> Vec<u64> {
+        let found = self.found.iter().map(|it| it.replayed.unwrap_or(it.trial));
+        found.chain(self.findings.iter().map(|it| it.trial)).collect()
+    }
+
+    /// The trials in which a fault happened.
+    pub fn trials_with_fault(&self) -> Vec<u64> {
+        let struck = self.tried.iter().filter(|it| it.fault.is_some() || it.injected.is_some());
+        struck.map(|it| it.trial).collect()
     }
 
     /// In how many replays of how many the failure happened, for a trial that showed it.
