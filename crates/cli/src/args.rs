@@ -290,7 +290,8 @@ pub struct ExploreArgs {
     /// The workload; by default the only one of hypocenter.toml
     #[arg(value_name = "WORKLOAD", conflicts_with = "named")]
     pub workload: Option<String>,
-    /// The most trials with a fault
+    /// The most trials with a fault; runs without one come before (--normal-runs), and behind them each
+    /// suspicious finding is replayed and compared (--replays, --neighbours)
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub trials: u64,
     /// The seed: all chance follows from it

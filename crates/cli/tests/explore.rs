@@ -43,6 +43,27 @@ fn the_acceptor_that_ends_is_found_and_replayed_and_a_resumed_campaign_tells_the
     }
     let again = |it: &&Value| it["rate"]["hits"] == 1;
     assert!(findings.iter().any(|it| again(&it)), "no replay shows it again: {findings:#?}");
+    // What follows the trials is announced, and every line has the name that `replay` takes.
+    let (all, first) = (findings.len(), &findings[0]);
+    let done = done.says(&format!("the trials are over; {all} suspicious finding"));
+    let done = done.says(": replay 1 of 1 of explore-0001/").says("  run       explore-0001/0: no fault");
+    for it in document["tried"].as_array().expect("a list") {
+        let (number, trial) = (&it["number"], &it["trial"]);
+        let mut lines =
+            done.stderr.lines().skip_while(|line| !line.starts_with(&format!("  trial {number} ")));
+        let line = lines.next().unwrap_or_default();
+        assert!(line.contains(&format!("; explore-0001/{trial}, ")), "{line}");
+        assert_eq!(
+            line.contains(": fine"),
+            it["injected"].is_object() && it["symptoms"] == Value::Array(vec![])
+        );
+    }
+    let replay = Tool::new("replay").arg("explore-0001/0").arg("--out");
+    let replay = replay.arg(done.directory().join("hypocenter-out")).end().exits(0);
+    replay.says(&format!(
+        "explore-0001/0 was a run without a fault; what the campaign found is in explore-0001/{}",
+        first["trial"]
+    ));
     // Each trial is for a state of a thread of a node, and injects there or nowhere.
     for trial in document["tried"].as_array().expect("a list") {
         let focus = trial["focus"].as_str().expect("bsrr is for a state");
@@ -54,7 +75,7 @@ fn the_acceptor_that_ends_is_found_and_replayed_and_a_resumed_campaign_tells_the
         assert_eq!(focus, format!("{} {state}", injected["at"]["node"].as_str().unwrap()));
     }
 
-    let latest = done.directory().join("hypocenter-out/latest");
+    let latest = done.directory().join("hypocenter-out/explore-0001");
     let again = Tool::new("explore").arg("--resume").arg(&latest).args("--json").end().exits(2);
     let other = Tool::new("explore").arg("--resume").arg(&latest).args("--trials 9").end().exits(1);
     other.says("cannot be used with");

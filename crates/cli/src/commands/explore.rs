@@ -76,7 +76,11 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
     };
     let settings = settings(&ready.request, &what, &target)?;
     let catalogue = Arc::new(catalogue);
-    let mut engine = live::Narrated::new(Explore::new(catalogue.clone(), settings));
+    let mut engine = live::Narrated::new(
+        Explore::new(catalogue.clone(), settings),
+        Called::of(&ready.directory).name,
+        &what,
+    );
     let interrupt = Interrupt::watch();
     let progress = engine.progress();
     let driven = ready.drive(&mut engine, lab, &Quiet(&interrupt), &interrupt, &progress);

@@ -36,6 +36,7 @@ use crate::request::{Chosen, FailureLog, ReproduceRequest, Request, existing};
 use crate::screen;
 use crate::store::Called;
 use crate::target::Target;
+pub use live::span;
 use measured::Stopwatch;
 pub use summary::Summary;
 

@@ -108,7 +108,7 @@ fn tried(it: &Exploration) -> Option<Section> {
         whole: "summary.json has all.",
     });
     for trial in &it.tried {
-        table.push(trial.severity().is_some_and(|it| it >= Severity::Major), &cells(trial));
+        table.push(trial.severity().is_some_and(|it| it >= Severity::Major), &cells(trial, &it.campaign));
     }
     let lead = format!(
         "{}, in {} of which a fault happened: one in each, in one state of one thread.",
@@ -118,8 +118,8 @@ fn tried(it: &Exploration) -> Option<Section> {
     Some(Section { id: "tried", title: "What was tried".to_owned(), lead, body: table.body() })
 }
 
-/// Trial, what, where, when, state, how many states were new, what was seen.
-fn cells(trial: &Tried) -> [String; 7] {
+/// Trial, by its number and as `replay` takes it, what, where, when, state, how many states were new, what was seen.
+fn cells(trial: &Tried, campaign: &str) -> [String; 7] {
     let (what, place, when) = match &trial.injected {
         Some(it) => words::fault(it),
         None => ("no fault was reached".to_owned(), String::new(), String::new()),
@@ -132,7 +132,7 @@ fn cells(trial: &Tried) -> [String; 7] {
     );
     let new = if trial.new_states == 0 { String::new() } else { thousands(trial.new_states) };
     [
-        thousands(trial.number),
+        format!("{} ({campaign}/{})", thousands(trial.number), trial.trial),
         what,
         place,
         when + &node,

@@ -1,12 +1,16 @@
 //! What is said while a campaign runs: one line a trial.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
-use hypocenter_engine::{DigestOf, Engine, JobId, Next};
+use hypocenter_engine::{DigestOf, Engine, Job, JobId, Next, Work};
 use hypocenter_explore::{Explore, Injected, Reader, Severity, TrialRecord, Verdict};
-use hypocenter_plan::Outcome;
+use hypocenter_plan::{CandidateResult, Outcome};
 
+use super::REPLAYED_FINDINGS_MAX;
+use crate::commands::reproduce::span;
 use crate::listening::Listening;
+use crate::request::ExploreRequest;
 use crate::screen::{self, BAD, DIM, WARN};
 
 /// The engine, and a voice that tells what it learns.
@@ -15,18 +19,104 @@ pub struct Narrated {
     /// Whether something was started by now: what a resumed campaign learnt before is not told again.
     live: Listening,
     begun: Instant,
+    /// The campaign's name.
+    name: String,
+    again: Again,
+    /// Runs that were told since it began.
+    told: u64,
+}
+
+/// What comes when the trials are over.
+#[derive(Debug)]
+struct Again {
+    /// Replays of each finding.
+    replays: u64,
+    /// Trials that each is compared with.
+    comparisons: u64,
+    /// For each replay, by its number in the campaign, what it is.
+    known: BTreeMap<JobId, String>,
+    /// How many of each finding, by its trial, were begun.
+    begun: BTreeMap<u64, u64>,
+    /// How many replays are still to begin; nothing before the first.
+    left: Option<u64>,
+    compared: u64,
 }
 
 impl Narrated {
-    pub fn new(engine: Explore) -> Narrated {
-        Narrated { engine, live: Listening::default(), begun: Instant::now() }
+    pub fn new(engine: Explore, name: String, what: &ExploreRequest) -> Narrated {
+        let again = Again {
+            replays: what.replays,
+            comparisons: what.neighbours.saturating_mul(2),
+            known: BTreeMap::new(),
+            begun: BTreeMap::new(),
+            left: None,
+            compared: 0,
+        };
+        Narrated { engine, live: Listening::default(), begun: Instant::now(), name, again, told: 0 }
     }
 
     pub fn progress(&self) -> Listening {
         self.live.clone()
     }
 
-    fn tell_trial(&self, trial: &TrialRecord) {
+    /// Knows a job that is about to begin, if it follows the trials.
+    fn know(&mut self, job: &Job) {
+        let Work::Trial { plan, .. } = &job.work else { return };
+        // A trial records its requests, and a run without a fault has no candidate.
+        let [candidate] = plan.candidates.as_slice() else { return };
+        if !plan.record.watch.is_empty() {
+            return;
+        }
+        let findings = self.engine.verdict().findings;
+        let suspicious = || findings.iter().filter(|it| it.is_suspicious());
+        if self.again.left.is_none() {
+            let count = suspicious().count().min(REPLAYED_FINDINGS_MAX) as u64;
+            self.announce(count);
+            self.again.left = Some(count.saturating_mul(self.again.replays));
+        }
+        let again = &mut self.again;
+        let what = match again.left.unwrap_or(0) {
+            0 => {
+                again.compared += 1;
+                format!("comparison {} of a finding with what is near it", again.compared)
+            }
+            left => {
+                again.left = Some(left - 1);
+                let of =
+                    suspicious().find(|it| it.injected.candidate() == *candidate).map(|it| it.worst_trial);
+                match of {
+                    Some(trial) => {
+                        let number = again.begun.entry(trial).or_default();
+                        *number += 1;
+                        format!("replay {number} of {} of {}/{trial}", again.replays, self.name)
+                    }
+                    None => "replay".to_owned(),
+                }
+            }
+        };
+        again.known.insert(job.id, what);
+    }
+
+    /// Says what follows the trials, of which so many findings came.
+    fn announce(&self, findings: u64) {
+        if !self.live.is_live() {
+            return;
+        }
+        let Again { replays, comparisons, .. } = self.again;
+        let finding = if findings == 1 { "finding is" } else { "findings are" };
+        let times = if replays == 1 { "once".to_owned() } else { format!("{replays} times") };
+        let mut what = format!("the trials are over; {findings} suspicious {finding} replayed {times}");
+        if comparisons > 0 {
+            what += &format!(", and what repeats is compared with up to {comparisons} other trials");
+        }
+        let most = findings.saturating_mul(replays.saturating_add(comparisons));
+        let each = self.begun.elapsed().as_secs_f64() / self.told.max(1) as f64;
+        let runs = if most == 1 { "1 run".to_owned() } else { format!("{most} runs") };
+        what += &format!(": {runs} at most, about {}", span(each * most as f64));
+        screen::line("replays", &what);
+    }
+
+    fn tell_trial(&self, trial: &TrialRecord, outcome: Option<&Outcome>) {
         let what = match &trial.injected {
             Some(it) => fault(it),
             None => format!("no fault ({})", trial.focus.as_deref().unwrap_or("nothing was reached")),
@@ -34,6 +124,7 @@ impl Narrated {
         let (style, result) = match trial.symptoms.first() {
             None => match trial.failed_alone {
                 Some(end) => (WARN, format!("the workload {end}, and no fault happened")),
+                None if trial.injected.is_none() => (DIM, outcome.map_or_else(String::new, why_not)),
                 None => (DIM, "fine".to_owned()),
             },
             Some(it) if it.severity.is_suspicious() => (BAD, it.why.clone()),
@@ -46,8 +137,27 @@ impl Narrated {
             it => format!(", {it} new states"),
         };
         let seconds = self.begun.elapsed().as_secs_f64();
-        let aside = format!("{states}; {seconds:.0} s");
+        let aside = format!("{states}; {}/{}, {seconds:.0} s", self.name, trial.trial);
         screen::step(&format!("trial {}", trial.number), &what, (style, &result), &aside);
+    }
+}
+
+/// Why no fault happened, as far as the outcome knows.
+fn why_not(outcome: &Outcome) -> String {
+    let whys = outcome.candidates.iter().filter_map(|it| match &it.result {
+        CandidateResult::NotReached { why } | CandidateResult::Refused { why } => Some(why),
+        CandidateResult::Injected(_) | CandidateResult::NotNeeded => None,
+    });
+    let whys: Vec<&String> = whys.collect();
+    let hits: u64 = outcome.candidates.iter().map(|it| it.hits).sum();
+    match (whys.as_slice(), hits) {
+        ([], _) => "nothing was reached".to_owned(),
+        ([why], _) => (*why).clone(),
+        (several, 0) => format!("none of its {} calls was reached in that state", several.len()),
+        (several, hits) => format!(
+            "its {} calls were reached {hits} times in that state, and passed over: by chance, or because they only work in memory",
+            several.len()
+        ),
     }
 }
 
@@ -69,7 +179,11 @@ impl Engine for Narrated {
     }
 
     fn next(&mut self, room: usize) -> Next {
-        self.engine.next(room)
+        let next = self.engine.next(room);
+        if let Next::Start(jobs) = &next {
+            jobs.iter().for_each(|it| self.know(it));
+        }
+        next
     }
 
     fn digester(&self) -> Reader {
@@ -86,21 +200,22 @@ impl Engine for Narrated {
         if let Some(why) = unreadable {
             screen::note(&format!("trial {id}"), &why);
         }
+        self.told += 1;
         match (self.engine.trial_of(id), outcome) {
-            (Some(trial), _) => self.tell_trial(trial),
+            (Some(trial), _) => self.tell_trial(trial, outcome),
             (None, Some(outcome)) => {
                 let requests = screen::thousands(requests);
-                let injected = outcome
-                    .candidates
-                    .iter()
-                    .any(|it| matches!(it.result, hypocenter_plan::CandidateResult::Injected(_)));
+                let injected =
+                    outcome.candidates.iter().any(|it| matches!(it.result, CandidateResult::Injected(_)));
+                let again = self.again.known.get(&id).map_or("replay or comparison", String::as_str);
                 let what = match (outcome.candidates.is_empty(), injected) {
                     (true, _) => format!("no fault, {requests} requests, the workload {}", outcome.end),
-                    (false, true) => format!("replay or comparison, the workload {}", outcome.end),
-                    (false, false) => "replay or comparison, and its fault was not reached".to_owned(),
+                    (false, true) => format!("{again}, the workload {}", outcome.end),
+                    (false, false) => format!("{again}, and its fault was not reached"),
                 };
                 let seconds = self.begun.elapsed().as_secs_f64();
-                screen::line("run", &format!("{id}: {what}; {DIM}{seconds:.0} s{DIM:#}"));
+                let name = screen::clean(&self.name);
+                screen::line("run", &format!("{name}/{id}: {what}; {DIM}{seconds:.0} s{DIM:#}"));
             }
             _ => {}
         }

@@ -31,7 +31,13 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
     let (known, expected): (Vec<&Finding>, Vec<&Finding>) =
         expected.into_iter().partition(|it| it.severity.is_suspicious());
     screen::gap();
-    suspicious.iter().zip(&document.findings).for_each(|(it, told)| show(it, &told.replay));
+    let name = ended.name();
+    // As `replay` takes it.
+    let trial = |number: u64| verdict.trials.iter().find(|it| it.number == number).map(|it| it.trial);
+    for (it, told) in suspicious.iter().zip(&document.findings) {
+        let first = trial(it.first_trial).map_or_else(String::new, |it| format!(" ({name}/{it})"));
+        show(it, &first, &told.replay);
+    }
     for it in &known {
         let why = it.known.as_deref().unwrap_or_default();
         let what = format!("{}: {why}, in {} trials", fault(&it.injected), it.trials.len());
@@ -123,7 +129,7 @@ fn code_of(suspicious: &[&Finding]) -> ExitCode {
     if suspicious.is_empty() { ExitCode::Done } else { ExitCode::Findings }
 }
 
-fn show(finding: &Finding, replay: &str) {
+fn show(finding: &Finding, first: &str, replay: &str) {
     screen::line("finding", &screen::clean(&fault(&finding.injected)));
     for it in &finding.symptoms {
         screen::line("", &screen::clean(&it.why));
@@ -135,7 +141,10 @@ fn show(finding: &Finding, replay: &str) {
     let trials = finding.trials.len();
     screen::line(
         "seen",
-        &format!("in {trials} trials, first in {}, {hits} of {runs} replays", finding.first_trial),
+        &format!(
+            "in {trials} trials, first in trial {}{first}, {hits} of {runs} replays",
+            finding.first_trial
+        ),
     );
     if let Some(matters) = finding.neighbours.what_matters() {
         let ((site, of_site), (state, of_state)) =
