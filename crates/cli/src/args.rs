@@ -120,7 +120,7 @@ pub struct ScanArgs {
     #[arg(long, value_name = "FILE", group = "started", help_heading = "Causes")]
     pub log: Option<PathBuf>,
     /// The pattern of the appender that wrote the log, as log4j and logback have it (`%d [%t] %-5p %c - %m%n`); by default
-    /// it is detected
+    /// `layout` of the [failure], or it is detected
     #[arg(long, value_name = "PATTERN", requires = "started", help_heading = "Causes")]
     pub layout: Option<String>,
     /// How many of the nearest faults to show
@@ -419,7 +419,8 @@ pub struct ReproduceArgs {
     /// default `logs` of the [failure]
     #[arg(long, value_name = "PATH")]
     pub log: Vec<PathBuf>,
-    /// The pattern of the appender that wrote it, as log4j and logback have it; by default it is detected
+    /// The pattern of the appender that wrote it, as log4j and logback have it; by default `layout` of the [failure], or it is
+    /// detected
     #[arg(long, value_name = "PATTERN")]
     pub layout: Option<String>,
     /// The most rounds

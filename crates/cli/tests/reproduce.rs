@@ -647,6 +647,14 @@ fn a_log_that_cannot_be_meant_is_said_before_anything_is_run() {
 }
 
 #[test]
+fn the_layout_of_the_log_is_that_of_the_failure_unless_the_flag_says_another() {
+    let place = Place::with("spool", &format!("{ORACLE}\nlayout = '%d ~ %m%n'"));
+    place.reproduce("").exits(1).says("the pattern `%d ~ %m%n` fits none");
+    place.reproduce("--layout %p~%m%n").exits(1).says("the pattern `%p~%m%n` fits none");
+    assert!(place.started().is_empty() && place.campaigns().is_empty());
+}
+
+#[test]
 fn without_a_log_or_an_oracle_it_says_what_to_give() {
     let place = Place::new();
     place.tool("reproduce").exits(1).says("there is no failure log").says("--log FILE");

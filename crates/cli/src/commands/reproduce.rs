@@ -148,7 +148,7 @@ fn asked(args: &ReproduceArgs) -> Result<Request, Failure> {
     }
     let reproduce = ReproduceRequest {
         logs,
-        layout: args.layout.clone(),
+        layout: args.layout.clone().or_else(|| config.layout().map(str::to_owned)),
         strategy: args.strategy.to_string(),
         window: args.window as usize,
         step: args.step,
@@ -192,7 +192,10 @@ fn failure_log(path: &Path) -> Result<FailureLog, Failure> {
 
 /// Where a program's own log is, when Maven's output was taken for it.
 const OF_MAVEN: &str = "of a run under hypocenter the log is in main.stdout.log or main.stderr.log, in trials/NNN/logs of the campaign; if it is \
-     among Maven's lines, --layout takes its pattern";
+     among Maven's lines, `layout` under [failure], or --layout, takes its pattern";
+
+/// What to do about a log that no known layout fits.
+const NO_LAYOUT: &str = "give the pattern as `layout` under [failure] of hypocenter.toml, or with --layout '%d [%t] %-5p %c - %m%n'";
 
 fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
     let layout = what.layout.as_deref().map(Layout::compile).transpose();
@@ -231,7 +234,7 @@ fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
             Err(error) => {
                 hint = hint.or(match &error {
                     LogError::OfMaven { .. } => Some(OF_MAVEN),
-                    it => it.has_no_layout().then_some("--layout takes the pattern"),
+                    it => it.has_no_layout().then_some(NO_LAYOUT),
                 });
                 unread.push(format!("failure log {files}: {error}"));
             }

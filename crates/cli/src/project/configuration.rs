@@ -155,6 +155,8 @@ fn failure(out: &mut String, project: &Project) {
         format!("#workload = {}", quote(name)),
         "# The logs of the failure: one for each node, or one.".to_owned(),
         "#logs = [\"failure.log\"]".to_owned(),
+        "# The pattern of the appender that wrote them; only where the layout is not detected.".to_owned(),
+        "#layout = \"%d [%t] %-5p %c - %m%n\"".to_owned(),
         "# What says that it happened: log, text, regex, stack, exit, file, junit or command; all, any and not combine".to_owned(),
         "# them, as in { all = [{ exit = \"failed\" }, { not = { log = \"recovered\" } }] }.".to_owned(),
         format!("#oracle = {oracle}"),
