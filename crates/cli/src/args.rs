@@ -267,6 +267,10 @@ pub enum RecordLevel {
     Stacks,
 }
 
+/// Which oracle `explore` takes.
+const EXPLORE_ORACLE: &str = "What must not happen, as in hypocenter.toml (`'{ log = \"Severe error\" }'`); of a workload without \
+     clients by default that of its [failure], of others none";
+
 /// Find the small fault that breaks a part of the service while the rest looks fine
 ///
 /// The workload is run without a fault, a few times; then each trial injects one fault, in one
@@ -285,7 +289,7 @@ pub enum RecordLevel {
 /// Exit code: 0 nothing suspicious, 2 findings, 3 you ended it or nothing can be injected, 4 runs
 /// without a fault fail.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, mut_arg("oracle", |it| it.help(EXPLORE_ORACLE)))]
 pub struct ExploreArgs {
     /// The workload; by default the only one of hypocenter.toml
     #[arg(value_name = "WORKLOAD", conflicts_with = "named")]

@@ -29,7 +29,7 @@ use summary::{Ended, StatePlace};
 
 /// Said of a workload that is one command, such as a test.
 const NO_CLIENTS: &str = "it has no clients, so that it fails is told as minor: a test may well fail by the fault that it got; give it nodes \
-     and clients, or say with --oracle what must not happen";
+     and clients, or say what must not happen: --oracle, or `oracle` under [failure]";
 
 /// The verb, for campaigns.
 const VERB: &str = "explore";
@@ -115,8 +115,12 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
 fn asked(args: &ExploreArgs) -> Result<Request, Failure> {
     let config = Config::read(&args.target.config)?;
     let mut chosen = Chosen::of(&args.target, args.workload.as_deref())?;
-    // The oracle of the [failure] knows what to look for; here nothing is known beforehand.
-    chosen.oracle = args.target.oracle.clone();
+    // Clients say by themselves what is wrong, and nothing is known beforehand. A command alone has nobody else to say it.
+    if !chosen.workload.client.is_empty() {
+        chosen.oracle = args.target.oracle.clone();
+    } else if let Some(oracle) = chosen.oracle.as_ref().filter(|_| args.target.oracle.is_none()) {
+        screen::line("oracle", &screen::clean(&format!("{oracle}, which is that of the [failure]")));
+    }
     let explore = ExploreRequest {
         policy: args.policy.to_string(),
         key: args.key.name().to_owned(),
