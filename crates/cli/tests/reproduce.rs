@@ -530,7 +530,10 @@ fn an_oracle_that_holds_without_a_fault_is_no_oracle() {
         .reproduce("")
         .exits(4)
         .says("without a fault, in 2 of 2 runs")
-        .says("mend the workload or the oracle");
+        .says("mend the workload or the oracle")
+        .says("reproduce-0001/0: logs/main.stdout.log:");
+    let shown = said.stderr.lines().find(|it| it.contains("reproduce-0001/0: "));
+    assert!(shown.is_some_and(|it| it.ends_with("all messages are done")), "{}", said.stderr);
     assert_eq!(said.json()["reproduced"], false);
     assert_eq!(place.started().len(), 2, "no round was run");
 }

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use hypocenter_plan::{ExitCode, Fault};
+use hypocenter_engine::JobId;
+use hypocenter_lab::{finished, trial_directory};
+use hypocenter_plan::{CandidateOutcome, CandidateResult, ExitCode, Fault};
 use hypocenter_report::{AS_LIKELY_MAX, SUMMARY_VERSION, as_likely};
 use hypocenter_reproduce::{Case, Found, Missing, Round, Standing, Verdict};
 use serde::Serialize;
@@ -226,6 +228,9 @@ impl Ended<'_> {
                         "the failure happens without a fault, in {failed} of {runs} runs; mend the workload or the oracle first"
                     ),
                 );
+                if let Some((trial, why)) = seen_without_a_fault(self.directory)? {
+                    screen::line("", &screen::clean(&format!("{name}/{trial}: {why}")));
+                }
                 ExitCode::AlreadyFails
             }
             Standing::Exhausted => {
@@ -327,6 +332,21 @@ impl Ended<'_> {
             tried: &verdict.rounds,
         }
     }
+}
+
+/// The first trial without a fault in which the oracle held, and what it saw there.
+fn seen_without_a_fault(campaign: &Path) -> Result<Option<(JobId, String)>, Failure> {
+    for id in (0..).map(JobId) {
+        let Some(outcome) = finished(&trial_directory(campaign, id))? else { break };
+        let is_injected = |it: &CandidateOutcome| matches!(it.result, CandidateResult::Injected(_));
+        if outcome.candidates.iter().any(is_injected) {
+            continue;
+        }
+        if let Some(failure) = outcome.failure.filter(|it| it.happened) {
+            return Ok(Some((id, failure.why)));
+        }
+    }
+    Ok(None)
 }
 
 fn replay(found: &Found, called: &Called) -> String {
