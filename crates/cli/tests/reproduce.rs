@@ -582,7 +582,9 @@ fn an_oracle_that_can_never_hold_is_suspected_before_the_first_run() {
     let said = said.says("oracle: the failure log has no line that the oracle looks for: log `the moon");
     let (before, behind) = said.stderr.split_once("round 1").expect("a round");
     assert!(before.contains("no run may ever satisfy it"), "{before}");
-    assert!(behind.contains("check it before anything else"), "{behind}");
+    let first = "  try       check the oracle before anything else: the failure log has no line";
+    assert!(behind.contains(first), "{behind}");
+    assert!(behind.contains("more rounds (--budget)"), "{behind}");
     assert_eq!(said.json()["reproduced"], false);
     let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
     assert!(page.contains("Check the oracle: the failure log has no line"), "{}", said.stderr);
@@ -840,7 +842,7 @@ fn killed_in_a_round_and_resumed_it_ends_with_the_same_fault_and_runs_nothing_tw
 
 #[test]
 fn ended_in_a_round_it_says_how_far_it_came() {
-    let place = Place::with("fixed", ORACLE);
+    let place = Place::with("fixed", "oracle = { log = 'the moon is full' }");
     place.file("failure.log", failure_log());
     place.file("gate", "");
     let child = place.start(&format!("reproduce --log failure.log {SEARCH}"));
@@ -855,6 +857,8 @@ fn ended_in_a_round_it_says_how_far_it_came() {
     {
         assert!(said.contains(part), "{part} is not in {said}");
     }
+    assert!(said.contains("\n  try       check the oracle before anything else: "), "{said}");
+    assert!(!said.contains("--budget"), "the rounds were not used up: {said}");
 }
 
 /// The trials whose results a journal has, in its order.

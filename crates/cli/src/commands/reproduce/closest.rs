@@ -47,9 +47,9 @@ pub fn show(ended: &Ended<'_>, name: &str) {
     if never.len() > NEVER_SHOWN {
         screen::line("", &format!("and {} more (--json has all)", never.len() - NEVER_SHOWN));
     }
-    let ask = why(ended, &never);
-    for (number, it) in ask.iter().chain(&suggestions(ended, &near, never.len())).enumerate() {
-        screen::line(if number == 0 { "try" } else { "" }, it);
+    let first = ended.unmet().chain(why(ended, &never));
+    for (number, it) in first.chain(suggestions(ended, &near, never.len())).enumerate() {
+        screen::line(if number == 0 { "try" } else { "" }, &it);
     }
 }
 
@@ -146,7 +146,8 @@ fn suggestions(ended: &Ended<'_>, near: &[&Round], never: usize) -> Vec<String> 
         );
     }
     let left = verdict.rounds.iter().rev().map(|it| it.left).find(|&it| it > 0).unwrap_or(0);
-    if verdict.standing != Standing::Exhausted && left > 0 {
+    // Who ended the search before that knows how to go on.
+    if verdict.standing == Standing::Budget && left > 0 {
         found.push(format!("more rounds (--budget): {} sites are left", screen::thousands(left as u64)));
     }
     found

@@ -195,23 +195,33 @@ impl Ended<'_> {
 
     /// Says how far it came, where it was ended before anything was found.
     pub fn so_far(&self) {
+        if !self.verdict.found.is_empty() {
+            return;
+        }
         let rounds = self.verdict.rounds.len();
-        if rounds > 0 && self.verdict.found.is_empty() {
+        if rounds > 0 {
             screen::gap();
             screen::line("so far", &format!("{rounds} rounds, nothing found"));
             closest::show(self, &Called::of(self.directory).name);
+        } else {
+            self.unmet().for_each(|it| screen::line("try", &it));
         }
+    }
+
+    /// What to say of an oracle that asks for what the failure log does not have, unless it held all the same. Said before the search
+    /// too; whoever has waited for it reads the end.
+    pub fn unmet(&self) -> impl Iterator<Item = String> {
+        let is_met = self.verdict.rounds.iter().any(|it| it.happened);
+        let unmet = self.unmet.iter().filter(move |_| !is_met);
+        unmet.map(|it| screen::clean(&format!("check the oracle before anything else: {it}")))
     }
 
     fn standing(&self, name: &str, fails: bool) -> Result<ExitCode, Failure> {
         let verdict = self.verdict;
         let rounds = verdict.rounds.len();
-        // Said before the search too; whoever has waited for it reads the end.
-        if verdict.rounds.iter().all(|it| !it.happened) {
-            for it in &self.unmet {
-                let what = format!("{it}; check it before anything else");
-                screen::note("oracle", &screen::clean(&what));
-            }
+        // Where rounds were made, it is the first of what to try.
+        if !matches!(verdict.standing, Standing::Exhausted | Standing::Budget | Standing::Going) {
+            self.unmet().for_each(|it| screen::note("oracle", &it));
         }
         Ok(match &verdict.standing {
             Standing::Reproduced => {
