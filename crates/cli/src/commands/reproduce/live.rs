@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use hypocenter_engine::{DigestOf, Engine, JobId, Next};
 use hypocenter_plan::{Fault, Outcome};
-use hypocenter_reproduce::{Again, Case, Injected, Reader, Reproduce, Round, Verdict};
+use hypocenter_reproduce::{Again, Case, Injected, Missing, Reader, Reproduce, Round, Verdict};
 
 use super::measured::Rounds;
 use crate::listening::Listening;
@@ -83,15 +83,22 @@ impl Narrated {
                 count(verdict.missing.len())
             ),
         );
-        for it in verdict.missing.iter().filter(|it| it.sites > 0).take(MISSING_SHOWN) {
+        for it in worth_telling(&verdict.missing).take(MISSING_SHOWN) {
             let node =
                 if self.several_logs { format!("{} ", screen::clean(&it.node)) } else { String::new() };
             let often = match it.normal {
                 0 => String::new(),
                 some => format!(" {DIM}({} times, normal runs {some}){DIM:#}", it.times + some),
             };
+            let unknown = match it.sites {
+                0 => format!(" {DIM}(no exception is known to lead here){DIM:#}"),
+                _ => String::new(),
+            };
             let message = screen::clean(&shortened(&it.message));
-            screen::line("", &format!("{DIM}{node}line {:<5}{DIM:#} {message}{often}", it.line));
+            screen::line("", &format!("{DIM}{node}line {:<5}{DIM:#} {message}{often}{unknown}", it.line));
+        }
+        if let Some(more @ 1..) = verdict.missing.len().checked_sub(MISSING_SHOWN) {
+            screen::line("", &format!("and {} more (the report has all)", count(more)));
         }
         let delayed = match verdict.sites_delayed {
             0 => String::new(),
@@ -197,6 +204,12 @@ fn each(took: &[f64], together: f64) -> Option<f64> {
 const NEW_SHOWN: usize = 3;
 /// Missing things that are shown; the report has all.
 const MISSING_SHOWN: usize = 6;
+
+/// What is missing, in the order of the log; what nothing is known to lead to comes last.
+fn worth_telling(missing: &[Missing]) -> impl Iterator<Item = &Missing> {
+    let (led_to, others): (Vec<&Missing>, Vec<&Missing>) = missing.iter().partition(|it| it.sites > 0);
+    led_to.into_iter().chain(others)
+}
 
 /// The beginning of a message.
 pub fn shortened(text: &str) -> String {
