@@ -47,10 +47,20 @@ pub fn show(ended: &Ended<'_>, name: &str) {
     if never.len() > NEVER_SHOWN {
         screen::line("", &format!("and {} more (--json has all)", never.len() - NEVER_SHOWN));
     }
-    let first = ended.unmet().chain(why(ended, &never));
+    let first = ended.unmet().chain(longer(ended, &never)).chain(why(ended, &never));
     for (number, it) in first.chain(suggestions(ended, &near, never.len())).enumerate() {
         screen::line(if number == 0 { "try" } else { "" }, &it);
     }
+}
+
+/// That the workload may be shorter than what failed, where that did something more often, and no round as often.
+fn longer(ended: &Ended<'_>, never: &[&Missing]) -> Option<String> {
+    let it = never.iter().find(|it| it.normal > 0)?;
+    let line = screen::clean(&line_of(it.line, &it.node, ended.case.logs() > 1));
+    let (times, normal) = (it.times + it.normal, it.normal);
+    Some(format!(
+        "a longer workload: the failure shows {line} {times} times, normal runs {normal}; see `hypocenter guide start`"
+    ))
 }
 
 /// The command that says what can lead to the first line that never came; of one to which nothing leads it would say no more.

@@ -83,6 +83,7 @@ impl Narrated {
                 count(verdict.missing.len())
             ),
         );
+        let mut more_often_told = false;
         for it in worth_telling(&verdict.missing).take(MISSING_SHOWN) {
             let node =
                 if self.several_logs { format!("{} ", screen::clean(&it.node)) } else { String::new() };
@@ -96,6 +97,13 @@ impl Narrated {
             };
             let message = screen::clean(&shortened(&it.message));
             screen::line("", &format!("{DIM}{node}line {:<5}{DIM:#} {message}{often}{unknown}", it.line));
+            if it.normal > 0 && !more_often_told {
+                more_often_told = true;
+                screen::line(
+                    "",
+                    &format!("  {MORE_OFTEN}: a longer workload may be needed, see `hypocenter guide start`"),
+                );
+            }
         }
         if let Some(more @ 1..) = verdict.missing.len().checked_sub(MISSING_SHOWN) {
             screen::line("", &format!("and {} more (the report has all)", count(more)));
@@ -204,6 +212,9 @@ fn each(took: &[f64], together: f64) -> Option<f64> {
 const NEW_SHOWN: usize = 3;
 /// Missing things that are shown; the report has all.
 const MISSING_SHOWN: usize = 6;
+
+/// Said of something that normal runs show too, and the failure more often.
+const MORE_OFTEN: &str = "the failure did this more often than the workload does";
 
 /// What is missing, in the order of the log; what nothing is known to lead to comes last.
 fn worth_telling(missing: &[Missing]) -> impl Iterator<Item = &Missing> {
