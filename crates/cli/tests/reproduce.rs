@@ -576,6 +576,16 @@ fn a_workload_that_fails_by_itself_now_and_then_proves_nothing() {
 }
 
 #[test]
+fn a_round_that_no_replay_shows_again_is_told_to_be_chance() {
+    let place = Place::with("fixed", ORACLE);
+    // The first round follows two runs without a fault.
+    place.file("spool.sh", FLAKY.replace("$((n % 5)) = 4", "$n = 2"));
+    let said = place.reproduce("--budget 2").exits(3);
+    let said = said.says("\n            round 1 was chance: 0 of 2 replays showed it; going on\n  round 2 ");
+    assert_eq!(said.json()["found"], json!([]));
+}
+
+#[test]
 fn an_oracle_that_can_never_hold_is_suspected_before_the_first_run() {
     let place = Place::with("spool", "oracle = { log = 'the moon is full' }");
     let said = place.reproduce("--normal-runs 1 --budget 1").exits(3);

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use hypocenter_engine::{DigestOf, Engine, JobId, Next};
 use hypocenter_plan::{Fault, Outcome};
-use hypocenter_reproduce::{Again, Case, Injected, Missing, Reader, Reproduce, Round, Verdict};
+use hypocenter_reproduce::{Again, Case, Injected, Missing, Reader, Reproduce, Round, Standing, Verdict};
 
 use super::measured::Rounds;
 use crate::listening::Listening;
@@ -28,6 +28,26 @@ pub struct Narrated {
     rounds: Rounds,
     /// For each round that showed the failure after how many seconds; not for those of a campaign before it was resumed.
     happened: BTreeMap<u64, f64>,
+    /// The round that is being replayed, or was last.
+    replayed: Option<Replayed>,
+}
+
+/// A round that showed the failure, and what came of its replays so far.
+struct Replayed {
+    round: u64,
+    hits: u64,
+    runs: u64,
+    /// The last of them that has ended.
+    last: Option<JobId>,
+}
+
+impl Replayed {
+    /// What to say where the round is not what was looked for.
+    fn was_chance(&self) -> String {
+        let Replayed { round, hits, runs, .. } = self;
+        let was = if *hits == 0 { "was" } else { "may be" };
+        format!("round {round} {was} chance: {hits} of {runs} replays showed it")
+    }
 }
 
 impl Narrated {
@@ -44,6 +64,29 @@ impl Narrated {
             seen: BTreeSet::new(),
             rounds: Rounds::default(),
             happened: BTreeMap::new(),
+            replayed: None,
+        }
+    }
+
+    /// Takes down what a replay, or a run without a fault beside it, came to.
+    fn tell_replay(&mut self, id: JobId, is_replay: bool, happened: bool) {
+        if let Some(it) = &mut self.replayed {
+            it.runs += u64::from(is_replay);
+            it.hits += u64::from(is_replay && happened);
+            it.last = it.last.max(Some(id));
+        }
+    }
+
+    /// Says that a round was not what was looked for, once its replays are over: no round is asked for before. `next` is one that
+    /// has ended, or nothing where no more follow.
+    fn tell_chance(&mut self, next: Option<JobId>) {
+        let is_over = |it: &mut Replayed| it.runs > 0 && next.is_none_or(|next| Some(next) > it.last);
+        let Some(it) = self.replayed.take_if(is_over) else { return };
+        let verdict = self.engine.verdict();
+        let is_by_itself = matches!(verdict.standing, Standing::AlreadyFails { .. });
+        if self.live.is_live() && !is_by_itself && verdict.found.iter().all(|found| found.round != it.round) {
+            let going_on = if next.is_some() { "; going on" } else { "" };
+            screen::line("", &format!("{}{going_on}", it.was_chance()));
         }
     }
 
@@ -281,7 +324,11 @@ impl Engine for Narrated {
     }
 
     fn next(&mut self, room: usize) -> Next {
-        self.engine.next(room)
+        let next = self.engine.next(room);
+        if matches!(next, Next::Done) {
+            self.tell_chance(None);
+        }
+        next
     }
 
     fn digester(&self) -> Reader {
@@ -297,6 +344,17 @@ impl Engine for Narrated {
             self.pace.took.push(outcome.wall_ms as f64 / 1e3);
         }
         let is_live = self.live.is_live();
+        let has_fault = outcome.is_some_and(|it| !it.candidates.is_empty());
+        match &round {
+            Some(round) => {
+                self.tell_chance(Some(id));
+                // While one is replayed, another is not.
+                if round.happened && round.fault.is_some() && self.replayed.is_none() {
+                    self.replayed = Some(Replayed { round: round.number, hits: 0, runs: 0, last: None });
+                }
+            }
+            None => self.tell_replay(id, has_fault, failed),
+        }
         match &round {
             // What was recorded before is told at once.
             _ if !is_live => self.pace = Pace::begun(),
@@ -309,7 +367,6 @@ impl Engine for Narrated {
             None => {
                 // Rounds follow the last run that is none.
                 self.pace = Pace::begun();
-                let has_fault = outcome.is_some_and(|it| !it.candidates.is_empty());
                 let with = if has_fault { "the same fault" } else { "no fault" };
                 let what = if failed { "the failure happened" } else { "no failure" };
                 let gone = span(self.begun.elapsed().as_secs_f64());
@@ -328,6 +385,13 @@ impl Engine for Narrated {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_round_that_no_replay_shows_again_is_called_chance() {
+        let said = |hits, runs| Replayed { round: 3, hits, runs, last: None }.was_chance();
+        assert_eq!(said(0, 2), "round 3 was chance: 0 of 2 replays showed it");
+        assert_eq!(said(1, 20), "round 3 may be chance: 1 of 20 replays showed it");
+    }
 
     #[test]
     fn the_time_of_a_round_is_foretold_only_from_some_that_took_about_as_long() {
