@@ -388,6 +388,26 @@ fn an_existing_file_is_left_as_it_is_without_force() {
 }
 
 #[test]
+fn a_part_of_a_project_gets_no_file_of_its_own_unless_that_is_meant() {
+    let rows = [
+        ("pom.xml", POM, "pom.xml is what builds it", "run `hypocenter init` there"),
+        ("settings.gradle.kts", "", "settings.gradle.kts is what builds it", "run `hypocenter init` there"),
+        ("hypocenter.toml", "", "hypocenter.toml is the configuration", "use that one there"),
+    ];
+    for (name, content, what, then) in rows {
+        let files = [(name, content), ("src/main/java/A.java", "class A {}")];
+        let done = init(&files).arg("src/main").end().exits(1);
+        let done = done.says("src/main: a part of a project: ").says(what).says(then).says("--force");
+        assert!(!done.directory().join("src/main/hypocenter.toml").exists());
+        let done = init(&files).args("src/main --force").end().exits(0);
+        assert!(done.directory().join("src/main/hypocenter.toml").is_file());
+    }
+    // A module is a project too, and so is a repository.
+    init(&[("pom.xml", POM), ("a/pom.xml", POM)]).arg("a").end().exits(0);
+    init(&[("pom.xml", POM), ("a/.git/HEAD", "")]).arg("a").end().exits(0);
+}
+
+#[test]
 fn a_directory_may_be_given() {
     let done = init(&[("my project/pom.xml", POM)]).arg("my project").end().exits(0);
     let done = done.says("wrote     my project/hypocenter.toml\n").says("next      cd 'my project'\n");

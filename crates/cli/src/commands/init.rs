@@ -29,6 +29,11 @@ pub fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
     if !args.force && file.symlink_metadata().is_ok() {
         return Err(exists(&file));
     }
+    if !args.force
+        && let Some(above) = Project::above(directory)
+    {
+        return Err(belongs_above(directory, &above));
+    }
     let project = Project::look(directory);
     let old = write(&file, &configuration::text(&project), args.force)?;
     show(&project, directory, &file);
@@ -41,6 +46,18 @@ pub fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
 fn exists(file: &Path) -> Failure {
     Failure::usage(format!("{}: there already, and left as it is", file.display()))
         .hint(format!("`hypocenter init --force` writes it anew, and keeps what is in it now as {OLD}"))
+}
+
+/// A part of a project is no project: a file there would have to be written by hand, and would hide the one above.
+fn belongs_above(directory: &Path, above: &Path) -> Failure {
+    let place = above.parent().unwrap_or(above).display().to_string();
+    let there = CommandLine::of_words(&["cd".to_owned(), place]).0;
+    let (what, then) = match above.file_name().is_some_and(|it| it == configuration::FILE) {
+        true => ("is the configuration", "use that one"),
+        false => ("is what builds it", "run `hypocenter init`"),
+    };
+    Failure::usage(format!("{}: a part of a project: {} {what}", directory.display(), above.display()))
+        .hint(format!("`{there}` and {then} there; or give --force, and a file is written here all the same"))
 }
 
 /// A name beside the file that nothing has yet: what was kept before is kept still.

@@ -15,7 +15,7 @@ pub mod packages;
 mod plain;
 mod sources;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hypocenter_plan::Problem;
 
@@ -72,6 +72,28 @@ impl Project {
             (false, Some(_)) => gradle::look(directory),
             (false, None) => plain::look(directory),
         }
+    }
+
+    /// The file above a directory that makes it a part of a project, where it is none itself. What is outside of a repository has
+    /// nothing to do with what is in it.
+    pub fn above(directory: &Path) -> Option<PathBuf> {
+        let directory = directory.canonicalize().ok()?;
+        let build = || gradle::FILES.into_iter().chain([maven::FILE]);
+        let is_project = |it: &Path| build().any(|name| it.join(name).is_file());
+        if is_project(&directory) {
+            return None;
+        }
+        for it in directory.ancestors() {
+            let is_itself = it == directory;
+            let mut files = [configuration::FILE].into_iter().chain(build()).map(|name| it.join(name));
+            if let Some(found) = files.find(|file| !is_itself && file.is_file()) {
+                return Some(found);
+            }
+            if it.join(".git").exists() {
+                return None;
+            }
+        }
+        None
     }
 
     /// The workload to try: one test is quicker than all of them.
