@@ -66,7 +66,7 @@ pub struct InitArgs {
     /// The directory of the project
     #[arg(value_name = "DIR", default_value = ".")]
     pub directory: PathBuf,
-    /// Write over an existing hypocenter.toml
+    /// Write over an existing hypocenter.toml, whose [failure] is taken over; or into a part of a project
     #[arg(long)]
     pub force: bool,
 }

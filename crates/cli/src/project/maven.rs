@@ -73,13 +73,19 @@ pub fn look(directory: &Path) -> Project {
     project
 }
 
+/// How tests come to be run without Maven.
+const FASTER: &str = "tests without Maven: with JUnit's org.junit.platform:junit-platform-console-standalone among the test \
+     dependencies (JUnit 4 needs none), `mvn -q dependency:copy-dependencies` and `hypocenter init --force`; see `hypocenter guide start`";
+
 /// Where the jars are beside the classes, tests need no Maven: one JVM, started at once.
 fn ready_class_path(project: &mut Project, directory: &Path, module: &Module) {
+    let test = module.test.tests.first();
     if !has_jars(&directory.join(DEPENDENCIES)) {
+        project.faster = test.map(|_| FASTER.to_owned());
         return;
     }
     project.class_path.push(format!("{DEPENDENCIES}/*.jar"));
-    let Some(test) = module.test.tests.first() else { return };
+    let Some(test) = test else { return };
     let class_path: Vec<&str> =
         module.class_path.iter().rev().map(String::as_str).chain(["target/dependency/*"]).collect();
     if let Some(command) = junit::command(&project.class_path, directory, &class_path.join(":"), &test.name) {
@@ -91,9 +97,9 @@ fn ready_class_path(project: &mut Project, directory: &Path, module: &Module) {
     } else {
         project.note(
             DEPENDENCIES,
-            "has no JUnit that can be started by `java` alone, so there is no workload without Maven; with \
-             org.junit.platform:junit-platform-console-standalone among the test dependencies there is one",
+            "has no JUnit that can be started by `java` alone, so there is no workload without Maven",
         );
+        project.faster = Some(FASTER.to_owned());
     }
 }
 

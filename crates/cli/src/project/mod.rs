@@ -4,9 +4,11 @@
 //! A [`Project`] is a guess, and every part of it may be wrong or missing. So nothing in here fails: what cannot be read
 //! becomes a note, and the rest goes on. Build files are read as data and never run: [`maven`] knows `pom.xml`, [`gradle`]
 //! the usual forms of `settings.gradle`, [`plain`] class files and jars; [`sources`] reads packages and tests off source
-//! files, [`packages`] brings many packages down to a few, and [`configuration`] writes it all down.
+//! files, [`packages`] brings many packages down to a few, and [`configuration`] writes it all down, with what is [`carried`]
+//! over from a file that was there before.
 
 mod build;
+mod carried;
 pub mod configuration;
 mod gradle;
 mod junit;
@@ -19,6 +21,7 @@ use std::path::{Path, PathBuf};
 
 use hypocenter_plan::Problem;
 
+pub use carried::Carried;
 pub use sources::is_source;
 
 /// What a directory holds.
@@ -34,6 +37,8 @@ pub struct Project {
     pub workloads: Vec<Proposal>,
     /// The name of one among them that does without the build tool, which every trial would wait for.
     pub direct: Option<String>,
+    /// How to get one, where that is known.
+    pub faster: Option<String>,
     /// What has to be run once before: to compile, and to fetch what a trial cannot.
     pub first: Option<String>,
     /// Why the commands are as they are, in lines of a comment.
@@ -96,10 +101,11 @@ impl Project {
         None
     }
 
-    /// The workload to try: one test is quicker than all of them.
+    /// The workload to try: the one that starts at once, or else one test, which is quicker than all of them.
     pub fn to_try(&self) -> Option<&Proposal> {
         let active = || self.workloads.iter().filter(|it| it.active);
-        active().find(|it| it.name != ALL_TESTS).or_else(|| active().next())
+        let direct = active().find(|it| Some(&it.name) == self.direct.as_ref());
+        direct.or_else(|| active().find(|it| it.name != ALL_TESTS)).or_else(|| active().next())
     }
 
     fn note(&mut self, place: impl Into<String>, what: impl Into<String>) {
