@@ -242,7 +242,7 @@ fn ended_by_the_user_it_says_so_once_and_first() {
         let at = done.stderr.lines().enumerate().filter(|(_, it)| it.contains(text)).map(|it| it.0);
         at.collect::<Vec<_>>()
     };
-    let (ended, so_far) = (lines("you ended the campaign"), lines("  so far    1 trials"));
+    let (ended, so_far) = (lines("you ended the campaign"), lines("  so far    1 trial,"));
     assert!(ended.len() == 1 && so_far.len() == 1 && ended < so_far, "{}", done.stderr);
     assert!(lines("  done").is_empty() && lines("error:").is_empty(), "{}", done.stderr);
     assert_eq!(lines("`hypocenter explore --resume explore-0001` goes on with it"), ended);

@@ -168,15 +168,15 @@ fn scan(request: &Request, what: &ExploreRequest, target: &Target) -> Scanned {
     };
     let catalogue = faults.catalogue(&program);
     let tasks = task_methods(&program);
-    let count = |count: usize| screen::thousands(count as u64);
+    let count = |number: usize, one: &str, many: &str| screen::count(number as u64, one, many);
     screen::line(
         "scan",
         &format!(
-            "{} classes, {} calls at which something can go wrong, {} tasks with {} states, in {:.1} s",
-            count(program.world.system_classes().len()),
-            count(catalogue.sites().len()),
-            count(tasks.len()),
-            count(tasks.iter().map(|it| it.states.len()).sum()),
+            "{}, {} at which something can go wrong, {} with {}, in {:.1} s",
+            count(program.world.system_classes().len(), "class", "classes"),
+            count(catalogue.sites().len(), "call", "calls"),
+            count(tasks.len(), "task", "tasks"),
+            count(tasks.iter().map(|it| it.states.len()).sum(), "state", "states"),
             begun.elapsed().as_secs_f64()
         ),
     );

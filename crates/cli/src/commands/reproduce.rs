@@ -224,8 +224,8 @@ fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
         let files = files.join(", ");
         match log {
             Ok(log) => {
-                let entries = screen::thousands(log.len() as u64);
-                screen::line("failure", &format!("{}: {entries} entries", screen::clean(&files)));
+                let entries = screen::count(log.len() as u64, "entry", "entries");
+                screen::line("failure", &format!("{}: {entries}", screen::clean(&files)));
                 log.warnings().iter().for_each(|it| screen::note(node, &it.to_string()));
                 logs.push((node.to_owned(), log));
             }
@@ -290,15 +290,16 @@ fn scan(request: &Request, target: &Target) -> Program {
     let options = StateOptions { task_types: Vec::new(), helpers: false };
     let program = Program::of(&target.with_jdk, &scope, &options, |it| working.step(it.name()));
     working.finish();
-    let count = |count: usize| screen::thousands(count as u64);
+    let count = |number: usize, one: &str, many: &str| screen::count(number as u64, one, many);
+    let calls = program.faults.sites().chunk_by(|one, other| one.call == other.call).count();
     screen::line(
         "scan",
         &format!(
-            "{} classes, {} faults at {} calls, {} log statements, in {:.1} s",
-            count(program.world.system_classes().len()),
-            count(program.faults.sites().len()),
-            count(program.faults.sites().chunk_by(|one, other| one.call == other.call).count()),
-            count(program.statements.statements().len()),
+            "{}, {} at {}, {}, in {:.1} s",
+            count(program.world.system_classes().len(), "class", "classes"),
+            count(program.faults.sites().len(), "fault", "faults"),
+            count(calls, "call", "calls"),
+            count(program.statements.statements().len(), "log statement", "log statements"),
             begun.elapsed().as_secs_f64()
         ),
     );

@@ -48,8 +48,9 @@ pub fn carry_out(ready: &Ready, lab: &LabArgs, top: Option<usize>) -> Result<Exi
     match &request.workload.command {
         Some(command) => screen::line("command", &screen::clean(&command.0)),
         None => {
-            let (nodes, clients) = (request.workload.node.len(), request.workload.client.len());
-            let text = format!("{}: {nodes} nodes, {clients} clients", request.workload.name);
+            let nodes = screen::count(request.workload.node.len() as u64, "node", "nodes");
+            let clients = screen::count(request.workload.client.len() as u64, "client", "clients");
+            let text = format!("{}: {nodes}, {clients}", request.workload.name);
             screen::line("workload", &text);
         }
     }

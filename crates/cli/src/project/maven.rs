@@ -10,7 +10,8 @@ use roxmltree::{Document, Node, ParsingOptions};
 
 use super::build::{MODULES_MAX, Module, gather, line, program, propose, source_directories, words};
 use super::sources::Sources;
-use super::{ONE_TEST_TIME, Project, Proposal, below, count, junit};
+use super::{ONE_TEST_TIME, Project, Proposal, below, junit};
+use crate::screen;
 
 /// The file that makes a directory a Maven project.
 pub const FILE: &str = "pom.xml";
@@ -42,7 +43,7 @@ pub fn look(directory: &Path) -> Project {
     let used = gather(&mut project, directory, &modules);
     project.what = match modules.len() {
         1 => "a Maven project".to_owned(),
-        _ => format!("a Maven project, {} with classes", count(used, "module", "modules")),
+        _ => format!("a Maven project, {} with classes", screen::count(used as u64, "module", "modules")),
     };
     let maven = program(directory, "mvnw", "mvn");
     let offline = || maven.iter().cloned().chain(words(["-o", "-q"]));

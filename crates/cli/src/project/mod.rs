@@ -139,8 +139,3 @@ fn relative(path: &Path, base: &Path) -> Option<String> {
 fn below(place: &str, name: &str) -> String {
     if place.is_empty() { name.to_owned() } else { format!("{place}/{name}") }
 }
-
-/// "1 class", "2 classes".
-fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
-}

@@ -42,8 +42,7 @@ impl Narrated {
         };
         let states = match trial.new_states {
             0 => String::new(),
-            1 => ", 1 new state".to_owned(),
-            it => format!(", {it} new states"),
+            it => format!(", {}", screen::count(it as u64, "new state", "new states")),
         };
         let seconds = self.begun.elapsed().as_secs_f64();
         let aside = format!("{states}; {seconds:.0} s");
@@ -89,13 +88,13 @@ impl Engine for Narrated {
         match (self.engine.trial_of(id), outcome) {
             (Some(trial), _) => self.tell_trial(trial),
             (None, Some(outcome)) => {
-                let requests = screen::thousands(requests);
+                let requests = screen::count(requests, "request", "requests");
                 let injected = outcome
                     .candidates
                     .iter()
                     .any(|it| matches!(it.result, hypocenter_plan::CandidateResult::Injected(_)));
                 let what = match (outcome.candidates.is_empty(), injected) {
-                    (true, _) => format!("no fault, {requests} requests, the workload {}", outcome.end),
+                    (true, _) => format!("no fault, {requests}, the workload {}", outcome.end),
                     (false, true) => format!("replay or comparison, the workload {}", outcome.end),
                     (false, false) => "replay or comparison, and its fault was not reached".to_owned(),
                 };

@@ -25,7 +25,7 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
     suspicious.iter().zip(&document.findings).for_each(|(it, told)| show(it, &told.replay));
     for it in &known {
         let why = it.known.as_deref().unwrap_or_default();
-        let what = format!("{}: {why}, in {} trials", fault(&it.injected), it.trials.len());
+        let what = format!("{}: {why}, in {}", fault(&it.injected), trials(it.trials.len()));
         screen::line("known", &screen::clean(&what));
     }
     if suspicious.is_empty() {
@@ -36,19 +36,19 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
         };
         for it in expected.iter().filter(failed).take(MINOR_SHOWN) {
             let why = it.symptoms.first().map_or("", |it| it.why.as_str());
-            let what = format!("{}: {why}, in {} trials", fault(&it.injected), it.trials.len());
+            let what = format!("{}: {why}, in {}", fault(&it.injected), trials(it.trials.len()));
             screen::line("minor", &screen::clean(&what));
         }
     }
-    let trials = verdict.trials.len();
+    let all = trials(verdict.trials.len());
     screen::line(
         if *cut_short { "so far" } else { "done" },
         &format!(
-            "{trials} trials, {} with a fault, {} states, {} suspicious findings and {} that are expected or minor, {:.0} s",
-            verdict.injected,
-            verdict.states.len(),
-            suspicious.len(),
-            expected.len(),
+            "{all}, {} with a fault, {}, {} and {} expected or minor, {:.0} s",
+            screen::thousands(verdict.injected),
+            screen::count(verdict.states.len() as u64, "state", "states"),
+            screen::count(suspicious.len() as u64, "suspicious finding", "suspicious findings"),
+            screen::count(expected.len() as u64, "that is", "that are"),
             took.as_secs_f64()
         ),
     );
@@ -72,7 +72,7 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
             ExitCode::Budget
         }
         Standing::NothingLeft => {
-            screen::line("", &format!("the policy has nothing left to inject after {trials} trials"));
+            screen::line("", &format!("the policy has nothing left to inject after {all}"));
             code_of(&suspicious)
         }
         Standing::Done | Standing::Going => code_of(&suspicious),
@@ -102,6 +102,10 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
     Ok(code)
 }
 
+fn trials(number: usize) -> String {
+    screen::count(number as u64, "trial", "trials")
+}
+
 fn code_of(suspicious: &[&Finding]) -> ExitCode {
     if suspicious.is_empty() { ExitCode::Done } else { ExitCode::Findings }
 }
@@ -115,11 +119,8 @@ fn show(finding: &Finding, replay: &str) {
         screen::line(if number == 0 { "stack" } else { "" }, &screen::clean(method));
     }
     let (hits, runs) = finding.rate;
-    let trials = finding.trials.len();
-    screen::line(
-        "seen",
-        &format!("in {trials} trials, first in {}, {hits} of {runs} replays", finding.first_trial),
-    );
+    let trials = trials(finding.trials.len());
+    screen::line("seen", &format!("in {trials}, first in {}, {hits} of {runs} replays", finding.first_trial));
     if let Some(matters) = finding.neighbours.what_matters() {
         let ((site, of_site), (state, of_state)) =
             (finding.neighbours.same_site, finding.neighbours.same_state);

@@ -128,8 +128,9 @@ fn suggestions(ended: &Ended<'_>, near: &[&Round], never: usize) -> Vec<String> 
         let patience = asked.map_or(0, |it| it.patience);
         found.push(format!(
             "two faults: no round shows more than {best} of {all}, and together they show {}; a second fault is searched \
-             for after {patience} rounds (--patience)",
-            together.len()
+             for after {} (--patience)",
+            together.len(),
+            screen::count(patience, "round", "rounds")
         ));
     } else if second && best < all {
         found.push(format!("more than two faults may be needed: two together show {best} of {all} at most"));
@@ -139,8 +140,9 @@ fn suggestions(ended: &Ended<'_>, near: &[&Round], never: usize) -> Vec<String> 
     match asked.and_then(|it| it.delay_ms) {
         None => found.push("delays: they were left out (--faults exceptions,delays)".to_owned()),
         Some(delay_ms) if delays > 0 && never > 0 => found.push(format!(
-            "a longer delay: those of {} s were tried {delays} times (--delay)",
-            delay_ms / 1000
+            "a longer delay: those of {} s were tried {} (--delay)",
+            delay_ms / 1000,
+            if delays == 1 { "once".to_owned() } else { format!("{delays} times") }
         )),
         Some(_) => {}
     }
@@ -158,7 +160,10 @@ fn suggestions(ended: &Ended<'_>, near: &[&Round], never: usize) -> Vec<String> 
     let left = verdict.rounds.iter().rev().map(|it| it.left).find(|&it| it > 0).unwrap_or(0);
     // Who ended the search before that knows how to go on.
     if verdict.standing == Standing::Budget && left > 0 {
-        found.push(format!("more rounds (--budget): {} sites are left", screen::thousands(left as u64)));
+        found.push(format!(
+            "more rounds (--budget): {} left",
+            screen::count(left as u64, "site is", "sites are")
+        ));
     }
     found
 }

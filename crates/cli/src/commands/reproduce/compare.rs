@@ -87,7 +87,7 @@ struct Told;
 
 impl Progress for Told {
     fn resumed(&self, told: u64, _: bool) {
-        screen::line("resumed", &format!("{} trials are done", screen::thousands(told)));
+        screen::resumed(told, "");
     }
 
     fn ended(&self, job: &Job, outcome: Option<&Outcome>) {
@@ -219,11 +219,11 @@ fn tell(document: &Document<'_>) {
     screen::line(
         "played",
         &format!(
-            "{} seeds each, at most {} rounds, {}; on {} faults at instances{}, each run once",
-            document.seeds,
-            screen::thousands(document.rounds_max),
+            "{} each, at most {}, {}; on {} at instances{}, each run once",
+            screen::count(document.seeds, "seed", "seeds"),
+            screen::count(document.rounds_max, "round", "rounds"),
             document.faults,
-            screen::thousands(document.recorded as u64),
+            screen::count(document.recorded as u64, "fault", "faults"),
             if document.every_instance { ", all there are in a normal run among them" } else { "" }
         ),
     );

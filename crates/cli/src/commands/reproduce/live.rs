@@ -122,8 +122,8 @@ impl Narrated {
         screen::line(
             "missing",
             &format!(
-                "{} things in the failure log that normal runs do not show",
-                count(verdict.missing.len())
+                "{} in the failure log that normal runs do not show",
+                screen::count(verdict.missing.len() as u64, "thing", "things")
             ),
         );
         let mut more_often_told = false;
@@ -158,11 +158,11 @@ impl Narrated {
         screen::line(
             "search",
             &format!(
-                "{} of {} calls lead there; the workload reaches {} of those{delayed}: {} moments in all",
+                "{} of {} calls lead there; the workload reaches {} of those{delayed}: {} in all",
                 count(verdict.sites_inferred),
                 count(self.sites_total),
                 count(verdict.sites_reached),
-                count(verdict.instances)
+                screen::count(verdict.instances as u64, "moment", "moments")
             ),
         );
         screen::gap();
@@ -219,7 +219,10 @@ impl Narrated {
         let left = self.budget.saturating_sub(round.number);
         let each = each(&self.pace.took, self.pace.begun.elapsed().as_secs_f64());
         match each.filter(|_| !round.happened && left > 0) {
-            Some(each) => format!("{gone}, about {} for {left} more rounds", span(each * left as f64)),
+            Some(each) => {
+                let left_over = screen::count(left, "more round", "more rounds");
+                format!("{gone}, about {} for {left_over}", span(each * left as f64))
+            }
             None => gone,
         }
     }

@@ -127,8 +127,10 @@ impl Ended<'_> {
         let fails = verdict.found.is_empty() && early::show_first(directory)?;
         let code = self.standing(&called.name, fails)?;
         if verdict.unjudged > 0 {
-            let what =
-                format!("of {} trials it could not say anything; their outcomes say why", verdict.unjudged);
+            let what = format!(
+                "of {} it could not say anything; the outcomes say why",
+                screen::count(verdict.unjudged, "trial", "trials")
+            );
             screen::note("oracle", &what);
         }
         if verdict.refused > 0 {
@@ -201,7 +203,7 @@ impl Ended<'_> {
         let rounds = self.verdict.rounds.len();
         if rounds > 0 {
             screen::gap();
-            screen::line("so far", &format!("{rounds} rounds, nothing found"));
+            screen::line("so far", &format!("{}, nothing found", rounds_of(rounds)));
             closest::show(self, &Called::of(self.directory).name);
         } else {
             self.unmet().for_each(|it| screen::line("try", &it));
@@ -244,12 +246,12 @@ impl Ended<'_> {
                 ExitCode::AlreadyFails
             }
             Standing::Exhausted => {
-                screen::line("not found", &format!("everything was tried, in {rounds} rounds"));
+                screen::line("not found", &format!("everything was tried, in {}", rounds_of(rounds)));
                 closest::show(self, name);
                 ExitCode::Findings
             }
             Standing::Budget | Standing::Going => {
-                screen::line("not found", &format!("the budget of {rounds} rounds is used up"));
+                screen::line("not found", &format!("the budget of {} is used up", rounds_of(rounds)));
                 closest::show(self, name);
                 ExitCode::Budget
             }
@@ -357,6 +359,10 @@ fn seen_without_a_fault(campaign: &Path) -> Result<Option<(JobId, String)>, Fail
         }
     }
     Ok(None)
+}
+
+fn rounds_of(number: usize) -> String {
+    screen::count(number as u64, "round", "rounds")
 }
 
 fn replay(found: &Found, called: &Called) -> String {
