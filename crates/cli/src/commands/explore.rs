@@ -23,7 +23,7 @@ use crate::interrupt::Interrupt;
 use crate::local::Ready;
 use crate::request::{Chosen, ExploreRequest, Request, existing};
 use crate::screen::{self, Quiet};
-use crate::store::Called;
+use crate::store::{Called, told};
 use crate::target::Target;
 use summary::{Ended, StatePlace};
 
@@ -46,7 +46,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
                 return Err(Failure::usage(format!("{} is no campaign of explore", directory.display()))
                     .hint(format!("`hypocenter {} --resume` goes on with it", request.verb)));
             }
-            screen::line("campaign", &directory.display().to_string());
+            screen::line("campaign", &told(&directory));
             (request, Some(directory))
         }
         None => (asked(args)?, None),

@@ -34,7 +34,7 @@ use crate::interrupt::Interrupt;
 use crate::local::Ready;
 use crate::request::{Chosen, FailureLog, ReproduceRequest, Request, existing};
 use crate::screen;
-use crate::store::Called;
+use crate::store::{Called, told};
 use crate::target::Target;
 use measured::Stopwatch;
 pub use summary::Summary;
@@ -54,7 +54,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
                 return Err(Failure::usage(format!("{} is no campaign of reproduce", directory.display()))
                     .hint(format!("`hypocenter {} --resume` goes on with it", request.verb)));
             }
-            screen::line("campaign", &directory.display().to_string());
+            screen::line("campaign", &told(&directory));
             let target = Target::open(&request.target)?;
             (request, target, Some(directory))
         }

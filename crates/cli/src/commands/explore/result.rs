@@ -9,6 +9,7 @@ use crate::commands::report;
 use crate::early;
 use crate::failure::Failure;
 use crate::screen;
+use crate::store::told;
 
 /// Failures of the whole workload that are told where there is nothing else.
 const MINOR_SHOWN: usize = 10;
@@ -88,11 +89,11 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
         let what = format!("{} could not be injected; the outcomes of the trials say why", verdict.refused);
         screen::note("faults", &what);
     }
-    screen::line("kept in", &directory.display().to_string());
+    screen::line("kept in", &told(directory));
     let text = serde_json::to_string_pretty(&document).expect("the document is always JSON") + "\n";
     report::keep(&directory.join(report::SUMMARY), &text)?;
     match report::explored(directory) {
-        Ok(page) => screen::line("report", &page.display().to_string()),
+        Ok(page) => screen::line("report", &told(&page)),
         // What was found stands whether or not a page of it can be written.
         Err(error) => screen::note("report", &error.what),
     }

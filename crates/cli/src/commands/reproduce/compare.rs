@@ -16,6 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::local::Ready;
 use crate::request::{CompareRequest, Request, existing};
 use crate::screen::{self, DIM, GOOD, Quiet};
+use crate::store::told;
 
 /// What the paper compares with and this table does not have.
 const LEFT_OUT: &str = "CrashTuner is left out: it injects beside accesses of meta-information, and which variables hold that has \
@@ -78,7 +79,7 @@ pub fn run(
         println!("{}", serde_json::to_string_pretty(&document).expect("a table is always JSON"));
     }
     tell(&document);
-    screen::line("kept in", &ready.directory.display().to_string());
+    screen::line("kept in", &told(&ready.directory));
     Ok(ExitCode::Done)
 }
 

@@ -21,7 +21,7 @@ use crate::early;
 use crate::failure::Failure;
 use crate::request::Request;
 use crate::screen;
-use crate::store::Called;
+use crate::store::{Called, told};
 
 // The words say of so many that there may be more.
 const _: () = assert!(AS_LIKELY_MAX == hypocenter_reproduce::AS_LIKELY_MAX);
@@ -138,11 +138,11 @@ impl Ended<'_> {
                 format!("{} could not be injected; the outcomes of the rounds say why", verdict.refused);
             screen::note("faults", &what);
         }
-        screen::line("kept in", &directory.display().to_string());
+        screen::line("kept in", &told(directory));
         let document = self.document(stories, &called.name);
         summary::write(directory, &document, &verdict.rounds)?;
         match runs::keep(self).and_then(|()| report::write(directory)) {
-            Ok(page) => screen::line("report", &page.display().to_string()),
+            Ok(page) => screen::line("report", &told(&page)),
             // What was found stands whether or not a page of it can be written.
             Err(error) => screen::note("report", &error.what),
         }
