@@ -586,6 +586,31 @@ fn a_round_that_no_replay_shows_again_is_told_to_be_chance() {
 }
 
 #[test]
+fn all_that_is_missing_is_listed_and_what_came_more_often_asks_for_a_longer_workload() {
+    let place = Place::with("fixed", "oracle = { log = 'the moon is full' }");
+    let storing = failure_log().lines().find(|it| it.contains("storing ")).expect("it begins");
+    place.file("long.log", format!("{}{storing}\n{storing}\n", failure_log()));
+    let said = place.tool(&format!("reproduce --log long.log {SEARCH} --budget 1")).exits(3);
+    let (before, behind) = said.stderr.split_once("round 1").expect("a round");
+    let (_, missing) = before.split_once("missing   ").expect("something is missing");
+    let things: usize = missing.split(' ').next().and_then(|it| it.parse().ok()).expect("a number");
+    let listed: Vec<&str> = missing.lines().filter(|it| it.starts_with("            line ")).collect();
+    assert_eq!(listed.len(), things, "{before}");
+    let more = "(3 times, normal runs 1)";
+    let often = listed.iter().find(|it| it.contains(more)).unwrap_or_else(|| panic!("{before}"));
+    assert!(often.ends_with("(no exception is known to lead here)"), "{often}");
+    let follows = missing.lines().skip_while(|it| it != often).nth(1).unwrap_or_default();
+    assert!(follows.contains("the failure did this more often than the workload does"), "{before}");
+    let (_, tries) = behind.split_once("  try       ").expect("something to try");
+    let mut tries = tries.lines();
+    assert!(tries.next().is_some_and(|it| it.starts_with("check the oracle")), "{behind}");
+    assert!(
+        tries.next().is_some_and(|it| it.contains("a longer workload: the failure shows line ")),
+        "{behind}"
+    );
+}
+
+#[test]
 fn an_oracle_that_can_never_hold_is_suspected_before_the_first_run() {
     let place = Place::with("spool", "oracle = { log = 'the moon is full' }");
     let said = place.reproduce("--normal-runs 1 --budget 1").exits(3);
