@@ -90,7 +90,8 @@ fn what_was_tried_can_be_searched_and_folded() {
     let cells: Value =
         browser.value("[...document.querySelectorAll('#tried-table tbody td')].map((it) => it.textContent)");
     let place = "Log72.append:73 \u{2192} FileChannel.force";
-    let expected = ["4,243", "IOException", place, "hit 4,244 of Writer-4243", "4 of 500", "1 of 2", ""];
+    let expected =
+        ["4,243", "IOException", place, "hit 4,244 of thread Writer-4243", "4 of 500", "1 of 2", ""];
     assert_eq!(cells, json!(expected));
     assert_eq!(browser.value(shown), "1 round");
     // The one that brought the failure is marked.
