@@ -66,7 +66,7 @@ pub struct InitArgs {
     /// The directory of the project
     #[arg(value_name = "DIR", default_value = ".")]
     pub directory: PathBuf,
-    /// Write over an existing hypocenter.toml
+    /// Write over an existing hypocenter.toml, whose [failure] is taken over; or into a part of a project
     #[arg(long)]
     pub force: bool,
 }
@@ -120,7 +120,7 @@ pub struct ScanArgs {
     #[arg(long, value_name = "FILE", group = "started", help_heading = "Causes")]
     pub log: Option<PathBuf>,
     /// The pattern of the appender that wrote the log, as log4j and logback have it (`%d [%t] %-5p %c - %m%n`); by default
-    /// it is detected
+    /// `layout` of the [failure], or it is detected
     #[arg(long, value_name = "PATTERN", requires = "started", help_heading = "Causes")]
     pub layout: Option<String>,
     /// How many of the nearest faults to show
@@ -267,6 +267,10 @@ pub enum RecordLevel {
     Stacks,
 }
 
+/// Which oracle `explore` takes.
+const EXPLORE_ORACLE: &str = "What must not happen, as in hypocenter.toml (`'{ log = \"Severe error\" }'`); of a workload without \
+     clients by default that of its [failure], of others none";
+
 /// Find the small fault that breaks a part of the service while the rest looks fine
 ///
 /// The workload is run without a fault, a few times; then each trial injects one fault, in one
@@ -285,7 +289,7 @@ pub enum RecordLevel {
 /// Exit code: 0 nothing suspicious, 2 findings, 3 you ended it or nothing can be injected, 4 runs
 /// without a fault fail.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, mut_arg("oracle", |it| it.help(EXPLORE_ORACLE)))]
 pub struct ExploreArgs {
     /// The workload; by default the only one of hypocenter.toml
     #[arg(value_name = "WORKLOAD", conflicts_with = "named")]
@@ -420,7 +424,8 @@ pub struct ReproduceArgs {
     /// default `logs` of the [failure]
     #[arg(long, value_name = "PATH")]
     pub log: Vec<PathBuf>,
-    /// The pattern of the appender that wrote it, as log4j and logback have it; by default it is detected
+    /// The pattern of the appender that wrote it, as log4j and logback have it; by default `layout` of the [failure], or it is
+    /// detected
     #[arg(long, value_name = "PATTERN")]
     pub layout: Option<String>,
     /// The most rounds

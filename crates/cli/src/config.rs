@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hypocenter_explore::{FaultName, Known};
+use hypocenter_logs::Layout;
 use hypocenter_plan::{Oracle, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -101,6 +102,10 @@ pub struct FailureConfig {
     /// Its logs, one a node, or one.
     #[serde(default)]
     pub logs: Vec<String>,
+    /// The pattern of the appender that wrote them, as log4j and logback have it (`%d [%t] %-5p %c - %m%n`); without it, it is
+    /// detected.
+    #[schemars(with = "Option<String>")]
+    pub layout: Option<Spanned<String>>,
     /// What says that it happened.
     #[schemars(with = "Option<Oracle>")]
     pub oracle: Option<Spanned<Oracle>>,
@@ -154,6 +159,9 @@ impl Config {
         if let Some(oracle) = &failure.oracle {
             hypocenter_lab::oracle::check(oracle.as_ref())
                 .map_err(|why| (oracle.span().start, why.to_string()))?;
+        }
+        if let Some(layout) = &failure.layout {
+            Layout::compile(layout.as_ref()).map_err(|why| (layout.span().start, why.to_string()))?;
         }
         match &failure.workload {
             Some(name) if !self.workload.iter().any(|it| it.as_ref().name == *name.as_ref()) => {
@@ -209,6 +217,11 @@ impl Config {
             Some(file) => format!("{} is one: run it there, or give --config", file.display()),
             None => "`hypocenter init` writes one; or give a command behind `--`".to_owned(),
         }
+    }
+
+    /// The layout of the failure's logs, where it is given.
+    pub fn layout(&self) -> Option<&str> {
+        self.failure.as_ref()?.layout.as_ref().map(|it| it.as_ref().as_str())
     }
 
     /// The oracle of a workload: that of the failure, if it is about this workload.

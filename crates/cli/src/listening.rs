@@ -22,7 +22,7 @@ impl Listening {
 impl Progress for Listening {
     fn resumed(&self, told: u64, cut: bool) {
         let more = if cut { "; its last line was cut short, and that trial is run again" } else { "" };
-        screen::line("resumed", &format!("{} trials are done{more}", screen::thousands(told)));
+        screen::resumed(told, more);
     }
 
     fn started(&self, _: &Job) {

@@ -282,10 +282,10 @@ fn make_map(plan: &Plan, target: &Target) -> Result<Made, Failure> {
     screen::line(
         "hooks",
         &format!(
-            "{} sites in {} methods of {} classes",
-            screen::thousands(map.site_count() as u64),
-            screen::thousands(summary.methods as u64),
-            screen::thousands(summary.classes as u64)
+            "{} in {} of {}",
+            screen::count(map.site_count() as u64, "site", "sites"),
+            screen::count(summary.methods as u64, "method", "methods"),
+            screen::count(summary.classes as u64, "class", "classes")
         ),
     );
     let mut throwables = BTreeMap::new();
@@ -367,7 +367,7 @@ struct Shown {
 impl Progress for Shown {
     fn resumed(&self, told: u64, cut: bool) {
         let more = if cut { "; its last line was cut short, and that trial is run again" } else { "" };
-        screen::line("resumed", &format!("{} trials are done{more}", screen::thousands(told)));
+        screen::resumed(told, more);
         if let Some(bar) = &self.bar {
             bar.resumed(told);
         }

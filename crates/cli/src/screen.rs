@@ -184,22 +184,22 @@ pub fn end(outcome: &Outcome) {
 pub fn jvms(outcome: &Outcome) {
     for jvm in &outcome.jvms {
         let mut text = format!(
-            "{} (pid {}, Java VM {}): {} hooks in {} classes, {} hits",
+            "{} (pid {}, Java VM {}): {} in {}, {}",
             clean(&jvm.node),
             jvm.pid,
             clean(&jvm.java),
-            thousands(jvm.hooks.placed + jvm.hooks.moved),
-            thousands(jvm.hooks.classes),
-            thousands(jvm.hits)
+            count(jvm.hooks.placed + jvm.hooks.moved, "hook", "hooks"),
+            count(jvm.hooks.classes, "class", "classes"),
+            count(jvm.hits, "hit", "hits")
         );
-        for (count, what) in [
+        for (number, what) in [
             (jvm.hooks.moved, "moved"),
             (jvm.hooks.refused, "left out"),
             (jvm.events, "events kept"),
             (jvm.dropped, "dropped"),
         ] {
-            if count > 0 {
-                text += &format!(", {} {what}", thousands(count));
+            if number > 0 {
+                text += &format!(", {} {what}", thousands(number));
             }
         }
         line("jvm", &text);
@@ -241,11 +241,23 @@ pub fn candidate(it: &CandidateOutcome) {
         CandidateResult::NotReached { why } => {
             let _ = writeln!(stderr, "  {BAD}{:<10}{BAD:#}{site}: {}", "not reached ", clean(why));
         }
-        CandidateResult::NotNeeded => line("not needed", &format!("{site} ({} hits)", thousands(it.hits))),
+        CandidateResult::NotNeeded => {
+            line("not needed", &format!("{site} ({})", count(it.hits, "hit", "hits")))
+        }
         CandidateResult::Refused { why } => {
             let _ = writeln!(stderr, "  {BAD}{:<10}{BAD:#}{site}: {}", "refused", clean(why));
         }
     }
+}
+
+/// "1 class", "2 classes".
+pub fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", thousands(number), if number == 1 { one } else { many })
+}
+
+/// What is said of a campaign that goes on.
+pub fn resumed(told: u64, more: &str) {
+    line("resumed", &format!("{} done{more}", count(told, "trial is", "trials are")));
 }
 
 /// A number with its thousands apart.
@@ -488,6 +500,8 @@ mod tests {
         assert_eq!(thousands(0), "0");
         assert_eq!(thousands(999), "999");
         assert_eq!(thousands(1_234_567), "1,234,567");
+        let hooks = |number| count(number, "hook", "hooks");
+        assert_eq!([0, 1, 2_000].map(hooks), ["0 hooks", "1 hook", "2,000 hooks"]);
         assert_eq!(clean("a\u{1b}[31mb\n"), "a\u{fffd}[31mb\u{fffd}");
     }
 

@@ -55,6 +55,14 @@ impl Called {
     }
 }
 
+/// A place as it is told: from the current directory where it is below it, and whole elsewhere, however it was named.
+pub fn told(path: &Path) -> String {
+    let full = |it: &Path| it.canonicalize().unwrap_or_else(|_| it.to_owned());
+    let (path, from) = (full(path), full(&std::env::current_dir().unwrap_or_default()));
+    let below = path.strip_prefix(&from).ok().filter(|it| !it.as_os_str().is_empty());
+    screen::clean(&below.unwrap_or(&path).display().to_string())
+}
+
 /// Without the dot, unless a dash or nothing would then come first.
 fn plain(path: &Path) -> String {
     let text = path.display().to_string();
@@ -105,5 +113,22 @@ pub fn point_latest_at(out: &Path, name: &str) {
     let part = out.join(format!(".latest-{}", std::process::id()));
     if std::os::unix::fs::symlink(name, &part).is_ok() && fs::rename(&part, out.join("latest")).is_err() {
         let _ = fs::remove_file(&part);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_told_the_same_however_it_was_named() {
+        let here = std::env::current_dir().expect("tests run somewhere");
+        for path in [Path::new("src/commands"), Path::new("src/../src/commands"), &here.join("src/commands")]
+        {
+            assert_eq!(told(path), "src/commands");
+        }
+        let above = here.canonicalize().expect("it is there").parent().expect("not the root").to_owned();
+        assert_eq!(told(Path::new("..")), above.display().to_string());
+        assert_eq!(told(Path::new("gone")), "gone");
     }
 }

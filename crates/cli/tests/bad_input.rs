@@ -261,6 +261,7 @@ fn a_broken_configuration_is_named_with_its_line() {
             "[failure]\nworkload = 'b'\n[[workload]]\nname = 'a'\ncommand = 'true'\n",
             "there is no workload `b`, there is a",
         ),
+        ("[failure]\nlogs = ['a.log']\nlayout = '%'\n", "hypocenter.toml:3: log pattern `%`"),
     ];
     each(
         &rows,

@@ -144,7 +144,9 @@ fn a_run_lists_first_what_can_fail() {
     let own = place("-> spool.Outbox.append");
     assert!(listed[0].0 < most && channel < own, "{listed:#?}");
     assert!(own < place("-> java.util.logging.Logger.info"), "{listed:#?}");
-    run("1").says(" more (--top; ");
+    run("1").says("            1 of ").says(" sites (--top), calls that declare exceptions first");
+    let none = run("0").says("  reached   call ");
+    assert!(!none.stderr.contains("declare exceptions"), "{}", none.stderr);
 }
 
 #[test]

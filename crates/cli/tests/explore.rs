@@ -186,6 +186,29 @@ fn a_workload_that_fails_without_a_fault_is_run_a_few_times_and_then_told_and_le
 }
 
 #[test]
+fn the_oracle_of_the_failure_judges_a_workload_that_has_no_clients() {
+    let failure = |workload: &str| format!("{workload}\n[failure]\noracle = {{ exit = 0 }}\n");
+    let oracle_of = |tool: Tool| {
+        let done = tool.args("--normal-runs 1 --json").end();
+        let campaign = fs::read_to_string(done.directory().join("hypocenter-out/latest/campaign.json"));
+        let campaign: Value = serde_json::from_str(&campaign.expect("the campaign is kept")).expect("JSON");
+        (done, campaign["oracle"].clone())
+    };
+    let (done, oracle) = oracle_of(spool(&failure("command = 'true'")));
+    assert_eq!(oracle, serde_json::json!({ "exit": 0 }));
+    let done = done.exits(4).says("exit 0, which is that of the [failure]");
+    let done = done.says("the oracle says that the failure happened");
+    assert!(!done.stderr.contains("it has no clients"), "{}", done.stderr);
+    let given = spool(&failure("command = 'true'")).args("--oracle").arg("{ exit = 7 }");
+    let (done, oracle) = oracle_of(given);
+    assert_eq!(oracle, serde_json::json!({ "exit": 7 }));
+    assert!(!done.stderr.contains("that of the [failure]"), "{}", done.stderr);
+    // Clients are compared with one another.
+    let client = "[[workload.client]]\nname = 'c'\ncommand = 'true'";
+    assert_eq!(oracle_of(spool(&failure(client))).1, Value::Null);
+}
+
+#[test]
 fn a_workload_that_reaches_nothing_and_a_policy_that_has_nothing_left_say_so() {
     let idle = spool("command = 'true'").args("--normal-runs 1 --json").end().exits(3);
     let idle = idle.says("it reaches no call at which something can go wrong");
@@ -241,7 +264,7 @@ fn ended_by_the_user_it_says_so_once_and_first() {
         let at = done.stderr.lines().enumerate().filter(|(_, it)| it.contains(text)).map(|it| it.0);
         at.collect::<Vec<_>>()
     };
-    let (ended, so_far) = (lines("you ended the campaign"), lines("  so far    1 trials"));
+    let (ended, so_far) = (lines("you ended the campaign"), lines("  so far    1 trial,"));
     assert!(ended.len() == 1 && so_far.len() == 1 && ended < so_far, "{}", done.stderr);
     assert!(lines("  done").is_empty() && lines("error:").is_empty(), "{}", done.stderr);
     assert_eq!(lines("`hypocenter explore --resume explore-0001` goes on with it"), ended);

@@ -110,6 +110,7 @@ fn a_maven_project_gives_classes_packages_and_tests() {
     .says("packages  org.acme.store\n")
     .says("workloads tests: mvn -o -q test\n")
     .says("note      class path: 2 of 2 entries not there yet: compile first\n")
+    .says("  faster    tests without Maven: ")
     .says("next      mvn test\n            hypocenter run DiskTest\n");
     assert_eq!(done.stdout, "");
     let written = written(&done);
@@ -319,6 +320,8 @@ fn junit_on_a_ready_class_path_is_used_without_a_build_tool() {
     let done = tool.end().exits(0);
     let maven = written(&done);
     assert_eq!(maven.class_path, ["target/classes", "target/test-classes", "target/dependency/*.jar"]);
+    let done = done.says("\n            hypocenter run MainTest-direct\n");
+    assert!(!done.stderr.contains("faster"), "{}", done.stderr);
     let direct = "java -cp 'target/test-classes:target/classes:target/dependency/*' org.junit.runner.JUnitCore org.acme.MainTest";
     assert_eq!(maven.workloads[2], pair("MainTest-direct", direct));
     // A search runs it hundreds of times, and Surefire's reports are not written without Maven.
@@ -379,12 +382,46 @@ fn an_existing_file_is_left_as_it_is_without_force() {
     let done = tool.end().exits(0).says("./hypocenter.toml.old2");
     assert_eq!(fs::read_to_string(done.directory().join("hypocenter.toml.old")).unwrap(), mine);
     assert_eq!(fs::read_to_string(done.directory().join("hypocenter.toml.old2")).unwrap(), "# later\n");
+    // What only its owner can know is taken over as it stands.
+    let own = "[failure]\n# On Monday.\nlogs = [\n    'a.log',\n]\noracle = { log = 'lost' }\n";
+    let known = "[[explore.known]]\nstack = 'a.B.c'\nwhy = 'ACME-7'\n";
+    let mine = format!("[target]\n\n{own}\n{known}");
+    let done = init(&[("hypocenter.toml", &mine)]).arg("--force").end().exits(0);
+    let done = done.says("[failure] and what `explore` knows are taken over; what was in it before is in");
+    let text = written(&done).text;
+    assert!(text.contains(own) && text.contains(known), "{text}");
+    assert!(!text.contains("#[failure]") && !text.contains("#[[explore"), "{text}");
+    let mine = "[failure]\nworkload = 'mine'\n[[workload]]\nname = 'mine'\ncommand = 'true'\n";
+    let done = init(&[("hypocenter.toml", mine)]).arg("--force").end().exits(0);
+    done.says("there is no workload `mine`, there is none; take what is missing over from there");
+    let done = init(&[("hypocenter.toml", "failure = { logs = ['a'] }\n")]).arg("--force").end().exits(0);
+    done.says("nothing of it is taken over; what was in it before is in");
     // A directory in its place cannot be written over, and a link that leads nowhere is something that is there.
     let tool = init(&[("hypocenter.toml/file", "")]).arg("--force");
     tool.end().exits(1).says("hypocenter.toml: cannot be written");
     let tool = init(&[]);
     std::os::unix::fs::symlink("nowhere", tool.directory().join("hypocenter.toml")).unwrap();
     tool.end().exits(1).says("there already");
+}
+
+#[test]
+fn a_part_of_a_project_gets_no_file_of_its_own_unless_that_is_meant() {
+    let rows = [
+        ("pom.xml", POM, "pom.xml is what builds it", "run `hypocenter init` there"),
+        ("settings.gradle.kts", "", "settings.gradle.kts is what builds it", "run `hypocenter init` there"),
+        ("hypocenter.toml", "", "hypocenter.toml is the configuration", "use that one there"),
+    ];
+    for (name, content, what, then) in rows {
+        let files = [(name, content), ("src/main/java/A.java", "class A {}")];
+        let done = init(&files).arg("src/main").end().exits(1);
+        let done = done.says("src/main: a part of a project: ").says(what).says(then).says("--force");
+        assert!(!done.directory().join("src/main/hypocenter.toml").exists());
+        let done = init(&files).args("src/main --force").end().exits(0);
+        assert!(done.directory().join("src/main/hypocenter.toml").is_file());
+    }
+    // A module is a project too, and so is a repository.
+    init(&[("pom.xml", POM), ("a/pom.xml", POM)]).arg("a").end().exits(0);
+    init(&[("pom.xml", POM), ("a/.git/HEAD", "")]).arg("a").end().exits(0);
 }
 
 #[test]

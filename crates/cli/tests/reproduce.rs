@@ -480,7 +480,7 @@ fn what_satisfied_the_oracle_is_drawn_where_the_failure_log_does_not_have_it() {
     let place = Place::with("spool", "oracle = { log = 'THE JUDGE' }");
     place.file("spool.sh", JUDGE);
     let said = place.reproduce("--seed 3").exits(0);
-    let said = said.says("no way in the code is known from it to what the oracle saw");
+    let said = said.says("no way in the code is known from it to what the oracle saw; perhaps by a field");
     let document = said.json();
     assert_true_fault(&document["fault"]);
     let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
@@ -530,7 +530,10 @@ fn an_oracle_that_holds_without_a_fault_is_no_oracle() {
         .reproduce("")
         .exits(4)
         .says("without a fault, in 2 of 2 runs")
-        .says("mend the workload or the oracle");
+        .says("mend the workload or the oracle")
+        .says("reproduce-0001/0: logs/main.stdout.log:");
+    let shown = said.stderr.lines().find(|it| it.contains("reproduce-0001/0: "));
+    assert!(shown.is_some_and(|it| it.ends_with("all messages are done")), "{}", said.stderr);
     assert_eq!(said.json()["reproduced"], false);
     assert_eq!(place.started().len(), 2, "no round was run");
 }
@@ -573,13 +576,50 @@ fn a_workload_that_fails_by_itself_now_and_then_proves_nothing() {
 }
 
 #[test]
+fn a_round_that_no_replay_shows_again_is_told_to_be_chance() {
+    let place = Place::with("fixed", ORACLE);
+    // The first round follows two runs without a fault.
+    place.file("spool.sh", FLAKY.replace("$((n % 5)) = 4", "$n = 2"));
+    let said = place.reproduce("--budget 2").exits(3);
+    let said = said.says("\n            round 1 was chance: 0 of 2 replays showed it; going on\n  round 2 ");
+    assert_eq!(said.json()["found"], json!([]));
+}
+
+#[test]
+fn all_that_is_missing_is_listed_and_what_came_more_often_asks_for_a_longer_workload() {
+    let place = Place::with("fixed", "oracle = { log = 'the moon is full' }");
+    let storing = failure_log().lines().find(|it| it.contains("storing ")).expect("it begins");
+    place.file("long.log", format!("{}{storing}\n{storing}\n", failure_log()));
+    let said = place.tool(&format!("reproduce --log long.log {SEARCH} --budget 1")).exits(3);
+    let (before, behind) = said.stderr.split_once("round 1").expect("a round");
+    let (_, missing) = before.split_once("missing   ").expect("something is missing");
+    let things: usize = missing.split(' ').next().and_then(|it| it.parse().ok()).expect("a number");
+    let listed: Vec<&str> = missing.lines().filter(|it| it.starts_with("            line ")).collect();
+    assert_eq!(listed.len(), things, "{before}");
+    let more = "(3 times, normal runs 1)";
+    let often = listed.iter().find(|it| it.contains(more)).unwrap_or_else(|| panic!("{before}"));
+    assert!(often.ends_with("(no exception is known to lead here)"), "{often}");
+    let follows = missing.lines().skip_while(|it| it != often).nth(1).unwrap_or_default();
+    assert!(follows.contains("the failure did this more often than the workload does"), "{before}");
+    let (_, tries) = behind.split_once("  try       ").expect("something to try");
+    let mut tries = tries.lines();
+    assert!(tries.next().is_some_and(|it| it.starts_with("check the oracle")), "{behind}");
+    assert!(
+        tries.next().is_some_and(|it| it.contains("a longer workload: the failure shows line ")),
+        "{behind}"
+    );
+}
+
+#[test]
 fn an_oracle_that_can_never_hold_is_suspected_before_the_first_run() {
     let place = Place::with("spool", "oracle = { log = 'the moon is full' }");
     let said = place.reproduce("--normal-runs 1 --budget 1").exits(3);
     let said = said.says("oracle: the failure log has no line that the oracle looks for: log `the moon");
     let (before, behind) = said.stderr.split_once("round 1").expect("a round");
     assert!(before.contains("no run may ever satisfy it"), "{before}");
-    assert!(behind.contains("check it before anything else"), "{behind}");
+    let first = "  try       check the oracle before anything else: the failure log has no line";
+    assert!(behind.contains(first), "{behind}");
+    assert!(behind.contains("more rounds (--budget)"), "{behind}");
     assert_eq!(said.json()["reproduced"], false);
     let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
     assert!(page.contains("Check the oracle: the failure log has no line"), "{}", said.stderr);
@@ -644,6 +684,14 @@ fn a_log_that_cannot_be_meant_is_said_before_anything_is_run() {
         assert_eq!(place.campaigns(), Vec::<String>::new(), "a campaign was begun");
     };
     each(&rows, |it| it.0.to_owned(), check);
+}
+
+#[test]
+fn the_layout_of_the_log_is_that_of_the_failure_unless_the_flag_says_another() {
+    let place = Place::with("spool", &format!("{ORACLE}\nlayout = '%d ~ %m%n'"));
+    place.reproduce("").exits(1).says("the pattern `%d ~ %m%n` fits none");
+    place.reproduce("--layout %p~%m%n").exits(1).says("the pattern `%p~%m%n` fits none");
+    assert!(place.started().is_empty() && place.campaigns().is_empty());
 }
 
 #[test]
@@ -829,7 +877,7 @@ fn killed_in_a_round_and_resumed_it_ends_with_the_same_fault_and_runs_nothing_tw
 
 #[test]
 fn ended_in_a_round_it_says_how_far_it_came() {
-    let place = Place::with("fixed", ORACLE);
+    let place = Place::with("fixed", "oracle = { log = 'the moon is full' }");
     place.file("failure.log", failure_log());
     place.file("gate", "");
     let child = place.start(&format!("reproduce --log failure.log {SEARCH}"));
@@ -844,6 +892,8 @@ fn ended_in_a_round_it_says_how_far_it_came() {
     {
         assert!(said.contains(part), "{part} is not in {said}");
     }
+    assert!(said.contains("\n  try       check the oracle before anything else: "), "{said}");
+    assert!(!said.contains("--budget"), "the rounds were not used up: {said}");
 }
 
 /// The trials whose results a journal has, in its order.

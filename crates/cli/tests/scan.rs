@@ -382,6 +382,19 @@ fn what_is_wrong_with_the_question_is_said_with_what_to_do() {
         wal().file("x.log", "WARN ~ cannot write flush marker START_FLUSH\n").args("--log x.log --layout");
     let done = tool.arg("%p ~ %m%n").end().exits(0);
     assert!(done.stdout.contains("1 tied to one statement"), "{}", done.stdout);
+    // Also by that of the [failure], which the flag goes before.
+    let layout = |pattern: &str| format!("[failure]\nlayout = '{pattern}'\n");
+    let text = "WARN ~ cannot write flush marker START_FLUSH\n";
+    let of_failure = |pattern: &str| wal().file("x.log", text).file("hypocenter.toml", layout(pattern));
+    let tied = |tool: Tool| {
+        let done = tool.end().exits(0);
+        assert!(done.stdout.contains("1 tied to one statement"), "{}", done.stdout);
+    };
+    tied(of_failure("%p ~ %m%n").args("--log x.log"));
+    tied(of_failure("%d %m%n").args("--log x.log --layout").arg("%p ~ %m%n"));
+    of_failure("%d %m%n").args("--log x.log").end().exits(1).says("`layout` under [failure]");
+    // A message alone needs none.
+    of_failure("%p ~ %m%n").arg("--why").arg("cannot write flush marker START_FLUSH").end().exits(0);
     wal().args("--log x.log --layout %").end().exits(1).says("--layout: log pattern `%`");
     wal().args("--graph why.dot").end().exits(1).says("required");
     wal().args("--why x --log y").end().exits(1).says("cannot be used with");

@@ -166,6 +166,8 @@ fn the_failure_is_drawn_also_where_no_way_leads_to_it() {
     // The failure log has the line that the oracle looks for.
     let known = drawing(&summary, Some(&early));
     assert!(known.contains(unknown) && known.contains("187 ms later"), "{known}");
+    // Nothing is cut off, on a wide page or on a narrow one.
+    assert_eq!(known.matches("limits</text>").count(), known.matches("<svg").count(), "{known}");
     assert!(
         known.contains("line 41 of the failure log \u{b7} the failure") && !known.contains(seen),
         "{known}"

@@ -17,6 +17,7 @@ use crate::args::{Args, DemoArgs};
 use crate::failure::Failure;
 use crate::java::{self, INSTALL_HINT};
 use crate::screen;
+use crate::store::told;
 
 /// The target: its sources, its configuration, and what that names, by their paths.
 static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/demo_files.rs"));
@@ -79,7 +80,7 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
     chapter("Look at it");
     for name in ["reproduced", "explored"] {
         let page = place.out().join(name).join("report.html");
-        screen::line("report", &page.display().to_string());
+        screen::line("report", &told(&page));
     }
     screen::line(
         "done",

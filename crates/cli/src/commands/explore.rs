@@ -24,13 +24,13 @@ use crate::interrupt::Interrupt;
 use crate::local::Ready;
 use crate::request::{Chosen, ExploreRequest, Request, existing};
 use crate::screen::{self, Quiet};
-use crate::store::Called;
+use crate::store::{Called, told};
 use crate::target::Target;
 use summary::{Ended, StatePlace};
 
 /// Said of a workload that is one command, such as a test.
 const NO_CLIENTS: &str = "it has no clients, so that it fails is told as minor: a test may well fail by the fault that it got; give it nodes \
-     and clients, or say with --oracle what must not happen";
+     and clients, or say what must not happen: --oracle, or `oracle` under [failure]";
 
 /// The verb, for campaigns.
 const VERB: &str = "explore";
@@ -47,7 +47,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
                 return Err(Failure::usage(format!("{} is no campaign of explore", directory.display()))
                     .hint(format!("`hypocenter {} --resume` goes on with it", request.verb)));
             }
-            screen::line("campaign", &directory.display().to_string());
+            screen::line("campaign", &told(&directory));
             (request, Some(directory))
         }
         None => (asked(args)?, None),
@@ -120,8 +120,12 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
 fn asked(args: &ExploreArgs) -> Result<Request, Failure> {
     let config = Config::read(&args.target.config)?;
     let mut chosen = Chosen::of(&args.target, args.workload.as_deref())?;
-    // The oracle of the [failure] knows what to look for; here nothing is known beforehand.
-    chosen.oracle = args.target.oracle.clone();
+    // Clients say by themselves what is wrong, and nothing is known beforehand. A command alone has nobody else to say it.
+    if !chosen.workload.client.is_empty() {
+        chosen.oracle = args.target.oracle.clone();
+    } else if let Some(oracle) = chosen.oracle.as_ref().filter(|_| args.target.oracle.is_none()) {
+        screen::line("oracle", &screen::clean(&format!("{oracle}, which is that of the [failure]")));
+    }
     let explore = ExploreRequest {
         policy: args.policy.to_string(),
         key: args.key.name().to_owned(),
@@ -169,15 +173,15 @@ fn scan(request: &Request, what: &ExploreRequest, target: &Target) -> Scanned {
     };
     let catalogue = faults.catalogue(&program);
     let tasks = task_methods(&program);
-    let count = |count: usize| screen::thousands(count as u64);
+    let count = |number: usize, one: &str, many: &str| screen::count(number as u64, one, many);
     screen::line(
         "scan",
         &format!(
-            "{} classes, {} calls at which something can go wrong, {} tasks with {} states, in {:.1} s",
-            count(program.world.system_classes().len()),
-            count(catalogue.sites().len()),
-            count(tasks.len()),
-            count(tasks.iter().map(|it| it.states.len()).sum()),
+            "{}, {} at which something can go wrong, {} with {}, in {:.1} s",
+            count(program.world.system_classes().len(), "class", "classes"),
+            count(catalogue.sites().len(), "call", "calls"),
+            count(tasks.len(), "task", "tasks"),
+            count(tasks.iter().map(|it| it.states.len()).sum(), "state", "states"),
             begun.elapsed().as_secs_f64()
         ),
     );

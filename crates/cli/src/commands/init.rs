@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use hypocenter_plan::{CommandLine, ExitCode};
 
 use crate::args::InitArgs;
+use crate::config::Config;
 use crate::failure::Failure;
-use crate::project::{Project, configuration};
+use crate::project::{Carried, Project, configuration};
 use crate::screen;
 
 /// What is kept of a file that is written anew.
@@ -29,18 +30,58 @@ pub fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
     if !args.force && file.symlink_metadata().is_ok() {
         return Err(exists(&file));
     }
+    if !args.force
+        && let Some(above) = Project::above(directory)
+    {
+        return Err(belongs_above(directory, &above));
+    }
     let project = Project::look(directory);
-    let old = write(&file, &configuration::text(&project), args.force)?;
+    let before = std::fs::read_to_string(&file).unwrap_or_default();
+    let (text, carried) = written_anew(&project, &before);
+    let old = write(&file, &text, args.force)?;
     show(&project, directory, &file);
     if let Some(old) = old {
-        screen::note("init", &screen::clean(&format!("what was in it before is in {}", old.display())));
+        let what = format!("{carried}what was in it before is in {}", old.display());
+        screen::note("init", &screen::clean(&what));
+        // What it names may have been written by hand too.
+        if let Err(error) = Config::read(&file) {
+            screen::note(
+                "init",
+                &screen::clean(&format!("{}; take what is missing over from there", error.what)),
+            );
+        }
     }
     Ok(ExitCode::Done)
 }
 
+/// The new text, with what its owner said in the one before, and what to say of that.
+fn written_anew(project: &Project, before: &str) -> (String, &'static str) {
+    let carried = Carried::of(before);
+    let text = configuration::text(project, &carried);
+    match Carried::is_whole(before, &text) {
+        true if carried == Carried::default() => (text, ""),
+        true => (text, "[failure] and what `explore` knows are taken over; "),
+        // No text that can be read, or one in another form: nothing is better than half of it.
+        false => (configuration::text(project, &Carried::default()), "nothing of it is taken over; "),
+    }
+}
+
 fn exists(file: &Path) -> Failure {
-    Failure::usage(format!("{}: there already, and left as it is", file.display()))
-        .hint(format!("`hypocenter init --force` writes it anew, and keeps what is in it now as {OLD}"))
+    Failure::usage(format!("{}: there already, and left as it is", file.display())).hint(format!(
+        "`hypocenter init --force` writes it anew with its [failure], and keeps what is in it now as {OLD}"
+    ))
+}
+
+/// A part of a project is no project: a file there would have to be written by hand, and would hide the one above.
+fn belongs_above(directory: &Path, above: &Path) -> Failure {
+    let place = above.parent().unwrap_or(above).display().to_string();
+    let there = CommandLine::of_words(&["cd".to_owned(), place]).0;
+    let (what, then) = match above.file_name().is_some_and(|it| it == configuration::FILE) {
+        true => ("is the configuration", "use that one"),
+        false => ("is what builds it", "run `hypocenter init`"),
+    };
+    Failure::usage(format!("{}: a part of a project: {} {what}", directory.display(), above.display()))
+        .hint(format!("`{there}` and {then} there; or give --force, and a file is written here all the same"))
 }
 
 /// A name beside the file that nothing has yet: what was kept before is kept still.
@@ -112,6 +153,9 @@ fn show(project: &Project, directory: &Path, file: &Path) {
     }
     screen::line("wrote", &screen::clean(&file.display().to_string()));
     screen::gap();
+    if let Some(faster) = &project.faster {
+        screen::line("faster", faster);
+    }
     for (number, step) in next(project, directory).iter().enumerate() {
         screen::line(if number == 0 { "next" } else { "" }, &screen::clean(step));
     }

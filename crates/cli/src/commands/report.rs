@@ -18,7 +18,7 @@ use crate::args::ReportArgs;
 use crate::failure::Failure;
 use crate::request::{Request, existing_below};
 use crate::screen;
-use crate::store::Called;
+use crate::store::{Called, told};
 use sources::Sources;
 
 /// What a campaign came to, of which the others are made.
@@ -42,9 +42,9 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
                 .hint("name a campaign of `reproduce` or `explore`"));
         }
     };
-    screen::line("report", &page.display().to_string());
+    screen::line("report", &told(&page));
     for name in [JUNIT, SARIF] {
-        screen::line("", &directory.join(name).display().to_string());
+        screen::line("", &told(&directory.join(name)));
     }
     if args.json {
         let summary: Value = document(&directory.join(SUMMARY), version, &request.verb)?.unwrap_or_default();

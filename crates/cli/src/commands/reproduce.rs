@@ -34,7 +34,7 @@ use crate::interrupt::Interrupt;
 use crate::local::Ready;
 use crate::request::{Chosen, FailureLog, ReproduceRequest, Request, existing};
 use crate::screen;
-use crate::store::Called;
+use crate::store::{Called, told};
 use crate::target::Target;
 pub use live::span;
 use measured::Stopwatch;
@@ -55,7 +55,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
                 return Err(Failure::usage(format!("{} is no campaign of reproduce", directory.display()))
                     .hint(format!("`hypocenter {} --resume` goes on with it", request.verb)));
             }
-            screen::line("campaign", &directory.display().to_string());
+            screen::line("campaign", &told(&directory));
             let target = Target::open(&request.target)?;
             (request, target, Some(directory))
         }
@@ -151,7 +151,7 @@ fn asked(args: &ReproduceArgs) -> Result<Request, Failure> {
     check_logs(&logs, &names, &chosen.workload)?;
     let reproduce = ReproduceRequest {
         logs,
-        layout: args.layout.clone(),
+        layout: args.layout.clone().or_else(|| config.layout().map(str::to_owned)),
         strategy: args.strategy.to_string(),
         window: args.window as usize,
         step: args.step,
@@ -229,7 +229,10 @@ fn check_logs(logs: &[FailureLog], names: &[String], workload: &Workload) -> Res
 
 /// Where a program's own log is, when Maven's output was taken for it.
 const OF_MAVEN: &str = "of a run under hypocenter the log is in main.stdout.log or main.stderr.log, in trials/NNN/logs of the campaign; if it is \
-     among Maven's lines, --layout takes its pattern";
+     among Maven's lines, `layout` under [failure], or --layout, takes its pattern";
+
+/// What to do about a log that no known layout fits.
+const NO_LAYOUT: &str = "give the pattern as `layout` under [failure] of hypocenter.toml, or with --layout '%d [%t] %-5p %c - %m%n'";
 
 fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
     let layout = what.layout.as_deref().map(Layout::compile).transpose();
@@ -258,8 +261,8 @@ fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
         let files = files.join(", ");
         match log {
             Ok(log) => {
-                let entries = screen::thousands(log.len() as u64);
-                screen::line("failure", &format!("{}: {entries} entries", screen::clean(&files)));
+                let entries = screen::count(log.len() as u64, "entry", "entries");
+                screen::line("failure", &format!("{}: {entries}", screen::clean(&files)));
                 log.warnings().iter().for_each(|it| screen::note(node, &it.to_string()));
                 logs.push((node.to_owned(), log));
             }
@@ -268,7 +271,7 @@ fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
             Err(error) => {
                 hint = hint.or(match &error {
                     LogError::OfMaven { .. } => Some(OF_MAVEN),
-                    it => it.has_no_layout().then_some("--layout takes the pattern"),
+                    it => it.has_no_layout().then_some(NO_LAYOUT),
                 });
                 unread.push(format!("failure log {files}: {error}"));
             }
@@ -324,15 +327,16 @@ fn scan(request: &Request, target: &Target) -> Program {
     let options = StateOptions { task_types: Vec::new(), helpers: false };
     let program = Program::of(&target.with_jdk, &scope, &options, |it| working.step(it.name()));
     working.finish();
-    let count = |count: usize| screen::thousands(count as u64);
+    let count = |number: usize, one: &str, many: &str| screen::count(number as u64, one, many);
+    let calls = program.faults.sites().chunk_by(|one, other| one.call == other.call).count();
     screen::line(
         "scan",
         &format!(
-            "{} classes, {} faults at {} calls, {} log statements, in {:.1} s",
-            count(program.world.system_classes().len()),
-            count(program.faults.sites().len()),
-            count(program.faults.sites().chunk_by(|one, other| one.call == other.call).count()),
-            count(program.statements.statements().len()),
+            "{}, {} at {}, {}, in {:.1} s",
+            count(program.world.system_classes().len(), "class", "classes"),
+            count(program.faults.sites().len(), "fault", "faults"),
+            count(calls, "call", "calls"),
+            count(program.statements.statements().len(), "log statement", "log statements"),
             begun.elapsed().as_secs_f64()
         ),
     );

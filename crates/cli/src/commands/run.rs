@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::local::{Ran, Ready};
 use crate::request::{Chosen, Request, existing};
 use crate::screen::{self, Passing, Quiet};
-use crate::store::Called;
+use crate::store::{Called, told};
 use crate::target::Target;
 
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
@@ -25,7 +25,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let ready = match &args.resume {
         Some(name) => {
             let directory = existing(lab, name);
-            screen::line("campaign", &directory.display().to_string());
+            screen::line("campaign", &told(&directory));
             Ready::resume(directory, lab)?
         }
         None => {
@@ -48,8 +48,9 @@ pub fn carry_out(ready: &Ready, lab: &LabArgs, top: Option<usize>) -> Result<Exi
     match &request.workload.command {
         Some(command) => screen::line("command", &screen::clean(&command.0)),
         None => {
-            let (nodes, clients) = (request.workload.node.len(), request.workload.client.len());
-            let text = format!("{}: {nodes} nodes, {clients} clients", request.workload.name);
+            let nodes = screen::count(request.workload.node.len() as u64, "node", "nodes");
+            let clients = screen::count(request.workload.client.len() as u64, "client", "clients");
+            let text = format!("{}: {nodes}, {clients}", request.workload.name);
             screen::line("workload", &text);
         }
     }
@@ -146,7 +147,7 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
         screen::note("trials", &what);
         early::show_first(&ready.directory)?;
     }
-    screen::line("kept in", &ready.directory.display().to_string());
+    screen::line("kept in", &told(&ready.directory));
     if lab.json {
         screen::json(&Summary {
             campaign: ready.directory.display().to_string(),
@@ -246,7 +247,7 @@ pub fn finish(lab: &LabArgs, outcome: &Outcome, directory: &Path) -> Result<(), 
     early::show(outcome, directory);
     screen::failure_seen(outcome);
     screen::end(outcome);
-    screen::line("kept in", &directory.display().to_string());
+    screen::line("kept in", &told(directory));
     if lab.json {
         screen::json(outcome)?;
     }

@@ -26,7 +26,7 @@ pub fn run(args: &TrialArgs) -> Result<ExitCode, Failure> {
         // A campaign that nobody has begun to run yet: its trials follow from what it was asked to do.
         None => ready.request.plans().into_iter().nth(args.index as usize).ok_or_else(|| {
             Failure::usage(format!("{} has no trial {}", campaign.display(), args.index))
-                .hint(format!("it has {} trials, from 0", ready.request.repeat))
+                .hint(format!("it has {}, from 0", screen::count(ready.request.repeat, "trial", "trials")))
         })?,
     };
     screen::line("trial", &format!("{} of {}", args.index, campaign.display()));

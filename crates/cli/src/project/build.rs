@@ -7,7 +7,8 @@ use hypocenter_plan::CommandLine;
 
 use super::packages;
 use super::sources::{Sources, TestClass};
-use super::{ALL_TESTS, ALL_TESTS_TIME, ONE_TEST_TIME, Project, Proposal, TESTS_MAX, below, count};
+use super::{ALL_TESTS, ALL_TESTS_TIME, ONE_TEST_TIME, Project, Proposal, TESTS_MAX, below};
+use crate::screen;
 
 /// The most modules that are looked at.
 pub const MODULES_MAX: usize = 500;
@@ -57,7 +58,10 @@ pub fn gather(project: &mut Project, directory: &Path, modules: &[Module]) -> us
         let all = project.class_path.len();
         project.note(
             "class path",
-            format!("{missing} of {} not there yet: compile first", count(all, "entry", "entries")),
+            format!(
+                "{missing} of {} not there yet: compile first",
+                screen::count(all as u64, "entry", "entries")
+            ),
         );
     }
     modules.iter().filter(|it| !it.class_path.is_empty()).count()
@@ -82,7 +86,9 @@ pub fn propose(
     if has_tests {
         let what = match tests.len() {
             0 => "All tests.".to_owned(),
-            classes => format!("All tests: {} by their names.", count(classes, "class", "classes")),
+            classes => {
+                format!("All tests: {} by their names.", screen::count(classes as u64, "class", "classes"))
+            }
         };
         let command = line(all);
         project.workloads.push(Proposal {

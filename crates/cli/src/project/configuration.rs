@@ -4,13 +4,13 @@
 
 use std::fmt::Write;
 
-use super::{Project, Proposal};
+use super::{Carried, Project, Proposal};
 
 /// The name that the tool looks for.
 pub const FILE: &str = "hypocenter.toml";
 
-/// The file.
-pub fn text(project: &Project) -> String {
+/// The file, with what is carried over from one before.
+pub fn text(project: &Project, carried: &Carried) -> String {
     let mut out = String::new();
     out += &format!(
         "# What Hypocenter looks at and runs. `hypocenter init` found {} here and guessed the values;\n\
@@ -21,7 +21,8 @@ pub fn text(project: &Project) -> String {
     target(&mut out, project);
     workloads(&mut out, project);
     out += CLUSTER;
-    failure(&mut out, project);
+    failure(&mut out, project, carried.failure.as_deref());
+    known(&mut out, carried.known.as_deref());
     out
 }
 
@@ -139,7 +140,11 @@ const CLUSTER: &str = r#"# A cluster: nodes, and clients that start when all nod
 
 "#;
 
-fn failure(out: &mut String, project: &Project) {
+fn failure(out: &mut String, project: &Project, carried: Option<&str>) {
+    if let Some(carried) = carried {
+        *out += &format!("# A failure that you have seen, to be made again.\n{carried}\n");
+        return;
+    }
     let to_try = project.to_try().map(|it| it.name.as_str());
     let name = project.direct.as_deref().or(to_try).unwrap_or("main");
     let oracle = match (&project.direct, &project.reports, to_try) {
@@ -155,15 +160,29 @@ fn failure(out: &mut String, project: &Project) {
         format!("#workload = {}", quote(name)),
         "# The logs of the failure: one for each node, or one.".to_owned(),
         "#logs = [\"failure.log\"]".to_owned(),
+        "# The pattern of the appender that wrote them; only where the layout is not detected.".to_owned(),
+        "#layout = \"%d [%t] %-5p %c - %m%n\"".to_owned(),
         "# What says that it happened: log, text, regex, stack, exit, file, junit or command; all, any and not combine".to_owned(),
         "# them, as in { all = [{ exit = \"failed\" }, { not = { log = \"recovered\" } }] }.".to_owned(),
         format!("#oracle = {oracle}"),
         String::new(),
-        "# A finding of `hypocenter explore` that is known, and not to be reported again: the call as for `inject`, or a".to_owned(),
-        "# method on its stack; a fault (exception or delay) narrows it.".to_owned(),
-        "#[[explore.known]]".to_owned(),
-        "#site = \"Acceptor.run -> ServerSocket.accept\"".to_owned(),
-        "#why = \"reported as ACME-7\"".to_owned(),
+    ];
+    *out += &(lines.join("\n") + "\n");
+}
+
+fn known(out: &mut String, carried: Option<&str>) {
+    if let Some(carried) = carried {
+        *out += &format!(
+            "# Findings of `hypocenter explore` that are known, and not to be reported again.\n{carried}"
+        );
+        return;
+    }
+    let lines = [
+        "# A finding of `hypocenter explore` that is known, and not to be reported again: the call as for `inject`, or a",
+        "# method on its stack; a fault (exception or delay) narrows it.",
+        "#[[explore.known]]",
+        "#site = \"Acceptor.run -> ServerSocket.accept\"",
+        "#why = \"reported as ACME-7\"",
     ];
     *out += &(lines.join("\n") + "\n");
 }
@@ -193,7 +212,7 @@ mod tests {
     }
 
     fn check(project: &Project) {
-        let written = text(project);
+        let written = text(project, &Carried::default());
         for text in [written.clone(), switched_on(&written)] {
             let value: toml::Table = toml::from_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
             for workload in value.get("workload").and_then(|it| it.as_array()).into_iter().flatten() {

@@ -9,7 +9,8 @@ use std::path::Path;
 
 use super::build::{MODULES_MAX, Module, gather, line, program, propose, source_directories, words};
 use super::sources::{Sources, without_comments};
-use super::{Project, below, count};
+use super::{Project, below};
+use crate::screen;
 
 /// The files that make a directory a Gradle project.
 pub const FILES: [&str; 4] = ["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"];
@@ -25,7 +26,10 @@ pub fn look(directory: &Path) -> Project {
     let used = gather(&mut project, directory, &modules);
     project.what = match modules.len() {
         1 => "a Gradle project".to_owned(),
-        _ => format!("a Gradle project, {} with classes", count(used, "subproject", "subprojects")),
+        _ => format!(
+            "a Gradle project, {} with classes",
+            screen::count(used as u64, "subproject", "subprojects")
+        ),
     };
     let gradle = program(directory, "gradlew", "gradle");
     let alone =

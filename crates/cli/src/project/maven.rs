@@ -10,7 +10,8 @@ use roxmltree::{Document, Node, ParsingOptions};
 
 use super::build::{MODULES_MAX, Module, gather, line, program, propose, source_directories, words};
 use super::sources::Sources;
-use super::{ONE_TEST_TIME, Project, Proposal, below, count, junit};
+use super::{ONE_TEST_TIME, Project, Proposal, below, junit};
+use crate::screen;
 
 /// The file that makes a directory a Maven project.
 pub const FILE: &str = "pom.xml";
@@ -42,7 +43,7 @@ pub fn look(directory: &Path) -> Project {
     let used = gather(&mut project, directory, &modules);
     project.what = match modules.len() {
         1 => "a Maven project".to_owned(),
-        _ => format!("a Maven project, {} with classes", count(used, "module", "modules")),
+        _ => format!("a Maven project, {} with classes", screen::count(used as u64, "module", "modules")),
     };
     let maven = program(directory, "mvnw", "mvn");
     let offline = || maven.iter().cloned().chain(words(["-o", "-q"]));
@@ -73,13 +74,19 @@ pub fn look(directory: &Path) -> Project {
     project
 }
 
+/// How tests come to be run without Maven.
+const FASTER: &str = "tests without Maven: with JUnit's org.junit.platform:junit-platform-console-standalone among the test \
+     dependencies (JUnit 4 needs none), `mvn -q dependency:copy-dependencies` and `hypocenter init --force`; see `hypocenter guide start`";
+
 /// Where the jars are beside the classes, tests need no Maven: one JVM, started at once.
 fn ready_class_path(project: &mut Project, directory: &Path, module: &Module) {
+    let test = module.test.tests.first();
     if !has_jars(&directory.join(DEPENDENCIES)) {
+        project.faster = test.map(|_| FASTER.to_owned());
         return;
     }
     project.class_path.push(format!("{DEPENDENCIES}/*.jar"));
-    let Some(test) = module.test.tests.first() else { return };
+    let Some(test) = test else { return };
     let class_path: Vec<&str> =
         module.class_path.iter().rev().map(String::as_str).chain(["target/dependency/*"]).collect();
     if let Some(command) = junit::command(&project.class_path, directory, &class_path.join(":"), &test.name) {
@@ -91,9 +98,9 @@ fn ready_class_path(project: &mut Project, directory: &Path, module: &Module) {
     } else {
         project.note(
             DEPENDENCIES,
-            "has no JUnit that can be started by `java` alone, so there is no workload without Maven; with \
-             org.junit.platform:junit-platform-console-standalone among the test dependencies there is one",
+            "has no JUnit that can be started by `java` alone, so there is no workload without Maven",
         );
+        project.faster = Some(FASTER.to_owned());
     }
 }
 

@@ -4,9 +4,11 @@
 //! A [`Project`] is a guess, and every part of it may be wrong or missing. So nothing in here fails: what cannot be read
 //! becomes a note, and the rest goes on. Build files are read as data and never run: [`maven`] knows `pom.xml`, [`gradle`]
 //! the usual forms of `settings.gradle`, [`plain`] class files and jars; [`sources`] reads packages and tests off source
-//! files, [`packages`] brings many packages down to a few, and [`configuration`] writes it all down.
+//! files, [`packages`] brings many packages down to a few, and [`configuration`] writes it all down, with what is [`carried`]
+//! over from a file that was there before.
 
 mod build;
+mod carried;
 pub mod configuration;
 mod gradle;
 mod junit;
@@ -15,10 +17,11 @@ pub mod packages;
 mod plain;
 mod sources;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hypocenter_plan::Problem;
 
+pub use carried::Carried;
 pub use sources::is_source;
 
 /// What a directory holds.
@@ -34,6 +37,8 @@ pub struct Project {
     pub workloads: Vec<Proposal>,
     /// The name of one among them that does without the build tool, which every trial would wait for.
     pub direct: Option<String>,
+    /// How to get one, where that is known.
+    pub faster: Option<String>,
     /// What has to be run once before: to compile, and to fetch what a trial cannot.
     pub first: Option<String>,
     /// Why the commands are as they are, in lines of a comment.
@@ -74,10 +79,33 @@ impl Project {
         }
     }
 
-    /// The workload to try: one test is quicker than all of them.
+    /// The file above a directory that makes it a part of a project, where it is none itself. What is outside of a repository has
+    /// nothing to do with what is in it.
+    pub fn above(directory: &Path) -> Option<PathBuf> {
+        let directory = directory.canonicalize().ok()?;
+        let build = || gradle::FILES.into_iter().chain([maven::FILE]);
+        let is_project = |it: &Path| build().any(|name| it.join(name).is_file());
+        if is_project(&directory) {
+            return None;
+        }
+        for it in directory.ancestors() {
+            let is_itself = it == directory;
+            let mut files = [configuration::FILE].into_iter().chain(build()).map(|name| it.join(name));
+            if let Some(found) = files.find(|file| !is_itself && file.is_file()) {
+                return Some(found);
+            }
+            if it.join(".git").exists() {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// The workload to try: the one that starts at once, or else one test, which is quicker than all of them.
     pub fn to_try(&self) -> Option<&Proposal> {
         let active = || self.workloads.iter().filter(|it| it.active);
-        active().find(|it| it.name != ALL_TESTS).or_else(|| active().next())
+        let direct = active().find(|it| Some(&it.name) == self.direct.as_ref());
+        direct.or_else(|| active().find(|it| it.name != ALL_TESTS)).or_else(|| active().next())
     }
 
     fn note(&mut self, place: impl Into<String>, what: impl Into<String>) {
@@ -110,9 +138,4 @@ fn relative(path: &Path, base: &Path) -> Option<String> {
 /// A place below a module's place, which is empty for the directory itself.
 fn below(place: &str, name: &str) -> String {
     if place.is_empty() { name.to_owned() } else { format!("{place}/{name}") }
-}
-
-/// "1 class", "2 classes".
-fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
 }

@@ -7,7 +7,8 @@ use hypocenter_program::{ClassPath, Classes, SitePattern, find_sites};
 
 use super::build::{line, words};
 use super::sources::{has_test_name, is_integration};
-use super::{ONE_TEST_TIME, Project, Proposal, TESTS_MAX, count, junit, packages, relative};
+use super::{ONE_TEST_TIME, Project, Proposal, TESTS_MAX, junit, packages, relative};
+use crate::screen;
 
 /// The Java that jars for several are read for; only names of classes are looked at, and those hardly differ.
 pub const RELEASE: u16 = 17;
@@ -50,8 +51,8 @@ pub fn look(directory: &Path) -> Project {
     let all_jars = jars.len() + libraries.iter().map(|(_, jars)| jars).sum::<usize>();
     project.what = format!(
         "{} and {}",
-        count(directories.len(), "directory of classes", "directories of classes"),
-        count(all_jars, "jar", "jars")
+        screen::count(directories.len() as u64, "directory of classes", "directories of classes"),
+        screen::count(all_jars as u64, "jar", "jars")
     );
     project.class_path = own.clone();
     project.class_path.extend(libraries.iter().map(|(place, _)| format!("{place}/*.jar")));

@@ -133,8 +133,7 @@ impl Narrated {
         };
         let states = match trial.new_states {
             0 => String::new(),
-            1 => ", 1 new state".to_owned(),
-            it => format!(", {it} new states"),
+            it => format!(", {}", screen::count(it as u64, "new state", "new states")),
         };
         let seconds = self.begun.elapsed().as_secs_f64();
         let aside = format!("{states}; {}/{}, {seconds:.0} s", self.name, trial.trial);
@@ -204,12 +203,12 @@ impl Engine for Narrated {
         match (self.engine.trial_of(id), outcome) {
             (Some(trial), _) => self.tell_trial(trial, outcome),
             (None, Some(outcome)) => {
-                let requests = screen::thousands(requests);
+                let requests = screen::count(requests, "request", "requests");
                 let injected =
                     outcome.candidates.iter().any(|it| matches!(it.result, CandidateResult::Injected(_)));
                 let again = self.again.known.get(&id).map_or("replay or comparison", String::as_str);
                 let what = match (outcome.candidates.is_empty(), injected) {
-                    (true, _) => format!("no fault, {requests} requests, the workload {}", outcome.end),
+                    (true, _) => format!("no fault, {requests}, the workload {}", outcome.end),
                     (false, true) => format!("{again}, the workload {}", outcome.end),
                     (false, false) => format!("{again}, and its fault was not reached"),
                 };

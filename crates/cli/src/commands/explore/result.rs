@@ -10,6 +10,7 @@ use crate::commands::report;
 use crate::early;
 use crate::failure::Failure;
 use crate::screen;
+use crate::store::told;
 
 /// Failures of the whole workload that are told where there is nothing else.
 const MINOR_SHOWN: usize = 10;
@@ -40,7 +41,7 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
     }
     for it in &known {
         let why = it.known.as_deref().unwrap_or_default();
-        let what = format!("{}: {why}, in {} trials", fault(&it.injected), it.trials.len());
+        let what = format!("{}: {why}, in {}", fault(&it.injected), trials(it.trials.len()));
         screen::line("known", &screen::clean(&what));
     }
     if suspicious.is_empty() {
@@ -48,19 +49,19 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
         let failed = |it: &&&Finding| it.symptoms.first().is_some_and(is_failure);
         for it in expected.iter().filter(failed).take(MINOR_SHOWN) {
             let why = it.symptoms.first().map_or("", |it| it.why.as_str());
-            let what = format!("{}: {why}, in {} trials", fault(&it.injected), it.trials.len());
+            let what = format!("{}: {why}, in {}", fault(&it.injected), trials(it.trials.len()));
             screen::line("minor", &screen::clean(&what));
         }
     }
-    let trials = verdict.trials.len();
+    let all = trials(verdict.trials.len());
     screen::line(
         if *cut_short { "so far" } else { "done" },
         &format!(
-            "{trials} trials, {} with a fault, {} states, {} suspicious findings and {} that are expected or minor, {:.0} s",
-            verdict.injected,
-            verdict.states.len(),
-            suspicious.len(),
-            expected.len(),
+            "{all}, {} with a fault, {}, {} and {} expected or minor, {:.0} s",
+            screen::thousands(verdict.injected),
+            screen::count(verdict.states.len() as u64, "state", "states"),
+            screen::count(suspicious.len() as u64, "suspicious finding", "suspicious findings"),
+            screen::count(expected.len() as u64, "that is", "that are"),
             took.as_secs_f64()
         ),
     );
@@ -84,7 +85,7 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
             ExitCode::Budget
         }
         Standing::NothingLeft => {
-            screen::line("", &format!("the policy has nothing left to inject after {trials} trials"));
+            screen::line("", &format!("the policy has nothing left to inject after {all}"));
             code_of(&suspicious)
         }
         Standing::Done | Standing::Going => code_of(&suspicious),
@@ -111,11 +112,11 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
         let what = format!("{} could not be injected; the outcomes of the trials say why", verdict.refused);
         screen::note("faults", &what);
     }
-    screen::line("kept in", &directory.display().to_string());
+    screen::line("kept in", &told(directory));
     let text = serde_json::to_string_pretty(&document).expect("the document is always JSON") + "\n";
     report::keep(&directory.join(report::SUMMARY), &text)?;
     match report::explored(directory) {
-        Ok(page) => screen::line("report", &page.display().to_string()),
+        Ok(page) => screen::line("report", &told(&page)),
         // What was found stands whether or not a page of it can be written.
         Err(error) => screen::note("report", &error.what),
     }
@@ -123,6 +124,10 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
         screen::json(&document)?;
     }
     Ok(code)
+}
+
+fn trials(number: usize) -> String {
+    screen::count(number as u64, "trial", "trials")
 }
 
 fn code_of(suspicious: &[&Finding]) -> ExitCode {
@@ -138,13 +143,10 @@ fn show(finding: &Finding, first: &str, replay: &str) {
         screen::line(if number == 0 { "stack" } else { "" }, &screen::clean(method));
     }
     let (hits, runs) = finding.rate;
-    let trials = finding.trials.len();
+    let trials = trials(finding.trials.len());
     screen::line(
         "seen",
-        &format!(
-            "in {trials} trials, first in trial {}{first}, {hits} of {runs} replays",
-            finding.first_trial
-        ),
+        &format!("in {trials}, first in trial {}{first}, {hits} of {runs} replays", finding.first_trial),
     );
     if let Some(matters) = finding.neighbours.what_matters() {
         let ((site, of_site), (state, of_state)) =

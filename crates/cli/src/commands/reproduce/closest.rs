@@ -51,10 +51,20 @@ pub fn show(ended: &Ended<'_>, name: &str) {
     if never.len() > NEVER_SHOWN {
         screen::line("", &format!("and {} more (--json has all)", never.len() - NEVER_SHOWN));
     }
-    let ask = why(ended, &never);
-    for (number, it) in ask.iter().chain(&suggestions(ended, &near, never.len())).enumerate() {
-        screen::line(if number == 0 { "try" } else { "" }, it);
+    let first = ended.unmet().chain(longer(ended, &never)).chain(why(ended, &never));
+    for (number, it) in first.chain(suggestions(ended, &near, never.len())).enumerate() {
+        screen::line(if number == 0 { "try" } else { "" }, &it);
     }
+}
+
+/// That the workload may be shorter than what failed, where that did something more often, and no round as often.
+fn longer(ended: &Ended<'_>, never: &[&Missing]) -> Option<String> {
+    let it = never.iter().find(|it| it.normal > 0)?;
+    let line = screen::clean(&line_of(it.line, &it.node, ended.case.logs() > 1));
+    let (times, normal) = (it.times + it.normal, it.normal);
+    Some(format!(
+        "a longer workload: the failure shows {line} {times} times, normal runs {normal}; see `hypocenter guide start`"
+    ))
 }
 
 /// The command that says what can lead to the first line that never came; of one to which nothing leads it would say no more.
@@ -123,8 +133,9 @@ fn suggestions(ended: &Ended<'_>, near: &[&Round], never: usize) -> Vec<String> 
         let patience = asked.map_or(0, |it| it.patience);
         found.push(format!(
             "two faults: no round shows more than {best} of {all}, and together they show {}; a second fault is searched \
-             for after {patience} rounds (--patience)",
-            together.len()
+             for after {} (--patience)",
+            together.len(),
+            screen::count(patience, "round", "rounds")
         ));
     } else if second && best < all {
         found.push(format!("more than two faults may be needed: two together show {best} of {all} at most"));
@@ -134,8 +145,9 @@ fn suggestions(ended: &Ended<'_>, near: &[&Round], never: usize) -> Vec<String> 
     match asked.and_then(|it| it.delay_ms) {
         None => found.push("delays: they were left out (--faults exceptions,delays)".to_owned()),
         Some(delay_ms) if delays > 0 && never > 0 => found.push(format!(
-            "a longer delay: those of {} s were tried {delays} times (--delay)",
-            delay_ms / 1000
+            "a longer delay: those of {} s were tried {} (--delay)",
+            delay_ms / 1000,
+            if delays == 1 { "once".to_owned() } else { format!("{delays} times") }
         )),
         Some(_) => {}
     }
@@ -151,8 +163,12 @@ fn suggestions(ended: &Ended<'_>, near: &[&Round], never: usize) -> Vec<String> 
         );
     }
     let left = verdict.rounds.iter().rev().map(|it| it.left).find(|&it| it > 0).unwrap_or(0);
-    if verdict.standing != Standing::Exhausted && left > 0 {
-        found.push(format!("more rounds (--budget): {} sites are left", screen::thousands(left as u64)));
+    // Who ended the search before that knows how to go on.
+    if verdict.standing == Standing::Budget && left > 0 {
+        found.push(format!(
+            "more rounds (--budget): {} left",
+            screen::count(left as u64, "site is", "sites are")
+        ));
     }
     found
 }

@@ -16,6 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::local::Ready;
 use crate::request::{CompareRequest, Request, existing};
 use crate::screen::{self, DIM, GOOD, Quiet};
+use crate::store::told;
 
 /// What the paper compares with and this table does not have.
 const LEFT_OUT: &str = "CrashTuner is left out: it injects beside accesses of meta-information, and which variables hold that has \
@@ -78,7 +79,7 @@ pub fn run(
         println!("{}", serde_json::to_string_pretty(&document).expect("a table is always JSON"));
     }
     tell(&document);
-    screen::line("kept in", &ready.directory.display().to_string());
+    screen::line("kept in", &told(&ready.directory));
     Ok(ExitCode::Done)
 }
 
@@ -87,7 +88,7 @@ struct Told;
 
 impl Progress for Told {
     fn resumed(&self, told: u64, _: bool) {
-        screen::line("resumed", &format!("{} trials are done", screen::thousands(told)));
+        screen::resumed(told, "");
     }
 
     fn ended(&self, job: &Job, outcome: Option<&Outcome>) {
@@ -219,11 +220,11 @@ fn tell(document: &Document<'_>) {
     screen::line(
         "played",
         &format!(
-            "{} seeds each, at most {} rounds, {}; on {} faults at instances{}, each run once",
-            document.seeds,
-            screen::thousands(document.rounds_max),
+            "{} each, at most {}, {}; on {} at instances{}, each run once",
+            screen::count(document.seeds, "seed", "seeds"),
+            screen::count(document.rounds_max, "round", "rounds"),
             document.faults,
-            screen::thousands(document.recorded as u64),
+            screen::count(document.recorded as u64, "fault", "faults"),
             if document.every_instance { ", all there are in a normal run among them" } else { "" }
         ),
     );

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use hypocenter_engine::{DigestOf, Engine, JobId, Next};
 use hypocenter_plan::{Fault, Outcome};
-use hypocenter_reproduce::{Again, Case, Injected, Missing, Reader, Reproduce, Round, Verdict};
+use hypocenter_reproduce::{Again, Case, Injected, Missing, Reader, Reproduce, Round, Standing, Verdict};
 
 use super::measured::Rounds;
 use crate::listening::Listening;
@@ -29,6 +29,26 @@ pub struct Narrated {
     rounds: Rounds,
     /// For each round that showed the failure after how many seconds; not for those of a campaign before it was resumed.
     happened: BTreeMap<u64, f64>,
+    /// The round that is being replayed, or was last.
+    replayed: Option<Replayed>,
+}
+
+/// A round that showed the failure, and what came of its replays so far.
+struct Replayed {
+    round: u64,
+    hits: u64,
+    runs: u64,
+    /// The last of them that has ended.
+    last: Option<JobId>,
+}
+
+impl Replayed {
+    /// What to say where the round is not what was looked for.
+    fn was_chance(&self) -> String {
+        let Replayed { round, hits, runs, .. } = self;
+        let was = if *hits == 0 { "was" } else { "may be" };
+        format!("round {round} {was} chance: {hits} of {runs} replays showed it")
+    }
 }
 
 impl Narrated {
@@ -46,6 +66,29 @@ impl Narrated {
             seen: BTreeSet::new(),
             rounds: Rounds::default(),
             happened: BTreeMap::new(),
+            replayed: None,
+        }
+    }
+
+    /// Takes down what a replay, or a run without a fault beside it, came to.
+    fn tell_replay(&mut self, id: JobId, is_replay: bool, happened: bool) {
+        if let Some(it) = &mut self.replayed {
+            it.runs += u64::from(is_replay);
+            it.hits += u64::from(is_replay && happened);
+            it.last = it.last.max(Some(id));
+        }
+    }
+
+    /// Says that a round was not what was looked for, once its replays are over: no round is asked for before. `next` is one that
+    /// has ended, or nothing where no more follow.
+    fn tell_chance(&mut self, next: Option<JobId>) {
+        let is_over = |it: &mut Replayed| it.runs > 0 && next.is_none_or(|next| Some(next) > it.last);
+        let Some(it) = self.replayed.take_if(is_over) else { return };
+        let verdict = self.engine.verdict();
+        let is_by_itself = matches!(verdict.standing, Standing::AlreadyFails { .. });
+        if self.live.is_live() && !is_by_itself && verdict.found.iter().all(|found| found.round != it.round) {
+            let going_on = if next.is_some() { "; going on" } else { "" };
+            screen::line("", &format!("{}{going_on}", it.was_chance()));
         }
     }
 
@@ -81,19 +124,34 @@ impl Narrated {
         screen::line(
             "missing",
             &format!(
-                "{} things in the failure log that normal runs do not show",
-                count(verdict.missing.len())
+                "{} in the failure log that normal runs do not show",
+                screen::count(verdict.missing.len() as u64, "thing", "things")
             ),
         );
-        for it in verdict.missing.iter().filter(|it| it.sites > 0).take(MISSING_SHOWN) {
+        let mut more_often_told = false;
+        for it in worth_telling(&verdict.missing).take(MISSING_SHOWN) {
             let node =
                 if self.several_logs { format!("{} ", screen::clean(&it.node)) } else { String::new() };
             let often = match it.normal {
                 0 => String::new(),
                 some => format!(" {DIM}({} times, normal runs {some}){DIM:#}", it.times + some),
             };
+            let unknown = match it.sites {
+                0 => format!(" {DIM}(no exception is known to lead here){DIM:#}"),
+                _ => String::new(),
+            };
             let message = screen::clean(&shortened(&it.message));
-            screen::line("", &format!("{DIM}{node}line {:<5}{DIM:#} {message}{often}", it.line));
+            screen::line("", &format!("{DIM}{node}line {:<5}{DIM:#} {message}{often}{unknown}", it.line));
+            if it.normal > 0 && !more_often_told {
+                more_often_told = true;
+                screen::line(
+                    "",
+                    &format!("  {MORE_OFTEN}: a longer workload may be needed, see `hypocenter guide start`"),
+                );
+            }
+        }
+        if let Some(more @ 1..) = verdict.missing.len().checked_sub(MISSING_SHOWN) {
+            screen::line("", &format!("and {} more (the report has all)", count(more)));
         }
         let delayed = match verdict.sites_delayed {
             0 => String::new(),
@@ -102,11 +160,11 @@ impl Narrated {
         screen::line(
             "search",
             &format!(
-                "{} of {} calls lead there; the workload reaches {} of those{delayed}: {} moments in all",
+                "{} of {} calls lead there; the workload reaches {} of those{delayed}: {} in all",
                 count(verdict.sites_inferred),
                 count(self.sites_total),
                 count(verdict.sites_reached),
-                count(verdict.instances)
+                screen::count(verdict.instances as u64, "moment", "moments")
             ),
         );
         screen::gap();
@@ -165,7 +223,10 @@ impl Narrated {
         let left = self.budget.saturating_sub(round.number);
         let each = each(&self.pace.took, self.pace.begun.elapsed().as_secs_f64());
         match each.filter(|_| !round.happened && left > 0) {
-            Some(each) => format!("{gone}, about {} for {left} more rounds", span(each * left as f64)),
+            Some(each) => {
+                let left_over = screen::count(left, "more round", "more rounds");
+                format!("{gone}, about {} for {left_over}", span(each * left as f64))
+            }
             None => gone,
         }
     }
@@ -201,6 +262,15 @@ fn each(took: &[f64], together: f64) -> Option<f64> {
 const NEW_SHOWN: usize = 3;
 /// Missing things that are shown; the report has all.
 const MISSING_SHOWN: usize = 6;
+
+/// Said of something that normal runs show too, and the failure more often.
+const MORE_OFTEN: &str = "the failure did this more often than the workload does";
+
+/// What is missing, in the order of the log; what nothing is known to lead to comes last.
+fn worth_telling(missing: &[Missing]) -> impl Iterator<Item = &Missing> {
+    let (led_to, others): (Vec<&Missing>, Vec<&Missing>) = missing.iter().partition(|it| it.sites > 0);
+    led_to.into_iter().chain(others)
+}
 
 /// The beginning of a message.
 pub fn shortened(text: &str) -> String {
@@ -272,7 +342,11 @@ impl Engine for Narrated {
     }
 
     fn next(&mut self, room: usize) -> Next {
-        self.engine.next(room)
+        let next = self.engine.next(room);
+        if matches!(next, Next::Done) {
+            self.tell_chance(None);
+        }
+        next
     }
 
     fn digester(&self) -> Reader {
@@ -288,6 +362,17 @@ impl Engine for Narrated {
             self.pace.took.push(outcome.wall_ms as f64 / 1e3);
         }
         let is_live = self.live.is_live();
+        let has_fault = outcome.is_some_and(|it| !it.candidates.is_empty());
+        match &round {
+            Some(round) => {
+                self.tell_chance(Some(id));
+                // While one is replayed, another is not.
+                if round.happened && round.fault.is_some() && self.replayed.is_none() {
+                    self.replayed = Some(Replayed { round: round.number, hits: 0, runs: 0, last: None });
+                }
+            }
+            None => self.tell_replay(id, has_fault, failed),
+        }
         match &round {
             // What was recorded before is told at once.
             _ if !is_live => self.pace = Pace::begun(),
@@ -300,7 +385,6 @@ impl Engine for Narrated {
             None => {
                 // Rounds follow the last run that is none.
                 self.pace = Pace::begun();
-                let has_fault = outcome.is_some_and(|it| !it.candidates.is_empty());
                 let with = if has_fault { "the same fault" } else { "no fault" };
                 let what = if failed { "the failure happened" } else { "no failure" };
                 let gone = span(self.begun.elapsed().as_secs_f64());
@@ -343,6 +427,13 @@ mod tests {
         let it =
             Missing { key: 0, node, entry: 0, line: 7, message, times: 1, normal: 0, sites: 0, shown: 0 };
         assert_eq!((number_of(&it, true), number_of(&it, false)), ("mirror:7".to_owned(), "7".to_owned()));
+    }
+
+    #[test]
+    fn a_round_that_no_replay_shows_again_is_called_chance() {
+        let said = |hits, runs| Replayed { round: 3, hits, runs, last: None }.was_chance();
+        assert_eq!(said(0, 2), "round 3 was chance: 0 of 2 replays showed it");
+        assert_eq!(said(1, 20), "round 3 may be chance: 1 of 20 replays showed it");
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use hypocenter_plan::{ExitCode, Fault};
+use hypocenter_engine::JobId;
+use hypocenter_lab::{finished, trial_directory};
+use hypocenter_plan::{CandidateOutcome, CandidateResult, ExitCode, Fault};
 use hypocenter_report::{AS_LIKELY_MAX, SUMMARY_VERSION, as_likely};
 use hypocenter_reproduce::{Case, Found, Missing, Round, Standing, Verdict};
 use serde::Serialize;
@@ -19,7 +21,7 @@ use crate::early;
 use crate::failure::Failure;
 use crate::request::Request;
 use crate::screen;
-use crate::store::Called;
+use crate::store::{Called, told};
 
 // The words say of so many that there may be more.
 const _: () = assert!(AS_LIKELY_MAX == hypocenter_reproduce::AS_LIKELY_MAX);
@@ -130,8 +132,10 @@ impl Ended<'_> {
         let fails = verdict.found.is_empty() && early::show_first(directory)?;
         let code = self.standing(&called.name, fails)?;
         if verdict.unjudged > 0 {
-            let what =
-                format!("of {} trials it could not say anything; their outcomes say why", verdict.unjudged);
+            let what = format!(
+                "of {} it could not say anything; the outcomes say why",
+                screen::count(verdict.unjudged, "trial", "trials")
+            );
             screen::note("oracle", &what);
         }
         if verdict.refused > 0 {
@@ -139,11 +143,11 @@ impl Ended<'_> {
                 format!("{} could not be injected; the outcomes of the rounds say why", verdict.refused);
             screen::note("faults", &what);
         }
-        screen::line("kept in", &directory.display().to_string());
+        screen::line("kept in", &told(directory));
         let document = self.document(stories, &called.name);
         summary::write(directory, &document, &verdict.rounds)?;
         match runs::keep(self).and_then(|()| report::write(directory)) {
-            Ok(page) => screen::line("report", &page.display().to_string()),
+            Ok(page) => screen::line("report", &told(&page)),
             // What was found stands whether or not a page of it can be written.
             Err(error) => screen::note("report", &error.what),
         }
@@ -198,23 +202,33 @@ impl Ended<'_> {
 
     /// Says how far it came, where it was ended before anything was found.
     pub fn so_far(&self) {
-        let rounds = self.verdict.rounds.len();
-        if rounds > 0 && self.verdict.found.is_empty() {
-            screen::gap();
-            screen::line("so far", &format!("{rounds} rounds, nothing found"));
-            closest::show(self, &Called::of(self.directory).name);
+        if !self.verdict.found.is_empty() {
+            return;
         }
+        let rounds = self.verdict.rounds.len();
+        if rounds > 0 {
+            screen::gap();
+            screen::line("so far", &format!("{}, nothing found", rounds_of(rounds)));
+            closest::show(self, &Called::of(self.directory).name);
+        } else {
+            self.unmet().for_each(|it| screen::line("try", &it));
+        }
+    }
+
+    /// What to say of an oracle that asks for what the failure log does not have, unless it held all the same. Said before the search
+    /// too; whoever has waited for it reads the end.
+    pub fn unmet(&self) -> impl Iterator<Item = String> {
+        let is_met = self.verdict.rounds.iter().any(|it| it.happened);
+        let unmet = self.unmet.iter().filter(move |_| !is_met);
+        unmet.map(|it| screen::clean(&format!("check the oracle before anything else: {it}")))
     }
 
     fn standing(&self, name: &str, fails: bool) -> Result<ExitCode, Failure> {
         let verdict = self.verdict;
         let rounds = verdict.rounds.len();
-        // Said before the search too; whoever has waited for it reads the end.
-        if verdict.rounds.iter().all(|it| !it.happened) {
-            for it in &self.unmet {
-                let what = format!("{it}; check it before anything else");
-                screen::note("oracle", &screen::clean(&what));
-            }
+        // Where rounds were made, it is the first of what to try.
+        if !matches!(verdict.standing, Standing::Exhausted | Standing::Budget | Standing::Going) {
+            self.unmet().for_each(|it| screen::note("oracle", &it));
         }
         Ok(match &verdict.standing {
             Standing::Reproduced => {
@@ -231,15 +245,18 @@ impl Ended<'_> {
                         "the failure happens without a fault, in {failed} of {runs} runs; mend the workload or the oracle first"
                     ),
                 );
+                if let Some((trial, why)) = seen_without_a_fault(self.directory)? {
+                    screen::line("", &screen::clean(&format!("{name}/{trial}: {why}")));
+                }
                 ExitCode::AlreadyFails
             }
             Standing::Exhausted => {
-                screen::line("not found", &format!("everything was tried, in {rounds} rounds"));
+                screen::line("not found", &format!("everything was tried, in {}", rounds_of(rounds)));
                 closest::show(self, name);
                 ExitCode::Findings
             }
             Standing::Budget | Standing::Going => {
-                screen::line("not found", &format!("the budget of {rounds} rounds is used up"));
+                screen::line("not found", &format!("the budget of {} is used up", rounds_of(rounds)));
                 closest::show(self, name);
                 ExitCode::Budget
             }
@@ -332,6 +349,25 @@ impl Ended<'_> {
             tried: &verdict.rounds,
         }
     }
+}
+
+/// The first trial without a fault in which the oracle held, and what it saw there.
+fn seen_without_a_fault(campaign: &Path) -> Result<Option<(JobId, String)>, Failure> {
+    for id in (0..).map(JobId) {
+        let Some(outcome) = finished(&trial_directory(campaign, id))? else { break };
+        let is_injected = |it: &CandidateOutcome| matches!(it.result, CandidateResult::Injected(_));
+        if outcome.candidates.iter().any(is_injected) {
+            continue;
+        }
+        if let Some(failure) = outcome.failure.filter(|it| it.happened) {
+            return Ok(Some((id, failure.why)));
+        }
+    }
+    Ok(None)
+}
+
+fn rounds_of(number: usize) -> String {
+    screen::count(number as u64, "round", "rounds")
 }
 
 fn replay(found: &Found, called: &Called) -> String {

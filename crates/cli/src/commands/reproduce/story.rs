@@ -113,7 +113,11 @@ impl Story {
         }
         let mut leads = self.causes.iter().flat_map(|it| &it.leads_to);
         if self.causes.last().is_some_and(|it| !it.says_why_not()) && !leads.any(|it| it.is_symptom) {
-            screen::line("", "no way in the code is known from it to what the oracle saw");
+            let unknown = "no way in the code is known from it to what the oracle saw";
+            screen::line(
+                "",
+                &format!("{unknown}; perhaps by a field that is left as it was: `hypocenter guide limits`"),
+            );
         }
         let Some(beside) = self.beside.as_ref().filter(|it| !it.rows.is_empty()) else { return };
         screen::gap();

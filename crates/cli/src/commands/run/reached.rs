@@ -44,29 +44,35 @@ pub fn show(spec: &TargetSpec, directory: &Path, outcome: &Outcome, top: usize) 
         format!("{} {} of {}", kind.name(), screen::thousands(reached), screen::thousands(all))
     });
     screen::line("reached", &of_kind.collect::<Vec<_>>().join(", "));
+    if top == 0 {
+        return Ok(());
+    }
     let failing = Failing::of(spec);
     let rank = |site: &Site| failing.as_ref().map_or(Rank::Other, |it| it.rank(site));
     let mut ranked: Vec<(Rank, u64, Site)> =
         sites.into_iter().map(|(site, count)| (rank(&site), count, site)).collect();
     ranked.sort_by_key(|(rank, count, _)| (*rank, Reverse(*count)));
-    let first = ranked.iter().filter(|(rank, ..)| *rank < Rank::Other).count();
-    if first > 0 && first < ranked.len() {
-        let first = screen::thousands(first as u64);
-        screen::line("", &format!("first {first} calls that declare exceptions, those of I/O before others"));
-    }
-    let left = ranked.len().saturating_sub(top);
+    let failing = ranked.iter().filter(|(rank, ..)| *rank < Rank::Other).count();
+    screen::line("", &heading(top, ranked.len(), failing));
     for (_, count, site) in ranked.into_iter().take(top) {
         let site = screen::clean(&site.to_string());
         screen::line("", &format!("{:>12}  {site}", screen::thousands(count)));
     }
-    if left > 0 {
-        let more = screen::thousands(left as u64);
-        screen::line(
-            "",
-            &format!("and {more} more (--top; `hypocenter scan --sites` lists those that can fail)"),
-        );
-    }
     Ok(())
+}
+
+/// What stands above so many of all sites that were reached, of which so many are calls that declare exceptions.
+fn heading(top: usize, all: usize, failing: usize) -> String {
+    let count = |count: usize| screen::thousands(count as u64);
+    let sites = match all {
+        1 => "the one site".to_owned(),
+        _ if top < all => format!("{} of {} sites (--top)", count(top), count(all)),
+        _ => format!("all {} sites", count(all)),
+    };
+    // Where all do, or none, nothing comes before anything else.
+    let first = if failing == 0 || failing == all { "" } else { ", calls that declare exceptions first" };
+    let more = if top < all { "; `hypocenter scan --sites` lists all that can fail" } else { "" };
+    format!("{sites}{first}{more}")
 }
 
 /// How much a site says of what can go wrong.
@@ -117,5 +123,21 @@ impl Failing {
             _ if !world.is_system_method(method) && throws.iter().any(is_io) => Rank::Io,
             _ => Rank::Throws,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_heading_says_of_how_many_what_follows_are_the_first() {
+        let scan = "; `hypocenter scan --sites` lists all that can fail";
+        let first = ", calls that declare exceptions first";
+        assert_eq!(heading(10, 171, 30), format!("10 of 171 sites (--top){first}{scan}"));
+        assert_eq!(heading(1000, 171, 30), format!("all 171 sites{first}"));
+        assert_eq!(heading(10, 1_171, 0), format!("10 of 1,171 sites (--top){scan}"));
+        assert_eq!(heading(10, 5, 5), "all 5 sites");
+        assert_eq!(heading(10, 1, 1), "the one site");
     }
 }

@@ -8,6 +8,7 @@ use hypocenter_program::Program;
 use hypocenter_reproduce::index;
 
 use crate::args::ScanArgs;
+use crate::config::Config;
 use crate::failure::Failure;
 
 /// Templates that are suggested for a line that none fits.
@@ -40,9 +41,19 @@ impl Started {
     pub fn of(args: &ScanArgs) -> Result<Option<Started>, Failure> {
         let layout = args.layout.as_deref().map(Layout::compile).transpose();
         let layout = layout.map_err(|error| Failure::usage(format!("--layout: {error}")))?;
-        let read = |bytes: &[u8]| match &layout {
-            Some(layout) => Log::read_with(bytes, layout),
-            None => Log::read(bytes),
+        if args.log.is_none() && args.why.is_none() {
+            return Ok(None);
+        }
+        let of_failure = Config::read(&args.config)?.layout().map(Layout::compile).transpose();
+        let of_failure = of_failure.map_err(|error| Failure::usage(format!("[failure] layout: {error}")))?;
+        let read = |bytes: &[u8]| match (&layout, &of_failure) {
+            (Some(layout), _) => Log::read_with(bytes, layout),
+            // What is asked about need not be of the failure's log: the line of a trial, or a message alone.
+            (None, Some(layout)) => match Log::read_with(bytes, layout) {
+                Err(LogError::OtherLayout { .. }) => Log::read(bytes),
+                other => other,
+            },
+            (None, None) => Log::read(bytes),
         };
         if let Some(path) = &args.log {
             let bytes = std::fs::read(path).map_err(|error| {
@@ -52,7 +63,10 @@ impl Started {
             let log = read(&bytes).map_err(|error| {
                 let failure = Failure::usage(format!("{}: {error}", path.display()));
                 if error.has_no_layout() {
-                    failure.hint("give the pattern with --layout, or one line of the log with --why")
+                    failure.hint(
+                        "give the pattern with --layout, or as `layout` under [failure] of hypocenter.toml; or one line of \
+                         the log with --why",
+                    )
                 } else {
                     failure
                 }
