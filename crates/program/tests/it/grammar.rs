@@ -42,6 +42,7 @@ pub const SITES: &[&str] = &[
     "delay at @call",
     "crash at @call",
     "in memory at @call",
+    "memory below @call",
 ];
 
 pub const LOGS: &[&str] = &[
