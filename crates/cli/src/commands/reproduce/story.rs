@@ -97,8 +97,7 @@ impl Story {
         let beside = case.beside(&evidence, &normal);
         let shown = beside.as_ref().map_or(&[][..], |it| &it.matched);
         let causes = found.faults.iter().map(|it| Cause::of(case, it, shown, several_nodes)).collect();
-        let threads: Vec<&str> = found.faults.iter().map(|it| it.at.thread.as_str()).collect();
-        let moment = beside.as_ref().and_then(|it| Moment::of(it, &threads));
+        let moment = beside.as_ref().and_then(Moment::of);
         Ok(Some(Story { trial, causes, beside, moment, several_logs: case.logs() > 1, several_nodes }))
     }
 
