@@ -1,6 +1,8 @@
 //! What the trace of a run says of the executions of fault sites, with their places in the failure log.
 
-use hypocenter_logs::{Moment, Tied, Timeline};
+use std::collections::VecDeque;
+
+use hypocenter_logs::{Moment, StatementId, Tied, Timeline};
 use hypocenter_trace::{Map, StackFrame, Trace};
 use rustc_hash::FxHashMap;
 
@@ -184,7 +186,8 @@ pub(crate) fn struck(case: &Case, logs: &[Tied], map: &Map<'_>, trace: &Trace<'_
 }
 
 /// When entries were written, in the order of time: of each thread and statement the first entry at the first execution,
-/// and so on; where the log does not say which thread wrote what, of each statement.
+/// and so on; where the log does not say which thread wrote what, of each statement. An entry whose text fits several statements is
+/// one of their executions that no other entry was, between those of the entries around it.
 fn stamps(tied: &Tied, said: ByStatement, name: impl Fn(u32) -> String) -> Vec<(u64, u32)> {
     let has_threads = tied.fields().thread;
     let mut by_name: FxHashMap<(String, u32), Vec<u64>> = FxHashMap::default();
@@ -193,19 +196,15 @@ fn stamps(tied: &Tied, said: ByStatement, name: impl Fn(u32) -> String) -> Vec<(
         by_name.entry((thread, statement)).or_default().extend(ticks);
     }
     by_name.values_mut().for_each(|it| it.sort_unstable());
-    let mut next: FxHashMap<(String, u32), usize> = FxHashMap::default();
-    let mut stamps = Vec::new();
-    for (at, entry) in tied.entries().iter().enumerate() {
-        let [statement] = tied.statements(entry.key) else { continue };
-        let thread = &tied.threads()[entry.thread as usize].name;
-        let key = (if has_threads { thread.clone() } else { String::new() }, statement.0);
-        let Some(ticks) = by_name.get(&key) else { continue };
-        let next = next.entry(key).or_default();
-        if let Some(&ticks) = ticks.get(*next) {
-            stamps.push((ticks, at as u32));
-        }
-        *next += 1;
+    let mut of_thread: FxHashMap<&str, Vec<u32>> = FxHashMap::default();
+    for (at, entry) in (0..).zip(tied.entries()) {
+        let thread = if has_threads { &*tied.threads()[entry.thread as usize].name } else { "" };
+        of_thread.entry(thread).or_default().push(at);
     }
+    let mut stamps: Vec<(u64, u32)> = of_thread
+        .into_iter()
+        .flat_map(|(thread, entries)| stamps_of(thread, &entries, tied, &by_name))
+        .collect();
     stamps.sort_unstable();
     // Both grow together, or a moment would lie before an earlier one.
     let mut last = 0;
@@ -216,50 +215,122 @@ fn stamps(tied: &Tied, said: ByStatement, name: impl Fn(u32) -> String) -> Vec<(
     stamps
 }
 
+/// See [`stamps`], for the entries of one thread.
+fn stamps_of(
+    thread: &str,
+    entries: &[u32],
+    tied: &Tied,
+    by_name: &FxHashMap<(String, u32), Vec<u64>>,
+) -> Vec<(u64, u32)> {
+    let statements = |at: u32| tied.statements(tied.entries()[at as usize].key);
+    let mut unused: FxHashMap<u32, VecDeque<u64>> = FxHashMap::default();
+    for statement in entries.iter().flat_map(|&it| statements(it)) {
+        unused.entry(statement.0).or_insert_with(|| {
+            by_name.get(&(thread.to_owned(), statement.0)).map_or_else(VecDeque::new, |it| it.clone().into())
+        });
+    }
+    let mut known: Vec<Option<u64>> = vec![None; entries.len()];
+    for (known, &at) in known.iter_mut().zip(entries) {
+        if let [statement] = statements(at) {
+            *known = unused.get_mut(&statement.0).and_then(VecDeque::pop_front);
+        }
+    }
+    // When the next of those that are known was written, from the last on.
+    let mut next = u64::MAX;
+    let behind: Vec<u64> = known
+        .iter()
+        .rev()
+        .map(|it| {
+            next = it.unwrap_or(next);
+            next
+        })
+        .collect();
+    let mut before = 0;
+    for ((known, &at), &behind) in known.iter_mut().zip(entries).zip(behind.iter().rev()) {
+        if known.is_none() {
+            let first = |it: &StatementId| {
+                let ticks = unused.get(&it.0)?;
+                let place = ticks.partition_point(|it| *it < before);
+                Some((*ticks.get(place).filter(|it| **it <= behind)?, it.0, place))
+            };
+            if let Some((ticks, statement, place)) = statements(at).iter().filter_map(first).min() {
+                unused.get_mut(&statement).and_then(|it| it.remove(place));
+                *known = Some(ticks);
+            }
+        }
+        before = known.unwrap_or(before);
+    }
+    known.iter().zip(entries).filter_map(|(ticks, &at)| Some(((*ticks)?, at))).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use hypocenter_logs::{Fields, Level, Log, Statement, StatementId, Statements, Template};
+    use hypocenter_logs::{Fields, Level, Log, Statement, Statements, Template};
 
     use super::*;
 
-    #[test]
-    fn entries_are_found_in_the_trace_whether_or_not_the_log_names_threads() {
-        let statement = |id, template| Statement {
+    /// The stamps of a log, given the texts of its statements, numbered from 1, and when they were executed by which thread.
+    fn check(texts: &[&str], said: &[((u32, u32), &[u64])], log: &str, expected: &[(u64, u32)]) {
+        let statement = |(id, text): (u32, &&str)| Statement {
             id: StatementId(id),
             class: "a.Store".into(),
             method: "put".into(),
             line: None,
             level: Some(Level::Info),
-            template: Template::parse(template),
+            template: Template::parse(text),
             has_exception: false,
         };
-        let statements = Statements::new(vec![statement(1, "sealed {}"), statement(2, "merged {}")]);
+        let statements = Statements::new((1..).zip(texts).map(statement).collect());
+        let log = Log::read(log.as_bytes()).expect("a log");
+        let tied = Tied::of("n", &log, &statements, Fields::of(log.layout()));
+        let said: ByStatement = said.iter().map(|(by, ticks)| (*by, ticks.to_vec())).collect();
+        assert_eq!(stamps(&tied, said, |it| format!("writer-{it}")), expected);
+    }
+
+    /// A log, of which each entry has a thread and a message; one without the threads follows.
+    fn logs(entries: &[(&str, &str)]) -> [String; 2] {
+        let text = |line: &dyn Fn(usize, &str, &str) -> String| -> String {
+            entries.iter().enumerate().map(|(at, (thread, message))| line(at, thread, message)).collect()
+        };
+        [
+            text(&|at, thread, message| {
+                format!("2026-11-17 09:58:1{at},000 [{thread}] INFO a.Store - {message}\n")
+            }),
+            text(&|at, _, message| format!("2026-11-17 09:58:1{at}.000 INFO a.Store: {message}\n")),
+        ]
+    }
+
+    #[test]
+    fn entries_are_found_in_the_trace_whether_or_not_the_log_names_threads() {
         // Thread 7 wrote the first and the last, thread 8 those between; each has its ticks by statement.
-        let said = || {
-            let said = [((7, 1), vec![10, 40]), ((8, 1), vec![30]), ((8, 2), vec![20])];
-            said.into_iter().collect::<ByStatement>()
-        };
-        let of = |text: &str| {
-            let log = Log::read(text.as_bytes()).expect("a log");
-            let tied = Tied::of("n", &log, &statements, Fields::of(log.layout()));
-            stamps(&tied, said(), |it| format!("writer-{it}"))
-        };
-        let lines = [
+        let said: [((u32, u32), &[u64]); 3] = [((7, 1), &[10, 40]), ((8, 1), &[30]), ((8, 2), &[20])];
+        let entries = [
             ("writer-7", "sealed 1"),
             ("writer-8", "merged 2"),
             ("writer-8", "sealed 3"),
             ("writer-7", "sealed 4"),
         ];
-        let text = |line: &dyn Fn(usize, &str, &str) -> String| -> String {
-            lines.iter().enumerate().map(|(at, (thread, message))| line(at, thread, message)).collect()
-        };
-        let named = text(&|at, thread, message| {
-            format!("2026-11-17 09:58:1{at},000 [{thread}] INFO a.Store - {message}\n")
-        });
-        let nameless =
-            text(&|at, _, message| format!("2026-11-17 09:58:1{at}.000 INFO a.Store: {message}\n"));
-        let expected = [(10, 0), (20, 1), (30, 2), (40, 3)];
-        assert_eq!(of(&named), expected);
-        assert_eq!(of(&nameless), expected);
+        for log in logs(&entries) {
+            check(&["sealed {}", "merged {}"], &said, &log, &[(10, 0), (20, 1), (30, 2), (40, 3)]);
+        }
+    }
+
+    #[test]
+    fn an_entry_of_several_statements_is_an_execution_that_is_left_between_those_around_it() {
+        // The second and the fourth may be of either of the first two statements; the third is of its own.
+        let texts = ["closed {}", "closed {}", "opened {}"];
+        let said: [((u32, u32), &[u64]); 3] = [((7, 1), &[5, 40]), ((7, 2), &[20]), ((7, 3), &[10, 30])];
+        let entries = [
+            ("writer-7", "opened 1"),
+            ("writer-7", "closed 1"),
+            ("writer-7", "opened 2"),
+            ("writer-7", "closed 2"),
+        ];
+        for log in logs(&entries) {
+            check(&texts, &said, &log, &[(10, 0), (20, 1), (30, 2), (40, 3)]);
+        }
+        // None of them was executed there.
+        let said: [((u32, u32), &[u64]); 2] = [((7, 1), &[50]), ((7, 3), &[10, 30])];
+        check(&texts, &said, &logs(&entries)[0], &[(10, 0), (30, 2), (50, 3)]);
     }
 }
