@@ -396,6 +396,10 @@ fn an_existing_file_is_left_as_it_is_without_force() {
     done.says("there is no workload `mine`, there is none; take what is missing over from there");
     let done = init(&[("hypocenter.toml", "failure = { logs = ['a'] }\n")]).arg("--force").end().exits(0);
     done.says("nothing of it is taken over; what was in it before is in");
+    let tool = init(&[]).arg("--force");
+    fs::write(tool.directory().join("hypocenter.toml"), b"# M\xfcnchen\n[failure]\nlogs = ['a.log']\n")
+        .unwrap();
+    tool.end().exits(0).says("it was no UTF-8, and nothing of it is taken over; what was in it before is in");
     // A directory in its place cannot be written over, and a link that leads nowhere is something that is there.
     let tool = init(&[("hypocenter.toml/file", "")]).arg("--force");
     tool.end().exits(1).says("hypocenter.toml: cannot be written");

@@ -5,7 +5,7 @@
 //! [`Trace`] has the exceptions that were logged with it. [`Statements`] is an index of the log statements of a program,
 //! each with a [`Template`] of its message, and ties an entry to those that can have written it; where they are several, a
 //! [`Ranking`] says which are likeliest between their neighbours. [`role()`] makes the names
-//! of threads of different runs comparable.
+//! of threads of different runs comparable, and [`ShownNames`] knows those of which a log shows a part.
 //!
 //! Runs are compared as [`Tied`] logs, which have no text any more. A [`Comparison`] says which entries of a run have a
 //! partner in another, thread by thread; [`Observables`] are what a failure has beyond runs without a fault, and tell what
@@ -41,6 +41,7 @@ mod pattern;
 mod ranking;
 mod role;
 mod runner;
+mod shown;
 mod statements;
 mod stream;
 mod template;
@@ -63,6 +64,7 @@ pub use memo::Memo;
 pub use observables::{Observable, Observables, Shown};
 pub use ranking::Ranking;
 pub use role::role;
+pub use shown::ShownNames;
 pub use statements::{How, Statement, StatementId, Statements, Tie};
 pub use stream::{LogReader, ReadError};
 pub use template::{Part, Template};

@@ -13,6 +13,7 @@ use crate::layout::Layout;
 use crate::log::Log;
 use crate::memo::{Memo, Tying};
 use crate::role::role;
+use crate::shown::ShownNames;
 use crate::statements::{How, StatementId, Statements};
 use crate::trace::Trace;
 
@@ -87,6 +88,8 @@ pub struct Tied {
     by_key: FxHashMap<Key, u32>,
     pub(crate) threads: Vec<Thread>,
     by_name: FxHashMap<String, u32>,
+    /// How a log that it is compared with shows names.
+    like: Arc<ShownNames>,
     /// None if nobody asks for it.
     evidence: Option<FxHashMap<Key, Vec<Evidence>>>,
     ties: Ties,
@@ -179,6 +182,11 @@ impl Tied {
         Tied { evidence: None, ..Tied::empty(node, fields) }
     }
 
+    /// The same without entries, whose threads are to be named like those of a log that it is compared with.
+    pub fn named_like(self, like: Arc<ShownNames>) -> Tied {
+        Tied { like, ..self }
+    }
+
     /// Several logs of a node as one, in the order of time. What has no time is where it was in its log.
     ///
     /// All must have been tied with the same fields.
@@ -234,6 +242,7 @@ impl Tied {
             by_key: FxHashMap::default(),
             threads: Vec::new(),
             by_name: FxHashMap::default(),
+            like: Arc::default(),
             evidence: Some(FxHashMap::default()),
             ties: Ties::default(),
         }
@@ -265,7 +274,10 @@ impl Tied {
         if !entry.rest.is_empty() {
             self.keep_evidence(key, entry);
         }
-        let thread = self.thread(said.thread.unwrap_or_else(|| said.class().map_or("", outermost)));
+        let thread = match said.thread {
+            Some(name) => self.shown_thread(name),
+            None => self.thread(said.class().map_or("", outermost)),
+        };
         self.entries.push(TiedEntry { key, time_ms: entry.time_ms, thread, line: entry.line });
     }
 
@@ -275,6 +287,15 @@ impl Tied {
             self.statements.push(statements.clone());
             self.keys.len() as u32 - 1
         })
+    }
+
+    fn shown_thread(&mut self, name: &str) -> u32 {
+        if let Some(it) = self.by_name.get(name) {
+            return *it;
+        }
+        let n = self.thread(self.like.clone().of_name(name));
+        self.by_name.insert(name.to_owned(), n);
+        n
     }
 
     fn thread(&mut self, name: &str) -> u32 {

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hypocenter_engine::{Digester, Evidence, Job, Work};
 use hypocenter_logs::{
-    Comparison, Entry, Fields, Key, Level, Log, Memo, Order, Position, Statements, Tied, Ties, Timeline,
+    Comparison, Entry, Fields, Key, Level, Log, Memo, Order, Position, ShownNames, Statements, Tied, Ties,
+    Timeline,
 };
 use hypocenter_plan::SiteKind;
 use hypocenter_program::{EMITTING, Program};
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalogue::{Catalogue, NamedFrame, Wanted};
 use crate::executions::{ByThread, Threads};
 use crate::logged::Logged;
-use crate::reading::{Reading, TrialLog};
+use crate::reading::{Alike, Reading, TrialLog};
 use crate::recording::Recording;
 use crate::silence::{self, Silent};
 use crate::space::Thread;
@@ -158,7 +159,9 @@ impl Case {
         let failure: Vec<FailureLog> = failure.into_iter().map(tie).collect();
         let (keys, places) = keys_of(&program, &failure);
         let logged = logged_in(&program, &catalogue, &failure);
-        let mut names = Threads::of_nodes(failure.iter().map(|it| it.tied.node()));
+        let shown = failure.iter().filter(|it| it.tied.fields().thread).flat_map(|it| it.tied.threads());
+        let shown = ShownNames::of(shown.map(|it| &*it.name));
+        let mut names = Threads::of_nodes(failure.iter().map(|it| it.tied.node()), shown);
         let mut threads = vec![Thread::default(); places.iter().map(Vec::len).sum()];
         for (log, places) in failure.iter().zip(&places) {
             for (entry, &(_, place)) in log.tied.entries().iter().zip(places) {
@@ -294,9 +297,10 @@ impl Case {
         })
     }
 
-    /// What the failure log says beside messages.
-    fn fields(&self) -> Fields {
-        self.failure.first().map_or(Fields::ALL, |it| it.tied.fields())
+    /// What the failure log says, and any trial's log could.
+    fn alike(&self) -> Alike {
+        let fields = self.failure.first().map_or(Fields::ALL, |it| it.tied.fields());
+        Alike { fields, names: self.names.shown() }
     }
 
     /// A log of the failure, tied by these fields.
@@ -325,12 +329,14 @@ impl Case {
 
     /// Compares the logs of a trial with those of the failure.
     pub(crate) fn compare(&self, logs: &mut [TrialLog], memo: &mut Memo) -> Compared {
-        let fields = logs.iter().fold(self.fields(), |all, it| all & Fields::of(it.log.layout()));
+        let mut alike = self.alike();
+        let fields = logs.iter().fold(alike.fields, |all, it| all & Fields::of(it.log.layout()));
+        alike.fields = fields;
         // What the trial does not say cannot be asked of the failure log either.
         let failure: Vec<Arc<Tied>> =
             (0..).take(self.failure.len()).map(|it| self.tied_by(it, fields)).collect();
         let of_process = |of_one: &mut [TrialLog]| {
-            let tied = of_one.iter_mut().map(|it| it.tied(&self.statements, fields, memo)).collect();
+            let tied = of_one.iter_mut().map(|it| it.tied(&self.statements, &alike, memo)).collect();
             Tied::merged(&of_one[0].process, tied)
         };
         let trial: Vec<Tied> = logs.chunk_by_mut(|a, b| a.process == b.process).map(of_process).collect();
@@ -350,7 +356,7 @@ impl Case {
         elsewhere.dedup();
         let entries: usize = trial.iter().map(|it| it.entries().len()).sum();
         let own = || self.order.get_or_init(|| Order::of(&failure));
-        let timeline = match fields == self.fields() {
+        let timeline = match fields == self.alike().fields {
             true => Timeline::along(own(), &trial, &comparison),
             false => Timeline::of(&failure, &trial, &comparison),
         };
@@ -383,7 +389,7 @@ impl Digester for Reader {
         if at == 0 {
             reading.forget(path);
         }
-        reading.add(path, bytes, &case.statements, case.fields());
+        reading.add(path, bytes, &case.statements, &case.alike());
     }
 
     fn digest(&self, job: &Job, evidence: &[Evidence], mut reading: Reading) -> Digest {

@@ -1,8 +1,9 @@
 //! The executions of sites in a run: by whom, in which order, and where they lie in the failure log.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use hypocenter_logs::role;
+use hypocenter_logs::{ShownNames, role};
 use hypocenter_plan::Guard;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -137,9 +138,10 @@ impl Orders {
     }
 }
 
-/// Numbers threads.
+/// Numbers threads, also those of which the failure log shows a part of the name.
 #[derive(Debug, Clone, Default)]
 pub struct Threads {
+    shown: Arc<ShownNames>,
     /// The nodes that have a log of their own.
     nodes: Vec<String>,
     numbers: FxHashMap<String, u32>,
@@ -147,15 +149,21 @@ pub struct Threads {
 
 impl Threads {
     /// Of a failure with these logs, each named like its node; one log may be that of all.
-    pub fn of_nodes<'n>(nodes: impl ExactSizeIterator<Item = &'n str>) -> Threads {
+    pub fn of_nodes<'n>(nodes: impl ExactSizeIterator<Item = &'n str>, shown: ShownNames) -> Threads {
         let is_of_all = nodes.len() <= 1;
         let nodes = if is_of_all { Vec::new() } else { nodes.map(str::to_owned).collect() };
-        Threads { nodes, numbers: FxHashMap::default() }
+        Threads { shown: Arc::new(shown), nodes, numbers: FxHashMap::default() }
+    }
+
+    /// How the failure log shows names.
+    pub fn shown(&self) -> Arc<ShownNames> {
+        self.shown.clone()
     }
 
     /// What stands for a thread of this name.
     pub fn number(&mut self, node: &str, name: &str) -> Thread {
         let node = self.nodes.iter().position(|it| it == node).map_or(0, |it| it as u32 + 1);
+        let name = self.shown.of_name(name);
         let role = role(name);
         let mut of = |text: &str| {
             let next = self.numbers.len() as u32;

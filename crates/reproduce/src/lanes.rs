@@ -172,6 +172,8 @@ impl Case {
         threads: &[(&str, &str)],
     ) -> Option<Lanes> {
         let keys: FxHashSet<u32> = keys.iter().copied().collect();
+        let shown = self.names().shown();
+        let threads: Vec<(&str, &str)> = threads.iter().map(|it| (it.0, shown.of_name(it.1))).collect();
         let look = |it: &Evidence| self.look(it);
         let (normal, looked) = (normal.and_then(look), trial.and_then(look));
         let faults = match (trial, &looked) {
@@ -197,7 +199,7 @@ impl Case {
             let threads: Vec<(&str, &str)> = threads.iter().map(|it| ("", it.1)).collect();
             return Some(Lanes { whole_seconds, ..laid_out(&told, &threads, place.is_some())? });
         }
-        Some(Lanes { whole_seconds, ..laid_out(&told, threads, place.is_some())? })
+        Some(Lanes { whole_seconds, ..laid_out(&told, &threads, place.is_some())? })
     }
 
     fn look(&self, evidence: &Evidence) -> Option<Looked> {

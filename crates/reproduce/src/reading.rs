@@ -1,8 +1,25 @@
 //! The logs of a trial: read and tied while it runs as far as they are there, and the rest when it is over.
 
+use std::sync::Arc;
+
 use hypocenter_engine::LogBytes;
-use hypocenter_logs::{Fields, GrowingLog, Layout, Log, LogError, Memo, Statements, Tied};
+use hypocenter_logs::{Fields, GrowingLog, Layout, Log, LogError, Memo, ShownNames, Statements, Tied};
 use rustc_hash::FxHashMap;
+
+/// What the failure log says, by which a trial's is tied.
+#[derive(Debug, Clone)]
+pub(crate) struct Alike {
+    /// Beside messages.
+    pub fields: Fields,
+    /// Of the names of threads.
+    pub names: Arc<ShownNames>,
+}
+
+impl Alike {
+    fn empty(&self, fields: Fields) -> Tied {
+        Tied::bare("", fields).named_like(self.names.clone())
+    }
+}
 
 /// What was read of a trial that still runs.
 #[derive(Debug, Default)]
@@ -36,15 +53,15 @@ impl Reading {
         self.logs.remove(path);
     }
 
-    /// Adds more of a log. `fields` is what the failure log says.
-    pub(crate) fn add(&mut self, path: &str, bytes: &[u8], statements: &Statements, fields: Fields) {
+    /// Adds more of a log.
+    pub(crate) fn add(&mut self, path: &str, bytes: &[u8], statements: &Statements, alike: &Alike) {
         if !self.logs.contains_key(path) {
             self.logs.insert(path.to_owned(), Followed::default());
         }
         let Some(Followed { log, tied }) = self.logs.get_mut(path) else { return };
         log.add(bytes);
         let Some(layout) = log.layout() else { return };
-        let tied = tied.get_or_insert_with(|| Tied::bare("", fields & Fields::of(layout)));
+        let tied = tied.get_or_insert_with(|| alike.empty(alike.fields & Fields::of(layout)));
         let memo = self.memo.get_or_insert_default();
         for entry in log.entries_from(tied.entries().len()) {
             tied.push_with(&entry, statements, memo);
@@ -84,10 +101,10 @@ impl Reading {
 }
 
 impl TrialLog {
-    /// The log, tied by these fields.
-    pub fn tied(&mut self, statements: &Statements, fields: Fields, memo: &mut Memo) -> Tied {
-        let begun = self.begun.take().filter(|it| it.fields() == fields);
-        let mut tied = begun.unwrap_or_else(|| Tied::bare("", fields));
+    /// The log, tied by what it and the failure log say.
+    pub fn tied(&mut self, statements: &Statements, alike: &Alike, memo: &mut Memo) -> Tied {
+        let begun = self.begun.take().filter(|it| it.fields() == alike.fields);
+        let mut tied = begun.unwrap_or_else(|| alike.empty(alike.fields));
         for entry in self.log.entries_from(tied.entries().len()) {
             tied.push_with(&entry, statements, memo);
         }
@@ -122,6 +139,10 @@ mod tests {
         format!("2024-01-01 00:00:{:02},{:03} INFO  a.C: {what}\n", n / 1000, n % 1000)
     }
 
+    fn alike(fields: Fields) -> Alike {
+        Alike { fields, names: Arc::default() }
+    }
+
     fn evidence(path: &str, text: &str) -> LogBytes {
         let mut bytes = MmapMut::map_anon(text.len()).unwrap();
         bytes.copy_from_slice(text.as_bytes());
@@ -135,7 +156,7 @@ mod tests {
         let mut reading = Reading::default();
         for (path, text) in before {
             for piece in text.as_bytes().chunks(777) {
-                reading.add(path, piece, &statements, Fields::ALL);
+                reading.add(path, piece, &statements, &alike(Fields::ALL));
             }
         }
         let evidence: Vec<LogBytes> = logs.iter().map(|(path, text)| evidence(path, text)).collect();
@@ -144,7 +165,7 @@ mod tests {
         let begun = logs.iter().filter_map(|it| it.begun.as_ref()).map(|it| it.entries().len()).sum();
         let fields = logs.iter().fold(Fields::ALL, |all, it| all & Fields::of(it.log.layout()));
         let mut memo = Memo::default();
-        (logs.iter_mut().map(|it| it.tied(&statements, fields, &mut memo)).collect(), begun)
+        (logs.iter_mut().map(|it| it.tied(&statements, &alike(fields), &mut memo)).collect(), begun)
     }
 
     #[track_caller]
@@ -181,9 +202,9 @@ mod tests {
         let statements = Statements::new(Vec::new());
         let mut reading = Reading::default();
         let (one, other) = (log(with_threads, "one"), log(with_threads, "other"));
-        reading.add("a", one.as_bytes(), &statements, Fields::ALL);
+        reading.add("a", one.as_bytes(), &statements, &alike(Fields::ALL));
         reading.forget("a");
-        reading.add("a", other.as_bytes(), &statements, Fields::ALL);
+        reading.add("a", other.as_bytes(), &statements, &alike(Fields::ALL));
         let (logs, _) = reading.finish(&[evidence("a", &other)], [].iter());
         assert_eq!(logs[0].begun.as_ref().map(|it| it.entries().len()), Some(LINES - 1));
     }

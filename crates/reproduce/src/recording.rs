@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use hypocenter_logs::{Moment, StatementId, Tied, Timeline};
+use hypocenter_logs::{Moment, ShownNames, StatementId, Tied, Timeline};
 use hypocenter_trace::{Map, StackFrame, Trace};
 use rustc_hash::FxHashMap;
 
@@ -191,8 +191,9 @@ pub(crate) fn struck(case: &Case, logs: &[Tied], map: &Map<'_>, trace: &Trace<'_
 fn stamps(tied: &Tied, said: ByStatement, name: impl Fn(u32) -> String) -> Vec<(u64, u32)> {
     let has_threads = tied.fields().thread;
     let mut by_name: FxHashMap<(String, u32), Vec<u64>> = FxHashMap::default();
+    let shown = ShownNames::of(tied.threads().iter().map(|it| &*it.name));
     for ((thread, statement), ticks) in said {
-        let thread = if has_threads { name(thread) } else { String::new() };
+        let thread = if has_threads { shown.of_name(&name(thread)).to_owned() } else { String::new() };
         by_name.entry((thread, statement)).or_default().extend(ticks);
     }
     by_name.values_mut().for_each(|it| it.sort_unstable());

@@ -36,8 +36,7 @@ pub fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
         return Err(belongs_above(directory, &above));
     }
     let project = Project::look(directory);
-    let before = std::fs::read_to_string(&file).unwrap_or_default();
-    let (text, carried) = written_anew(&project, &before);
+    let (text, carried) = written_anew(&project, &std::fs::read(&file).unwrap_or_default());
     let old = write(&file, &text, args.force)?;
     show(&project, directory, &file);
     if let Some(old) = old {
@@ -55,7 +54,11 @@ pub fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
 }
 
 /// The new text, with what its owner said in the one before, and what to say of that.
-fn written_anew(project: &Project, before: &str) -> (String, &'static str) {
+fn written_anew(project: &Project, before: &[u8]) -> (String, &'static str) {
+    let Ok(before) = std::str::from_utf8(before) else {
+        let text = configuration::text(project, &Carried::default());
+        return (text, "it was no UTF-8, and nothing of it is taken over; ");
+    };
     let carried = Carried::of(before);
     let text = configuration::text(project, &carried);
     match Carried::is_whole(before, &text) {
