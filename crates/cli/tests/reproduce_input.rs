@@ -280,6 +280,39 @@ fn what_a_workload_logs_to_files_is_its_log() {
     place.tool("run spool").exits(1).says("below `{dir}`");
 }
 
+/// Of names of threads the log shows the last fifteen characters, as with `%15.15t`.
+const CUT_NAMES: &str = r#""$JAVA" -Dspool.sender=outbox-message-sender -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$CLASSES" \
+    spool.Main "$@" | sed -u -E 's/\[[^]]*([^]]{15})\]/[\1]/'
+"#;
+
+#[test]
+fn threads_of_which_the_log_shows_a_part_of_the_name_are_those_of_the_jvm() {
+    let place = Place::new();
+    place.file("spool.sh", CUT_NAMES);
+    let fault = "--throw java.io.IOException --at 5 --workload spool --quiet";
+    place.tool(&format!("inject Outbox.append->FileChannel.write {fault}")).exits(0);
+    let log = place.path("hypocenter-out/inject-0001/trials/000/logs/main.stdout.log");
+    let log = fs::read_to_string(log).expect("the program's log");
+    assert!(log.contains(" [-message-sender] "), "{log}");
+    // Production may cut names where the test does not.
+    let whole = CUT_NAMES.replace("{15}", "{150}");
+    for script in [CUT_NAMES, &*whole] {
+        place.file("spool.sh", script);
+        place.file("failure.log", &log);
+        let said = place.tool(&format!("reproduce --log failure.log {SEARCH} --seed 3")).exits(0);
+        let document = said.json();
+        let fault = &document["fault"];
+        assert_eq!(fault["occurrence"], 5, "{fault:#}");
+        assert_eq!(fault["thread"], "outbox-message-sender", "{fault:#}");
+        let runs = fs::read(place.path("hypocenter-out/latest/runs.json")).expect("it is kept");
+        let lanes = &serde_json::from_slice::<Value>(&runs).expect("JSON")["lanes"];
+        let names: Vec<&str> =
+            lanes["lanes"].as_array().expect("lanes").iter().filter_map(|it| it["thread"].as_str()).collect();
+        assert!(names.contains(&"-message-sender"), "{lanes:#}");
+        assert!(!names.contains(&"outbox-message-sender"), "one thread has one lane: {names:?}");
+    }
+}
+
 /// Instead of the system's own: what `java.util.logging` does by itself.
 const PLAIN_LOGGING: &str = "package spool; final class Logging { static void install() {} }";
 const PLAIN_SCRIPT: &str = r#"exec "$JAVA" $FORMAT -Duser.language=en -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "plain:$CLASSES" spool.Main "$@"

@@ -14,7 +14,8 @@
 //! - What does not come even from the fault that was nearest to it counts less from then on.
 //! - What was tried without success costs a site one step, so that a site with many instances does not keep others out of
 //!   the window; when its nearest instance is used up the next nearest follows.
-//! - What is much less likely than the best is not tried together with it.
+//! - What is much less likely than the best is not tried together with it, and what is less likely only if it comes later: it is
+//!   there for a run that does not reach the best, and must not take its place.
 
 use std::cell::RefCell;
 use std::collections::BinaryHeap;
@@ -149,10 +150,15 @@ impl Search {
         });
         let mut ranked = best.into_sorted_vec();
         if let (Strategy::Full, Some(best)) = (self.options.strategy, ranked.first()) {
-            // What is much less likely than the best is not to come before it because it is reached earlier.
             let wider = (self.window / self.options.window.max(1)) as u64;
             let worst = best.priority + MARGIN * wider;
             ranked.retain(|it| it.priority <= worst);
+            // What is less likely is not to happen instead of the best because it is reached earlier. What was not reached when
+            // it was asked for keeps nobody waiting.
+            if let Some(best) = ranked.iter().find(|it| !self.missed.contains_key(&it.pick)).copied() {
+                let likely = |it: &Ranked| (it.priority, it.nearness.0);
+                ranked.retain(|it| it.order > best.order || likely(it) <= likely(&best));
+            }
         }
         ranked.into_iter().map(|it| it.pick).collect()
     }
@@ -568,6 +574,23 @@ mod tests {
         assert_eq!(rank(&search, 0), Some(2));
         search.failed(Pick { choice: 1, instance: 1 }, [1]);
         assert_eq!(pairs(&search.next(&[])), [(1, 0)]);
+    }
+
+    #[test]
+    fn what_is_less_likely_does_not_come_before_the_best_unless_that_is_not_reached() {
+        let space = Space {
+            observables: vec![Observable::new(vec![(10, Thread::default())], &[], 0)],
+            choices: (0..4).map(|site| Choice { site, distances: vec![(0, 1 + site.min(1))] }).collect(),
+            // The second is reached before the first, the third behind it; the last is as the second, and behind.
+            instances: [(2, 9), (1, 9), (3, 9), (4, 9)].map(|(order, at)| vec![instance(order, at)]).into(),
+            ..Space::default()
+        };
+        let options = SearchOptions { strategy: Strategy::Full, window: 10, step: 1, seed: 0 };
+        let mut search = Search::new(Arc::new(space), options);
+        let picks = search.next(&[]);
+        assert_eq!(pairs(&picks), [(0, 0), (2, 0), (3, 0)]);
+        search.missed(&picks[..1]);
+        assert_eq!(pairs(&search.next(&[])), [(0, 0), (1, 0), (2, 0), (3, 0)]);
     }
 
     #[test]

@@ -25,7 +25,7 @@ public final class Main {
             store(directory, number);
         }
         Sender sender = new Sender(directory, new Outbox(directory, fixed), MESSAGES);
-        Thread thread = new Thread(sender, "Sender");
+        Thread thread = new Thread(sender, System.getProperty("spool.sender", "Sender"));
         thread.start();
         thread.join();
         LOG.info("ending");
