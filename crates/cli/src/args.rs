@@ -540,7 +540,17 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "lossless", "ring_kb"])]
     pub plan: Option<PathBuf>,
     #[command(flatten)]
+    pub pass: PassArgs,
+    #[command(flatten)]
     pub target: TargetArgs,
+}
+
+/// Whether the failure may happen.
+#[derive(Debug, clap::Args)]
+pub struct PassArgs {
+    /// End with 2 if the failure happens, for a job of CI that a mended bug is to keep green
+    #[arg(long)]
+    pub must_pass: bool,
 }
 
 /// Inject one fault at one exact instant of a command
@@ -625,6 +635,7 @@ pub struct InjectArgs {
 ///   hypocenter replay inject-0003
 ///   hypocenter replay run-0007/41 --times 5
 ///   hypocenter replay reproduce-0001/9 --export bug-12    a folder with a script, to be kept or sent
+///   hypocenter replay reproduce-0001/9 --must-pass        ends with 2 while the failure still happens
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct ReplayArgs {
@@ -639,6 +650,8 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "DIR", conflicts_with = "times")]
     pub export: Option<PathBuf>,
     #[command(flatten)]
+    pub pass: PassArgs,
+    #[command(flatten)]
     pub lab: LabArgs,
 }
 
@@ -648,7 +661,7 @@ pub struct ReplayArgs {
 /// nothing is run, and the target need not be there.
 ///
 /// Examples:
-///   hypocenter report                       of the latest campaign
+///   hypocenter report                       of the latest campaign that has one
 ///   hypocenter report reproduce-0003
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]

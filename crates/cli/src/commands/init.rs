@@ -9,7 +9,7 @@ use hypocenter_plan::{CommandLine, ExitCode};
 use crate::args::InitArgs;
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::project::{Carried, Project, configuration};
+use crate::project::{Carried, DIRECT, Project, configuration};
 use crate::screen;
 
 /// What is kept of a file that is written anew.
@@ -43,14 +43,28 @@ pub fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
         let what = format!("{carried}what was in it before is in {}", old.display());
         screen::note("init", &screen::clean(&what));
         // What it names may have been written by hand too.
-        if let Err(error) = Config::read(&file) {
-            screen::note(
+        match Config::read(&file) {
+            Ok(config) => faster_failure(&config, &project),
+            Err(error) => screen::note(
                 "init",
                 &screen::clean(&format!("{}; take what is missing over from there", error.what)),
-            );
+            ),
         }
     }
     Ok(ExitCode::Done)
+}
+
+/// Says that what was taken over names the slower of two workloads for one test.
+fn faster_failure(config: &Config, project: &Project) {
+    let named = config.failure.as_ref().and_then(|it| it.workload.as_ref()).map(|it| it.get_ref());
+    let slower = project.direct.as_ref().and_then(|it| it.strip_suffix(DIRECT));
+    if let (Some(named), Some(slower)) = (named, slower)
+        && named == slower
+    {
+        let what =
+            format!("`{named}{DIRECT}` does the same as the `{named}` of [failure], and starts at once");
+        screen::note("faster", &screen::clean(&what));
+    }
 }
 
 /// The new text, with what its owner said in the one before, and what to say of that.

@@ -61,11 +61,12 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     let target = Target::open(&request.target)?;
     let ready = Ready::begin(request, &target, &args.lab)?;
     let before = finished(&trial_directory(&campaign, JobId(index)))?;
+    args.pass.check(&ready.request)?;
     let code = carry_out(&ready, &args.lab, None)?;
     if let Some(before) = before {
         compare(&ready, &before)?;
     }
-    Ok(code)
+    args.pass.judge(&ready, code)
 }
 
 /// The trial that is meant where none is named: the one that a search found, else the first.
@@ -171,15 +172,18 @@ fn export_to(
 
 /// Says whether the same happened as in the trial that was replayed.
 fn compare(ready: &Ready, before: &Outcome) -> Result<(), Failure> {
-    let mut same = 0;
+    let before = story(before);
+    let (mut same, mut other) = (0, None);
     for number in 0..ready.request.repeat {
-        let outcome = finished(&trial_directory(&ready.directory, JobId(number)))?;
-        same += u64::from(outcome.is_some_and(|it| story(&it) == story(before)));
+        let Some(now) = finished(&trial_directory(&ready.directory, JobId(number)))? else { continue };
+        match story(&now) {
+            it if it == before => same += 1,
+            it => other = other.or(Some(it)),
+        }
     }
-    screen::line(
-        "the same",
-        &format!("in {same} of {}: {}", ready.request.repeat, screen::clean(&story(before))),
-    );
+    screen::line("then", &screen::clean(&before));
+    let other = other.map_or_else(String::new, |it| format!("; else {it}"));
+    screen::line("now", &screen::clean(&format!("the same in {same} of {}{other}", ready.request.repeat)));
     Ok(())
 }
 

@@ -27,11 +27,25 @@ pub const SUMMARY: &str = "summary.json";
 const PAGE: &str = "report.html";
 const JUNIT: &str = "junit.xml";
 const SARIF: &str = "findings.sarif";
+/// The campaign that is meant where none is named.
+const LATEST: &str = "latest";
 
 pub fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     screen::heading("hypocenter report");
-    let directory = existing_below(&args.out, &args.campaign);
-    let request = Request::read(&directory)?;
+    let mut directory = existing_below(&args.out, &args.campaign);
+    let mut request = Request::read(&directory)?;
+    if args.campaign == LATEST
+        && !has_report(&request)
+        && let Some((newest, of)) = newest_with_report(&args.out)
+    {
+        let what = format!(
+            "the latest campaign is one of `{}`, which has none; this is of {}",
+            request.verb,
+            told(&newest)
+        );
+        screen::note("report", &what);
+        (directory, request) = (newest, of);
+    }
     let (page, version) = match (&request.reproduce, &request.explore) {
         (Some(it), _) if it.compare.is_none() => (write(&directory)?, SUMMARY_VERSION),
         (_, Some(_)) => (explored(&directory)?, EXPLORATION_VERSION),
@@ -51,6 +65,22 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
         screen::json(&summary)?;
     }
     Ok(ExitCode::Done)
+}
+
+fn has_report(request: &Request) -> bool {
+    request.reproduce.as_ref().is_some_and(|it| it.compare.is_none()) || request.explore.is_some()
+}
+
+/// The campaign with a report that came to its end last.
+fn newest_with_report(out: &Path) -> Option<(PathBuf, Request)> {
+    let campaigns = fs::read_dir(out).ok()?.flatten().map(|it| it.path()).filter(|it| !it.is_symlink());
+    let ended = campaigns.filter_map(|it| Some((it.join(SUMMARY).metadata().ok()?.modified().ok()?, it)));
+    let mut ended: Vec<_> = ended.collect();
+    ended.sort();
+    ended.into_iter().rev().find_map(|(_, it)| {
+        let request = Request::read(&it).ok().filter(has_report)?;
+        Some((it, request))
+    })
 }
 
 /// Writes the report of a campaign of `reproduce` into its directory. Gives the page.

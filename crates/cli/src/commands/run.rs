@@ -9,7 +9,7 @@ use hypocenter_lab::{Stopped, finished, trial_directory};
 use hypocenter_plan::{CandidateResult, End, ExitCode, Outcome, Plan, Record, SiteKind, Watch, WatchLevel};
 use serde::Serialize;
 
-use crate::args::{LabArgs, RecordLevel, RunArgs};
+use crate::args::{LabArgs, PassArgs, RecordLevel, RunArgs};
 use crate::early;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -39,7 +39,38 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
             Ready::begin(chosen.request("run", &args.target, plan, args.repeat), &target, lab)?
         }
     };
-    carry_out(&ready, lab, Some(args.top))
+    args.pass.check(&ready.request)?;
+    let code = carry_out(&ready, lab, Some(args.top))?;
+    args.pass.judge(&ready, code)
+}
+
+impl PassArgs {
+    /// It takes an oracle to know a failure.
+    pub fn check(&self, request: &Request) -> Result<(), Failure> {
+        if self.must_pass && request.oracle.is_none() {
+            return Err(Failure::usage("--must-pass: nothing says what the failure is")
+                .hint("give `--oracle`, or an `oracle` under [failure] of hypocenter.toml; see `hypocenter guide oracles`"));
+        }
+        Ok(())
+    }
+
+    /// What the failure makes of a campaign that is done.
+    pub fn judge(&self, ready: &Ready, code: ExitCode) -> Result<ExitCode, Failure> {
+        if !self.must_pass || code != ExitCode::Done {
+            return Ok(code);
+        }
+        let (mut failures, all) = (0, ready.request.repeat);
+        for number in 0..all {
+            let outcome = finished(&trial_directory(&ready.directory, JobId(number)))?;
+            failures += u64::from(outcome.and_then(|it| it.failure).is_some_and(|it| it.happened));
+        }
+        let (what, code) = match failures {
+            0 => ("the failure did not happen".to_owned(), ExitCode::Done),
+            some => (format!("no: the failure happened in {some} of {all}"), ExitCode::Findings),
+        };
+        screen::line("must pass", &what);
+        Ok(code)
+    }
 }
 
 /// Runs a campaign and shows what it gave: one trial as itself, several as their sum.

@@ -10,7 +10,7 @@ use roxmltree::{Document, Node, ParsingOptions};
 
 use super::build::{MODULES_MAX, Module, gather, line, program, propose, source_directories, words};
 use super::sources::Sources;
-use super::{ONE_TEST_TIME, Project, Proposal, below, junit};
+use super::{DIRECT, ONE_TEST_TIME, Project, Proposal, below, junit};
 use crate::screen;
 
 /// The file that makes a directory a Maven project.
@@ -90,7 +90,7 @@ fn ready_class_path(project: &mut Project, directory: &Path, module: &Module) {
     let class_path: Vec<&str> =
         module.class_path.iter().rev().map(String::as_str).chain(["target/dependency/*"]).collect();
     if let Some(command) = junit::command(&project.class_path, directory, &class_path.join(":"), &test.name) {
-        let name = format!("{}-direct", test.short());
+        let name = format!("{}{DIRECT}", test.short());
         let what =
             format!("The same without Maven, as JUnit is in {DEPENDENCIES}: one JVM, which starts at once.");
         project.direct = Some(name.clone());

@@ -122,6 +122,8 @@ impl Project {
     }
 }
 
+/// What the name of a workload ends with that starts a test by `java` alone.
+pub const DIRECT: &str = "-direct";
 /// The name of the workload that runs every test.
 const ALL_TESTS: &str = "tests";
 /// How long all tests may take, and how long one class of them, until the user says it better.

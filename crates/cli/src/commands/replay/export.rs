@@ -384,7 +384,10 @@ fn build_tool(workload: &Workload) -> Option<(&'static str, String)> {
 fn readme(request: &Request, shows: &Shows, along: Option<&[PathBuf]>, needed: &BTreeSet<PathBuf>) -> String {
     let clean = screen::clean;
     let mut text = format!("# {}, to be seen again\n\n", clean(&shows.trial));
-    text += "`sh replay.sh` runs the workload once and injects, at one exact instant:\n\n";
+    text += match shows.faults.len() {
+        0 | 1 => "`sh replay.sh` runs the workload once and injects, at one exact instant:\n\n",
+        _ => "`sh replay.sh` runs the workload once and injects, each at one exact instant:\n\n",
+    };
     for it in &shows.faults {
         text += &format!("    {}\n", clean(it));
     }
@@ -401,7 +404,8 @@ fn readme(request: &Request, shows: &Shows, along: Option<&[PathBuf]>, needed: &
     }
     text += &format!(
         "\nExit code: 0 the fault went in (the line `failure` says whether the failure happened), 2 it was not reached, 1 \
-         something is wrong with the folder or the machine. `sh replay.sh --repeat 5` does it five times.\n\n\
+         something is wrong with the folder or the machine. `sh replay.sh --repeat 5` does it five times. For a job of CI: \
+         `sh replay.sh --must-pass` ends with 2 if the failure happens, and with 0 once it is mended.\n\n\
          It needs `hypocenter` on the PATH, or its file as `HYPOCENTER`, and a JDK; it ran on {}. Results go to \
          hypocenter-out beside the script, or to `HYPOCENTER_OUT`.\n\n\
          `project/` has {}. For another build put its \

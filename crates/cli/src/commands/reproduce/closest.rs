@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use hypocenter_plan::Fault;
-use hypocenter_reproduce::{Missing, Round, Standing, Verdict};
+use hypocenter_reproduce::{Injected, Missing, Round, Standing, Verdict};
 
-use super::live::{fault, line_of, number_of, shortened};
+use super::live::{fault, is_longer, line_of, number_of, shortened};
 use super::result::Ended;
 use crate::screen;
 
@@ -22,18 +22,18 @@ pub fn show(ended: &Ended<'_>, name: &str) {
     let verdict = ended.verdict;
     let all = verdict.missing.len();
     let near = nearest(verdict);
-    for (number, it) in near.iter().take(CLOSEST_SHOWN).enumerate() {
+    for (number, (it, shown)) in near.iter().take(CLOSEST_SHOWN).enumerate() {
         let what: Vec<String> =
             it.kept.iter().chain(&it.fault).map(|it| fault(it, ended.several_nodes())).collect();
         let what = what.join(" + ");
-        let text = format!("{name}/{}: {what}, shows {} of {all}", it.trial, it.shown.len());
+        let text = format!("{name}/{}: {what}, shows {} of {all}", it.trial, shown.len());
         screen::line(if number == 0 { "closest" } else { "" }, &screen::clean(&text));
         // What the first shows and what it lacks is the nearest thing to an answer.
         if number == 0 {
             let several = ended.case.logs() > 1;
-            let lacks = lines(verdict, it, false, several);
+            let lacks = lines(verdict, shown, false, several);
             let lacks = if lacks.is_empty() { String::new() } else { format!(", and not {lacks}") };
-            let (shows, of) = (lines(verdict, it, true, several), if several { "logs" } else { "log" });
+            let (shows, of) = (lines(verdict, shown, true, several), if several { "logs" } else { "log" });
             let text = format!("  it shows {shows} of the failure {of}{lacks}");
             screen::line("", &screen::clean(&text));
         }
@@ -59,7 +59,7 @@ pub fn show(ended: &Ended<'_>, name: &str) {
 
 /// That the workload may be shorter than what failed, where that did something more often, and no round as often.
 fn longer(ended: &Ended<'_>, never: &[&Missing]) -> Option<String> {
-    let it = never.iter().find(|it| it.normal > 0)?;
+    let it = never.iter().find(|it| is_longer(it))?;
     let line = screen::clean(&line_of(it.line, &it.node, ended.case.logs() > 1));
     let (times, normal) = (it.times + it.normal, it.normal);
     Some(format!(
@@ -77,9 +77,9 @@ fn why(ended: &Ended<'_>, never: &[&Missing]) -> Option<String> {
     Some(format!("what can lead to {line}: `hypocenter scan --why {text}{target}`"))
 }
 
-/// The lines that a round shows, or does not show: of the failure log, or, as `node:line`, of one of several.
-fn lines(verdict: &Verdict, round: &Round, is_shown: bool, several: bool) -> String {
-    let of = verdict.missing.iter().filter(|it| round.shown.contains(&it.key) == is_shown);
+/// The lines that are shown, or are not: of the failure log, or, as `node:line`, of one of several.
+fn lines(verdict: &Verdict, shown: &BTreeSet<u32>, is_shown: bool, several: bool) -> String {
+    let of = verdict.missing.iter().filter(|it| shown.contains(&it.key) == is_shown);
     let all: Vec<String> = of.map(|it| number_of(it, several)).collect();
     let (line, lines) = if several { ("", "") } else { ("line ", "lines ") };
     match all.len() {
@@ -90,17 +90,32 @@ fn lines(verdict: &Verdict, round: &Round, is_shown: bool, several: bool) -> Str
     }
 }
 
-/// The rounds with a fault, those first that show most; of each fault at each site the best alone.
-pub fn nearest(verdict: &Verdict) -> Vec<&Round> {
-    let mut near: Vec<&Round> = verdict.rounds.iter().filter(|it| !it.shown.is_empty()).collect();
-    near.sort_by_key(|it| (std::cmp::Reverse(it.shown.len()), it.number));
+/// The rounds with a fault and all that they show, those first that show most; of each fault at each site the best alone.
+pub fn nearest(verdict: &Verdict) -> Vec<(&Round, BTreeSet<u32>)> {
+    let shown = verdict.rounds.iter().map(|it| (it, shown_by(verdict, it)));
+    let mut near: Vec<(&Round, BTreeSet<u32>)> = shown.filter(|it| !it.1.is_empty()).collect();
+    near.sort_by_key(|(it, shown)| (std::cmp::Reverse(shown.len()), it.number));
     let mut seen: BTreeSet<String> = BTreeSet::new();
-    near.retain(|it| it.fault.as_ref().is_some_and(|it| seen.insert(format!("{} {}", it.fault, it.site))));
+    let key = |it: &Injected| format!("{} {}", it.fault, it.site);
+    near.retain(|(it, _)| it.fault.as_ref().is_some_and(|it| seen.insert(key(it))));
     near
 }
 
+/// What a round shows. Of one behind a fault that is kept, it is known what it shows more than that fault alone.
+fn shown_by(verdict: &Verdict, round: &Round) -> BTreeSet<u32> {
+    let is_kept = |it: &Injected| {
+        round
+            .kept
+            .iter()
+            .any(|kept| (&kept.site, &kept.fault, &kept.guard) == (&it.site, &it.fault, &it.guard))
+    };
+    let alone =
+        verdict.rounds.iter().filter(|it| it.kept.is_empty() && it.fault.as_ref().is_some_and(is_kept));
+    alone.chain([round]).flat_map(|it| it.shown.iter().copied()).collect()
+}
+
 /// What the rounds suggest.
-fn suggestions(ended: &Ended<'_>, near: &[&Round], never: usize) -> Vec<String> {
+fn suggestions(ended: &Ended<'_>, near: &[(&Round, BTreeSet<u32>)], never: usize) -> Vec<String> {
     let verdict = ended.verdict;
     let asked = ended.request.reproduce.as_ref();
     let all = verdict.missing.len();
@@ -126,8 +141,8 @@ fn suggestions(ended: &Ended<'_>, near: &[&Round], never: usize) -> Vec<String> 
             rounds - injected
         ));
     }
-    let best = near.first().map_or(0, |it| it.shown.len());
-    let together: BTreeSet<u32> = near.iter().flat_map(|it| it.shown.iter().copied()).collect();
+    let best = near.first().map_or(0, |it| it.1.len());
+    let together: BTreeSet<u32> = near.iter().flat_map(|it| it.1.iter().copied()).collect();
     let second = verdict.rounds.iter().any(|it| !it.kept.is_empty());
     if best < all && together.len() > best && !second {
         let patience = asked.map_or(0, |it| it.patience);
@@ -138,7 +153,9 @@ fn suggestions(ended: &Ended<'_>, near: &[&Round], never: usize) -> Vec<String> 
             screen::count(patience, "round", "rounds")
         ));
     } else if second && best < all {
-        found.push(format!("more than two faults may be needed: two together show {best} of {all} at most"));
+        found.push(format!(
+            "more than two faults may be needed: no two that were tried show more than {best} of {all}"
+        ));
     }
     let delays = verdict.rounds.iter().filter_map(|it| it.fault.as_ref());
     let delays = delays.filter(|it| matches!(it.fault, Fault::Delay { .. })).count();

@@ -142,7 +142,7 @@ impl Narrated {
             };
             let message = screen::clean(&shortened(&it.message));
             screen::line("", &format!("{DIM}{node}line {:<5}{DIM:#} {message}{often}{unknown}", it.line));
-            if it.normal > 0 && !more_often_told {
+            if is_longer(it) && !more_often_told {
                 more_often_told = true;
                 screen::line(
                     "",
@@ -264,6 +264,12 @@ const NEW_SHOWN: usize = 3;
 const MISSING_SHOWN: usize = 6;
 
 /// Said of something that normal runs show too, and the failure more often.
+/// Whether the failure did something so much more often than the workload that it will have run for longer. Once more is what a failure
+/// does.
+pub fn is_longer(missing: &Missing) -> bool {
+    missing.normal > 0 && missing.times >= 2 * missing.normal
+}
+
 const MORE_OFTEN: &str = "the failure did this more often than the workload does";
 
 /// What is missing, in the order of the log; what nothing is known to lead to comes last.

@@ -164,6 +164,7 @@ impl Ended<'_> {
                 screen::line(if number == 0 { "stack" } else { "" }, &screen::clean(&frame.to_string()));
             }
         }
+        self.show_lacking(found);
         if let Some(story) = story {
             story.show(found, &called.name);
             screen::gap();
@@ -173,7 +174,6 @@ impl Ended<'_> {
             story.show_moment();
         }
         screen::line("rate", &format!("{} of {} replays", found.hits, found.runs));
-        self.show_lacking(found);
         if let Some(others) = as_likely(&found.as_likely, self.several_nodes()) {
             // As faults are written here.
             let others = screen::clean(&others).replace('\u{2192}', "->");
@@ -196,7 +196,12 @@ impl Ended<'_> {
         if !lacking.is_empty() {
             let more = lacking.len().saturating_sub(LACKING_SHOWN);
             let more = if more == 0 { String::new() } else { format!("and {more} more; ") };
-            screen::line("", &format!("{more}if that belongs to it, ask for it too: `all` in the oracle"));
+            screen::line(
+                "",
+                &format!(
+                    "{more}if that belongs to it, this is not the fault: --keep-going goes on, or ask for it too, by `all` in the oracle"
+                ),
+            );
         }
     }
 
@@ -235,7 +240,15 @@ impl Ended<'_> {
                 let round = verdict.found.first().map_or(0, |it| it.round);
                 let after = self.found_seconds.map_or_else(String::new, |it| format!(" after {}", span(it)));
                 let all = span(self.took.as_secs_f64());
-                screen::line("done", &format!("reproduced in round {round}{after}, {all} in all"));
+                let lacking = verdict.found.first().map_or(0, |it| it.lacks.len());
+                let lacking = match lacking {
+                    0 => String::new(),
+                    some => {
+                        let things = screen::count(some as u64, "thing", "things");
+                        format!(", but for {things} that the failure log has (`lacks`)")
+                    }
+                };
+                screen::line("done", &format!("reproduced in round {round}{after}, {all} in all{lacking}"));
                 ExitCode::Done
             }
             Standing::AlreadyFails { failed, runs } => {

@@ -29,7 +29,7 @@ pub fn keep(ended: &Ended<'_>) -> Result<(), Failure> {
     let near = closest::nearest(verdict);
     let (trial, faults): (Option<u64>, &[Injected]) = match verdict.found.first() {
         Some(it) => (Some(it.replayed.unwrap_or(it.trial)), &it.faults),
-        None => (near.first().map(|it| it.trial), &[]),
+        None => (near.first().map(|it| it.0.trial), &[]),
     };
     let evidence = trial.map(look).transpose()?.flatten().map(|it| it.1);
     // The first trials of a campaign have no fault.

@@ -191,6 +191,7 @@ impl Summary {
         let kinds = &self.fault_sites_by_kind;
         let note = match self.fault_calls - self.fault_sites {
             0 => String::new(),
+            1 => "; one other can only take long or crash".to_owned(),
             some => format!("; {} others can only take long or crash", number(some)),
         };
         row("fault sites", self.fault_sites, format!("calls at which an exception can be thrown{note}"));
