@@ -368,7 +368,11 @@ fn what_satisfied_the_oracle_is_drawn_where_the_failure_log_does_not_have_it() {
 fn what_a_fault_does_not_show_of_the_failure_log_is_said() {
     let place = Place::with("fixed", "oracle = { log = 'cannot write a message' }");
     let said = place.reproduce("--seed 3").exits(0);
-    let said = said.says("lacks     line ").says("is lost").says("ask for it too: `all` in the oracle");
+    let said = said.says("lacks     line ").says("is lost").says("ask for it too, by `all` in the oracle");
+    // Before how it led there, and in the last word.
+    let (before, behind) = said.stderr.split_once("\n  cause  ").expect("how it led there");
+    assert!(before.contains("  lacks "), "{before}");
+    assert!(behind.contains("that the failure log has (`lacks`)"), "{behind}");
     // What it shows is not among it.
     assert!(
         !said.stderr.lines().any(|it| it.contains("lacks") && it.contains("cannot write")),
