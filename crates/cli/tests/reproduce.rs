@@ -401,6 +401,31 @@ fn what_a_fault_does_not_show_of_the_failure_log_is_said() {
 }
 
 #[test]
+fn a_job_sees_whether_the_failure_still_happens() {
+    let place = Place::new();
+    let fault =
+        "inject Outbox.append->FileChannel.write --throw java.io.IOException --workload spool --quiet --at";
+    place.tool(&format!("{fault} 5")).exits(0);
+    let said = place.tool("replay inject-0001 --must-pass --quiet").exits(2);
+    said.says("now       the same in 1 of 1").says("must pass no: the failure happened in 1 of 1");
+    // At another moment the system gets over it.
+    place.tool(&format!("{fault} 2")).exits(0);
+    let said = place.tool("replay inject-0002 --must-pass --quiet --times 2").exits(0);
+    said.says("must pass the failure did not happen");
+    let without = Place::with("spool", "");
+    without.tool(&format!("{fault} 5")).exits(0);
+    without.tool("replay --must-pass").exits(1).says("--must-pass: nothing says what the failure is");
+    // None of them has a report; the one before has.
+    place.tool("report").exits(1).says("a campaign of `replay` has no report");
+    place.reproduce("--seed 3").exits(0);
+    place.tool(&format!("{fault} 5")).exits(0);
+    let said = place.tool("report").exits(0);
+    said.says(
+        "the latest campaign is one of `inject`, which has none; this is of hypocenter-out/reproduce-0001",
+    );
+}
+
+#[test]
 fn killed_in_a_round_and_resumed_it_ends_with_the_same_fault_and_runs_nothing_twice() {
     let place = Place::new();
     place.file("failure.log", failure_log());

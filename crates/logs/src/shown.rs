@@ -1,7 +1,5 @@
 //! Names of threads as a log shows them: some layouts cut them.
 
-use std::borrow::Cow;
-
 use rustc_hash::FxHashSet;
 
 use crate::role::role;
@@ -35,13 +33,12 @@ impl ShownNames {
     /// What the log shows of a name. One of which it has nothing stays as it is.
     pub fn of_name<'n>(&self, name: &'n str) -> &'n str {
         let more = name.chars().count().saturating_sub(self.width);
-        let whole = role(name);
-        if more == 0 || self.width < WIDTH_MIN || self.roles.contains(&*whole) {
+        if more == 0 || self.width < WIDTH_MIN || self.roles.contains(&*role(name)) {
             return name;
         }
         let place = |character: usize| name.char_indices().nth(character).map_or(name.len(), |it| it.0);
         let cut = [&name[place(more)..], &name[..place(self.width)]].map(str::trim);
-        let is_shown = |it: &&str| !it.is_empty() && self.roles.contains(&Cow::into_owned(role(it)));
+        let is_shown = |it: &&str| !it.is_empty() && self.roles.contains(&*role(it));
         cut.into_iter().find(is_shown).unwrap_or(name)
     }
 }

@@ -58,10 +58,10 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     if request.plan.candidates.is_empty() {
         without_fault(&campaign, index);
     }
+    args.pass.check(&request)?;
     let target = Target::open(&request.target)?;
     let ready = Ready::begin(request, &target, &args.lab)?;
     let before = finished(&trial_directory(&campaign, JobId(index)))?;
-    args.pass.check(&ready.request)?;
     let code = carry_out(&ready, &args.lab, None)?;
     if let Some(before) = before {
         compare(&ready, &before)?;
