@@ -26,7 +26,9 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         Some(name) => {
             let directory = existing(lab, name);
             screen::line("campaign", &told(&directory));
-            Ready::resume(directory, lab)?
+            let ready = Ready::resume(directory, lab)?;
+            args.pass.check(&ready.request)?;
+            ready
         }
         None => {
             let chosen = Chosen::of(&args.target, args.workload.as_deref())?;
@@ -36,10 +38,12 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
                 Some(path) => read_plan(path)?,
                 None => plan_of(args, &target)?,
             };
-            Ready::begin(chosen.request("run", &args.target, plan, args.repeat), &target, lab)?
+            let request = chosen.request("run", &args.target, plan, args.repeat);
+            // Before there is a campaign.
+            args.pass.check(&request)?;
+            Ready::begin(request, &target, lab)?
         }
     };
-    args.pass.check(&ready.request)?;
     let code = carry_out(&ready, lab, Some(args.top))?;
     args.pass.judge(&ready, code)
 }
