@@ -68,7 +68,7 @@ pub struct ExploreArgs {
     /// How many seeds for the others
     #[arg(long, value_name = "N", default_value_t = 3)]
     other_seeds: u64,
-    /// The most trials of a campaign; 200, with ZooKeeper 600
+    /// The most trials of a campaign; 200, with ZooKeeper 1000
     #[arg(long, value_name = "N")]
     trials: Option<u64>,
     /// With ZooKeeper, the most trials of the campaign with delays

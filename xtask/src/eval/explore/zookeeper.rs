@@ -19,7 +19,7 @@ use crate::{Verdict, javac, maven, root, table, truth};
 /// The folder below `eval/`.
 pub const NAME: &str = "zookeeper-3.6.2";
 const HEADINGS: [&str; 6] = ["bug", "fault", "first exposed in", "replays", "where", "symptom"];
-const TRIALS: u64 = 600;
+const TRIALS: u64 = 1000;
 /// As `explore.toml` has them.
 const PACKAGES: [&str; 1] = ["org.apache.zookeeper"];
 const IN_MEMORY: &str = "exceptions, in memory too";
