@@ -73,14 +73,16 @@ pub struct InitArgs {
 
 /// Look at the target without running it: where faults can go in, what is logged, and which faults a log line can mean
 ///
-/// Without more than a target it prints a summary. The lists give one line an item, with the site as `inject` takes it.
-/// With --why it ties a log line to the statement that wrote it, and goes back from there to the faults that can lead to it.
+/// Without more than a target it prints a summary. The lists give one line an
+/// item, with the site as `inject` takes it. With --why it ties a log line to the
+/// statement that wrote it, and goes back from there to the faults that can lead
+/// to it.
 ///
 /// Examples:
-///   hypocenter scan                                              the target of hypocenter.toml
+///   hypocenter scan                             the target of hypocenter.toml
 ///   hypocenter scan --classpath 'lib/*' --packages org.acme
 ///   hypocenter scan --sites --class 'Store*' -- java -cp classes org.acme.Main
-///   hypocenter scan --why '2024-05-01 12:00:00,123 WARN [main] Store: cannot flush'
+///   hypocenter scan --why '12:00:00,123 WARN [main] Store: cannot flush'
 ///   hypocenter scan --why 'cannot flush' --top 3 --graph why.dot
 ///   hypocenter scan --log failure.log --json
 #[derive(Debug, clap::Args)]
@@ -273,21 +275,22 @@ const EXPLORE_ORACLE: &str = "What must not happen, as in hypocenter.toml (`'{ l
 
 /// Find the small fault that breaks a part of the service while the rest looks fine
 ///
-/// The workload is run without a fault, a few times; then each trial injects one fault, in one
-/// abstract state of one thread, chosen by the policy. A trial is suspicious where only clients of
-/// other nodes fail, where a node says that it is well and its clients fail, where only some clients
-/// fail, or where a node ends that got no fault. Suspicious trials are put together by the place of
+/// The workload is run without a fault, a few times; then each trial injects one
+/// fault, in one abstract state of one thread, chosen by the policy. A trial is
+/// suspicious where only clients of other nodes fail, where a node says that it
+/// is well and its clients fail, where only some clients fail, or where a node
+/// ends that got no fault. Suspicious trials are put together by the place of
 /// their fault, and replayed.
 ///
 /// Examples:
-///   hypocenter explore                             the only workload of hypocenter.toml
+///   hypocenter explore                  the only workload of hypocenter.toml
 ///   hypocenter explore cluster --trials 500 --jobs 2
 ///   hypocenter explore --faults delays --delay 60s
 ///   hypocenter explore --policy random --seed 3 --json
-///   hypocenter explore --resume                    go on where the last campaign was cut short
+///   hypocenter explore --resume         go on where the last campaign was cut
 ///
-/// Exit code: 0 nothing suspicious, 2 findings, 3 you ended it or nothing can be injected, 4 runs
-/// without a fault fail.
+/// Exit code: 0 nothing suspicious, 2 findings, 3 you ended it or nothing can be
+/// injected, 4 runs without a fault fail.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, mut_arg("oracle", |it| it.help(EXPLORE_ORACLE)))]
 pub struct ExploreArgs {
@@ -403,17 +406,21 @@ fn chance(text: &str) -> Result<f64, String> {
 
 /// Find the fault that made a failure log: which exception or delay, where, and at which moment
 ///
-/// The workload of the [failure] in hypocenter.toml is run without a fault, then with one fault a round, chosen by what the
-/// failure log shows and the runs did not, until its oracle says that the failure happened. What was found is replayed.
+/// The workload of the [failure] in hypocenter.toml is run without a fault, then
+/// with one fault a round, chosen by what the failure log shows and the runs did
+/// not, until its oracle says that the failure happened. What was found is
+/// replayed.
 ///
 /// Examples:
-///   hypocenter reproduce                                         all that it needs is in hypocenter.toml
+///   hypocenter reproduce                all that it needs is in hypocenter.toml
 ///   hypocenter reproduce --log failure.log --budget 100 --jobs 2
-///   hypocenter reproduce --log zk1.log --log zk2.log             one log a node, named like the node
-///   hypocenter reproduce --resume                                go on where the last campaign was cut short
-///   hypocenter reproduce --log out.txt --oracle '{ log = "Severe error" }' --packages org.acme -- mvn test
+///   hypocenter reproduce --log zk1.log --log zk2.log     one a node, named so
+///   hypocenter reproduce --resume       go on where the last campaign was cut
+///   hypocenter reproduce --log out.txt --oracle '{ log = "Severe error" }' \
+///       --packages org.acme -- mvn test
 ///
-/// Exit code: 0 reproduced, 2 everything was tried, 3 the budget is used up, 4 the failure happens without a fault.
+/// Exit code: 0 reproduced, 2 everything was tried, 3 the budget is used up or
+/// you ended it, 4 the failure happens without a fault.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct ReproduceArgs {
@@ -500,11 +507,12 @@ pub enum FaultChoice {
 /// Run a workload with hooks in it and no fault, once or many times, and say what was hit
 ///
 /// Examples:
-///   hypocenter run quorum                                        a workload of hypocenter.toml
-///   hypocenter run quorum --repeat 50 --jobs 2                   does it pass 50 times?
-///   hypocenter run --resume                                      go on where the last campaign was cut short
-///   hypocenter run --hook all -- java -cp classes Main           a command
-///   hypocenter run --hook call,handler --record events --packages org.acme -- mvn test
+///   hypocenter run quorum                       a workload of hypocenter.toml
+///   hypocenter run quorum --repeat 50 --jobs 2  does it pass 50 times?
+///   hypocenter run --resume               go on where the last campaign was cut
+///   hypocenter run --hook all -- java -cp classes Main          a command
+///   hypocenter run --hook call,handler --record events \
+///       --packages org.acme -- mvn test
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct RunArgs {
@@ -558,14 +566,17 @@ pub struct PassArgs {
 /// SITE names a point of the program:
 ///   'FileTxnLog.commit -> FileChannel.force'   before that call
 ///   'FileTxnLog.commit <- FileChannel.force'   after it came back
-///   'FileTxnLog.commit'                        where the method begins; also `exit`, `unwind`, `return`,
-///                                              `loop 0`, `handler 0`, `block 3` behind the method
-/// Classes may be written short, long, or with `*`; `:386` names a line, `#1` the second of several.
+///   'FileTxnLog.commit'                        where the method begins; behind it
+///                                              also `exit`, `unwind`, `return`,
+///                                              `loop 0`, `handler 0`, `block 3`
+/// Classes may be written short, long, or with `*`; `:386` names a line, `#1` the
+/// second of several.
 ///
-/// Example:
-///   hypocenter inject 'Store.append -> FileOutputStream.write' --throw java.io.IOException --at 3 \
-///       -- java -cp classes Main
-///   hypocenter inject 'FileTxnLog.commit -> FileChannel.force' --crash --node zk1 --workload cluster
+/// Examples:
+///   hypocenter inject 'Store.append -> FileOutputStream.write' \
+///       --throw java.io.IOException --at 3 -- java -cp classes Main
+///   hypocenter inject 'FileTxnLog.commit -> FileChannel.force' \
+///       --crash --node zk1 --workload cluster
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, group = ArgGroup::new("fault").required(true))]
 pub struct InjectArgs {
@@ -631,11 +642,11 @@ pub struct InjectArgs {
 /// Run a trial of an earlier campaign again, under the same plan, and say whether the same happened
 ///
 /// Examples:
-///   hypocenter replay                       what the latest campaign found; of `run` and `inject` its first trial
-///   hypocenter replay inject-0003
+///   hypocenter replay                            what the latest campaign found
+///   hypocenter replay inject-0003                its first trial
 ///   hypocenter replay run-0007/41 --times 5
-///   hypocenter replay reproduce-0001/9 --export bug-12    a folder with a script, to be kept or sent
-///   hypocenter replay reproduce-0001/9 --must-pass        ends with 2 while the failure still happens
+///   hypocenter replay reproduce-0001/9 --export bug-12      to be kept or sent
+///   hypocenter replay reproduce-0001/9 --must-pass   2 while the failure happens
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct ReplayArgs {
@@ -657,8 +668,9 @@ pub struct ReplayArgs {
 
 /// Write the report of a campaign again: report.html, junit.xml and findings.sarif
 ///
-/// Every campaign of `reproduce` and `explore` ends with them. They are made of what the campaign keeps (summary.json, runs.json):
-/// nothing is run, and the target need not be there.
+/// Every campaign of `reproduce` and `explore` ends with them. They are made of
+/// what the campaign keeps (summary.json, runs.json): nothing is run, and the
+/// target need not be there.
 ///
 /// Examples:
 ///   hypocenter report                       of the latest campaign that has one
@@ -679,7 +691,8 @@ pub struct ReportArgs {
 
 /// Carry out one trial of a campaign, for a scheduler that runs them elsewhere
 ///
-/// The outcome goes to trials/N/outcome.json of the campaign; whoever goes on with it (`run --resume`) finds it there.
+/// The outcome goes to trials/N/outcome.json of the campaign; whoever goes on with
+/// it (`run --resume`) finds it there.
 ///
 /// Example:
 ///   hypocenter trial --campaign run-0007 --index 41
@@ -762,5 +775,20 @@ mod tests {
     fn the_command_line_is_consistent() {
         use clap::CommandFactory;
         Args::command().debug_assert();
+    }
+
+    #[test]
+    fn examples_fit_a_screen_of_eighty_columns() {
+        use clap::CommandFactory;
+        let mut seen = 0;
+        for verb in Args::command().get_subcommands() {
+            let about = verb.get_long_about().map(ToString::to_string).unwrap_or_default();
+            // Other texts are broken to fit.
+            for line in about.lines().skip(1).filter(|_| about.contains("\nExample")) {
+                assert!(line.chars().count() < 80, "{}: {line}", verb.get_name());
+                seen += 1;
+            }
+        }
+        assert!(seen > 50, "{seen}");
     }
 }

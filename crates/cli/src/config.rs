@@ -203,9 +203,10 @@ impl Config {
                 Some(name) => format!("no workload is called `{name}`: {known}"),
                 None => format!("nothing to run: no command behind `--`, and of workloads {known}"),
             };
-            Failure::usage(what).hint(match names.is_empty() {
-                true => "add a [[workload]] to it, or give a command behind `--`",
-                false => "name one of them, or give a command behind `--`",
+            Failure::usage(what).hint(match (names.is_empty(), name.and_then(|it| meant(it, &names))) {
+                (true, _) => "add a [[workload]] to it, or give a command behind `--`".to_owned(),
+                (false, Some(meant)) => format!("did you mean `{meant}`?"),
+                (false, None) => "name one of them, or give a command behind `--`".to_owned(),
             })
         })
     }
@@ -229,5 +230,29 @@ impl Config {
         let failure = self.failure.as_ref()?;
         let about = failure.workload.as_ref().is_none_or(|it| it.as_ref() == workload);
         failure.oracle.as_ref().map(|it| it.as_ref()).filter(|_| about)
+    }
+}
+/// How alike two names must be, so that one may be meant by the other.
+const ALIKE: f64 = 0.8;
+
+/// The name that may be meant by one that there is not.
+fn meant<'n>(name: &str, names: &[&'n str]) -> Option<&'n str> {
+    let alike = |it: &str| strsim::jaro_winkler(&it.to_lowercase(), &name.to_lowercase());
+    let near = names.iter().map(|it| (alike(it), *it)).filter(|it| it.0 >= ALIKE);
+    near.max_by(|a, b| a.0.total_cmp(&b.0)).map(|it| it.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_nearly_one_may_mean_it() {
+        let names = ["tests", "ArenaTest", "ArenaTest-direct"];
+        let check = |name: &str, expected: Option<&str>| assert_eq!(meant(name, &names), expected, "{name}");
+        check("ArenaTset", Some("ArenaTest"));
+        check("arenatest-direct", Some("ArenaTest-direct"));
+        check("test", Some("tests"));
+        check("cluster", None);
     }
 }

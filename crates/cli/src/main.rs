@@ -18,6 +18,7 @@ mod local;
 mod project;
 mod request;
 mod screen;
+mod stale;
 mod store;
 mod target;
 mod throwable;

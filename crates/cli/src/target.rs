@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::args::TargetArgs;
 use crate::config::{Config, DEFAULT_FILE};
 use crate::failure::Failure;
-use crate::{java, screen};
+use crate::{java, screen, stale};
 
 /// Where the target's classes are, and which are its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,7 +120,12 @@ impl TargetSpec {
         Ok(Named {
             spec: TargetSpec { classpath: class_path.entries().to_vec(), packages, java_home },
             main_class: java.and_then(|it| it.main_class),
-            problems: class_path.problems().to_vec(),
+            problems: class_path
+                .problems()
+                .iter()
+                .cloned()
+                .chain(stale::problems(class_path.entries()))
+                .collect(),
         })
     }
 }

@@ -311,13 +311,16 @@ fn junit_on_a_ready_class_path_is_used_without_a_build_tool() {
         run("jar", &["--create", "--file", jar.to_str().unwrap(), "-C", "classes", "."]);
         fs::remove_dir_all(&work).unwrap();
     };
-    let tool = init(&[
-        ("pom.xml", POM),
-        ("src/main/java/org/acme/Main.java", &class("org.acme", "Main")),
-        ("src/test/java/org/acme/MainTest.java", &test_class("org.acme", "MainTest")),
-    ]);
-    stand_in(&tool, "org.junit.runner.JUnitCore", "target/dependency/junit-4.13.jar");
-    let done = tool.end().exits(0);
+    let of_maven = || {
+        let tool = init(&[
+            ("pom.xml", POM),
+            ("src/main/java/org/acme/Main.java", &class("org.acme", "Main")),
+            ("src/test/java/org/acme/MainTest.java", &test_class("org.acme", "MainTest")),
+        ]);
+        stand_in(&tool, "org.junit.runner.JUnitCore", "target/dependency/junit-4.13.jar");
+        tool
+    };
+    let done = of_maven().end().exits(0);
     let maven = written(&done);
     assert_eq!(maven.class_path, ["target/classes", "target/test-classes", "target/dependency/*.jar"]);
     let done = done.says("\n            hypocenter run MainTest-direct\n");
@@ -328,6 +331,13 @@ fn junit_on_a_ready_class_path_is_used_without_a_build_tool() {
     for line in ["\n#workload = \"MainTest-direct\"\n", "\n#oracle = { exit = \"failed\" }\n"] {
         assert!(maven.text.contains(line), "{}", maven.text);
     }
+
+    // Whoever has named the slower one before is told.
+    let tool = of_maven().arg("--force");
+    put(tool.directory(), &[("hypocenter.toml", "[failure]\nworkload = 'MainTest'\n")]);
+    tool.end()
+        .exits(0)
+        .says("`MainTest-direct` does the same as the `MainTest` of [failure], and starts at once");
 
     let tool = init(&[]);
     stand_in(&tool, "org.junit.platform.console.ConsoleLauncher", "lib/console.jar");

@@ -255,7 +255,7 @@ fn what_is_fixed_is_not_reproduced_and_the_closest_trials_are_named() {
     let (calls, faults) = (&scan["fault_calls"], scan["lists"]["sites"].as_array().map_or(0, Vec::len));
     let said = said
         .says(&format!(", {faults} faults at {calls} calls, "))
-        .says(&format!(" of {calls} calls lead there"));
+        .says(&format!(" of {calls} calls can lead to that"));
     // Of the first rounds nobody can say how long all will take, and behind the last there is none.
     let rounds: Vec<&str> = said.stderr.lines().filter(|it| it.trim_start().starts_with("round ")).collect();
     let foretold = rounds.iter().enumerate().filter(|(_, it)| it.contains(" more rounds")).map(|it| it.0);
@@ -300,7 +300,10 @@ fn a_round_that_repeats_a_fault_says_why() {
         assert!(before.clone().any(|other| fault(other) == fault(it)), "{it:#}");
         let start = format!("  round {:<4}", it["number"].as_u64().expect("a number"));
         let line = said.stderr.lines().find(|it| it.starts_with(&start)).expect("its line");
-        assert!(line.contains(": again and alone, to search for a second fault behind it: shows "), "{line}");
+        assert!(
+            line.contains(": once more, and alone: a second fault is searched for behind it; shows "),
+            "{line}"
+        );
     }
     // All that looks the same says so.
     let mut seen = BTreeSet::new();
@@ -314,7 +317,7 @@ fn a_round_that_repeats_a_fault_says_why() {
         );
     }
     let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
-    assert!(page.contains("again and alone, to search for a second behind it"));
+    assert!(page.contains("once more, and alone: a second is searched for behind it"));
 }
 
 #[test]
@@ -353,7 +356,7 @@ fn what_satisfied_the_oracle_is_drawn_where_the_failure_log_does_not_have_it() {
     let place = Place::with("spool", "oracle = { log = 'THE JUDGE' }");
     place.file("spool.sh", JUDGE);
     let said = place.reproduce("--seed 3").exits(0);
-    let said = said.says("no way in the code is known from it to what the oracle saw; perhaps by a field");
+    let said = said.says("no way in the code is known from it to what the oracle saw: what goes by a field");
     let document = said.json();
     assert_true_fault(&document["fault"]);
     let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
@@ -475,13 +478,23 @@ fn ended_in_a_round_it_says_how_far_it_came() {
     let output = child.wait_with_output().expect("the tool can be waited for");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
-    for part in
-        ["so far    2 rounds, nothing found", "closest   ", "you ended the campaign", "goes on with it"]
-    {
+    for part in [
+        "so far    2 rounds, nothing found",
+        "closest   ",
+        "you ended the campaign",
+        "goes on with it",
+        "report    ",
+    ] {
         assert!(said.contains(part), "{part} is not in {said}");
     }
     assert!(said.contains("\n  try       check the oracle before anything else: "), "{said}");
     assert!(!said.contains("--budget"), "the rounds were not used up: {said}");
+    let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
+    assert!(
+        page.contains(
+            "<h1>Not over: the campaign was ended after 2 rounds, and nothing is found so far.</h1>"
+        )
+    );
 }
 
 /// The trials whose results a journal has, in its order.

@@ -48,7 +48,7 @@ impl Comparison {
     ///
     /// Nodes of equal names are compared with each other, or else, if both runs have as many, those at equal places. Where
     /// neither does, the nodes of a run are taken together: one of the runs wrote one log for all. Threads are the same if
-    /// their roles are; of several with one role those are paired that leave fewest entries without a partner. In logs without
+    /// their roles are, or, where a run has no thread of a role, if their names differ in the last word alone; of several with one role those are paired that leave fewest entries without a partner. In logs without
     /// threads the order says little, as the entries of several stand among each other: partners are first those in order, and
     /// then what else says the same.
     ///
@@ -84,8 +84,8 @@ impl Comparison {
                     .into_iter()
                     .for_each(|it| threads(run[it], it, (side, as_one), &mut numbers, &mut roles));
             }
-            for role in roles.values() {
-                comparison.role(role, &mut differ, in_order);
+            for role in with_kin(roles) {
+                comparison.role(&role, &mut differ, in_order);
             }
         }
         comparison
@@ -174,6 +174,36 @@ fn groups(run: &[&Tied], other: &[&Tied]) -> Vec<(Vec<usize>, Vec<usize>)> {
         return (0..run.len()).map(|it| (vec![it], vec![it])).collect();
     }
     vec![((0..run.len()).collect(), (0..other.len()).collect())]
+}
+
+/// The roles, those as one that only one of the runs has and that differ in their last word alone: `gate-A` of the one is another's
+/// `gate-north`.
+fn with_kin<'t>(roles: BTreeMap<&'t str, Role<'t>>) -> Vec<Role<'t>> {
+    let mut kin: BTreeMap<&str, Role<'t>> = BTreeMap::new();
+    let mut found = Vec::new();
+    for (name, role) in roles {
+        let is_alone = role.written.iter().any(Vec::is_empty);
+        match kind(name).filter(|_| is_alone) {
+            None => found.push(role),
+            Some(kind) => {
+                let Role { written, places } = role;
+                let of_kind = kin.entry(kind).or_default();
+                of_kind.written.iter_mut().zip(written).for_each(|(all, it)| all.extend(it));
+                of_kind.places.iter_mut().zip(places).for_each(|(all, it)| all.extend(it));
+            }
+        }
+    }
+    found.extend(kin.into_values());
+    found
+}
+
+/// The least letters that say what a thread does.
+const KIND_LETTERS_MIN: usize = 3;
+
+/// A role without its last word, if anything is left: `gate-` of `gate-A` and of `gate-north-#`.
+fn kind(role: &str) -> Option<&str> {
+    let kind = role.trim_end_matches(|it: char| !it.is_alphabetic()).trim_end_matches(char::is_alphabetic);
+    (kind.chars().filter(|it| it.is_alphabetic()).count() >= KIND_LETTERS_MIN).then_some(kind)
 }
 
 /// Adds the threads of a node, or all of it as one.

@@ -219,6 +219,28 @@ fn threads_of_one_role_are_paired_by_what_they_wrote() {
 }
 
 #[test]
+fn threads_that_only_one_run_has_are_those_whose_names_differ_in_a_word() {
+    let run = |threads: [&str; 3]| {
+        let [first, second, third] = threads;
+        tied(
+            "n",
+            &[
+                &format!("{first}|Server@10|INFO|Accepted x"),
+                &format!("{second}|Sync@30|INFO|Synced 1 bytes"),
+                &format!("{third}|Client@60|INFO|Started"),
+            ],
+        )
+    };
+    let failure = [run(["gate-A", "gate-B", "auditor"])];
+    assert!(own(&failure, &[run(["gate-north", "gate-south", "auditor"])]).is_empty());
+    // One that both have is itself, also where another says the same.
+    assert_eq!(own(&failure, &[run(["gate-B", "gate-A", "auditor"])]), [1, 2]);
+    // Names of one word have nothing in common.
+    assert_eq!(own(&failure, &[run(["gate-A", "gate-B", "inspector"])]), [3]);
+    assert_eq!(own(&failure, &[run(["reader-A", "reader-B", "auditor"])]), [1, 2]);
+}
+
+#[test]
 fn nodes_are_compared_by_name_by_place_or_together() {
     let a = ["main|Client@60|INFO|Started"];
     let b = ["main|Server@10|INFO|Accepted x"];

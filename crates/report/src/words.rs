@@ -70,7 +70,10 @@ pub fn verdict(summary: &Summary) -> Sentence {
         (Standing::Unreadable { why }, None) => {
             said.words("Nothing to compare: a run without a fault left no log that can be read, ").name(why.clone()).words(".")
         }
-        (Standing::Budget | Standing::Going | Standing::Reproduced, None) => {
+        (Standing::Going, None) => {
+            said.words(format!("Not over: the campaign was ended after {}, and nothing is found so far.", rounds()))
+        }
+        (Standing::Budget | Standing::Reproduced, None) => {
             said.words(format!("Not reproduced: the budget of {} is used up.", rounds()))
         }
     }

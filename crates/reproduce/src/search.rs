@@ -13,7 +13,7 @@
 //! - What stands far from the failure's own lines counts less from the start, and so does what is not serious.
 //! - What does not come even from the fault that was nearest to it counts less from then on.
 //! - What was tried without success costs a site one step, so that a site with many instances does not keep others out of
-//!   the window; when its nearest instance is used up the next nearest follows.
+//!   the window; when its nearest instance is used up the next nearest follows, and counts as it is near itself.
 //! - What is much less likely than the best is not tried together with it, and what is less likely only if it comes later: it is
 //!   there for a run that does not reach the best, and must not take its place.
 
@@ -350,7 +350,11 @@ impl Search {
             let count = NEAREST_KEPT.max(8 * nearest.len());
             *nearest = self.nearest_instances(instances, observable, count);
         };
-        let priority = u64::from(priority) + u64::from(failed) * u64::from(self.options.step);
+        // Of the site it counts how near it is executed at all; of what is left of it, how near that is.
+        let near = self.near.get(site as usize).map_or(0, |it| it[observable as usize]);
+        let farther = nearness.0.saturating_sub(near);
+        let priority =
+            u64::from(priority) + u64::from(farther) + u64::from(failed) * u64::from(self.options.step);
         Some(Ranked { priority, nearness, order, pick })
     }
 
@@ -570,10 +574,32 @@ mod tests {
         search.failed(Pick { choice: 0, instance: 1 }, [0]);
         search.failed(Pick { choice: 0, instance: 0 }, [0]);
         assert_eq!(pairs(&search.next(&[])), [(1, 1)]);
-        assert_eq!(rank(&search, 2), Some(3));
-        assert_eq!(rank(&search, 0), Some(2));
+        // What is left of the first site is far from what it leads to.
+        assert_eq!(rank(&search, 2), Some(2));
+        assert_eq!(rank(&search, 0), Some(3));
         search.failed(Pick { choice: 1, instance: 1 }, [1]);
-        assert_eq!(pairs(&search.next(&[])), [(1, 0)]);
+        assert_eq!(pairs(&search.next(&[])), [(2, 0)]);
+    }
+
+    #[test]
+    fn another_site_comes_before_moments_of_the_best_that_are_far() {
+        let space = Space {
+            observables: vec![Observable::new(vec![(20, Thread::default())], &[], 0)],
+            choices: vec![
+                Choice { site: 0, distances: vec![(0, 1)] },
+                Choice { site: 1, distances: vec![(0, 3)] },
+            ],
+            instances: vec![vec![instance(0, 0), instance(1, 18), instance(2, 20)], vec![instance(3, 20)]],
+            ..Space::default()
+        };
+        let options = SearchOptions { strategy: Strategy::Full, window: 1, step: 1, seed: 0 };
+        let mut search = Search::new(Arc::new(space), options);
+        let mut tried = Vec::new();
+        while let [pick] = search.next(&[])[..] {
+            tried.push((pick.choice, pick.instance));
+            search.failed(pick, []);
+        }
+        assert_eq!(tried, [(0, 2), (1, 0), (0, 1), (0, 0)]);
     }
 
     #[test]

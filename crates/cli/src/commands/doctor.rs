@@ -56,6 +56,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     if let Ok(agent) = &agent {
         for java in &javas {
             let result = try_agent(agent, &java.home);
+            let result = result.map(|it| format!("{it}, in {}", java.home.display()));
             works += usize::from(add(&format!("agent in Java {}", java.version), false, result));
         }
     }

@@ -107,14 +107,17 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         request: &ready.request,
         unmet,
     };
-    if stopped == Stopped::Interrupted {
-        ended.so_far();
-        let mut failure = Failure::usage("you ended the campaign; what it has recorded is kept")
-            .hint(format!("`{}` goes on with it", Called::of(&ready.directory).resume(VERB)));
-        failure.code = ExitCode::Budget;
-        return Err(failure);
+    if stopped != Stopped::Interrupted {
+        return ended.finish(lab.json);
     }
-    ended.finish(lab.json)
+    screen::gap();
+    let go_on = Called::of(&ready.directory).resume(VERB);
+    screen::line(
+        "ended",
+        &format!("you ended the campaign; what it has recorded is kept, and `{go_on}` goes on with it"),
+    );
+    ended.finish(lab.json)?;
+    Ok(ExitCode::Budget)
 }
 
 /// What the flags and the configuration ask for; the plan is still empty.

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use hypocenter_plan::Problem;
 
 pub use carried::Carried;
-pub use sources::is_source;
+pub use sources::{LANGUAGES, each_file, is_source};
 
 /// What a directory holds.
 #[derive(Debug, Default)]

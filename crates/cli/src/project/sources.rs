@@ -4,7 +4,7 @@
 //! the beginning of a file is read, and only so many files.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{DirEntry, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -51,24 +51,8 @@ impl Sources {
     /// Reads everything below some directories; one that is not there holds nothing.
     pub fn read(directories: &[PathBuf]) -> Sources {
         let mut sources = Sources::default();
-        let mut files = 0;
-        let mut open: Vec<(PathBuf, usize)> = directories.iter().map(|it| (it.clone(), 0)).collect();
-        while let Some((directory, depth)) = open.pop() {
-            for entry in std::fs::read_dir(&directory).into_iter().flatten().flatten() {
-                // A link may lead back up, so links are not followed.
-                let Ok(kind) = entry.file_type() else { continue };
-                if kind.is_dir() && depth < DEPTH_MAX {
-                    open.push((entry.path(), depth + 1));
-                } else if kind.is_file() && is_source(&entry.path()) {
-                    files += 1;
-                    if files > FILES_MAX {
-                        sources.cut = true;
-                        break;
-                    }
-                    sources.add(&entry.path());
-                }
-            }
-        }
+        let whole = each_file(directories, is_source, |it| sources.add(&it.path()));
+        sources.cut = !whole;
         sources.tests.sort();
         sources.tests.dedup();
         sources
@@ -96,6 +80,33 @@ impl Sources {
             self.languages.push(language);
         }
     }
+}
+
+/// Visits the files below some directories that are meant; one that is not there has none. Whether those were all, and not only as many as
+/// are looked at.
+pub fn each_file(
+    directories: &[PathBuf],
+    is_meant: impl Fn(&Path) -> bool,
+    mut visit: impl FnMut(&DirEntry),
+) -> bool {
+    let mut files = 0;
+    let mut open: Vec<(PathBuf, usize)> = directories.iter().map(|it| (it.clone(), 0)).collect();
+    while let Some((directory, depth)) = open.pop() {
+        for entry in std::fs::read_dir(&directory).into_iter().flatten().flatten() {
+            // A link may lead back up, so links are not followed.
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() && depth < DEPTH_MAX {
+                open.push((entry.path(), depth + 1));
+            } else if kind.is_file() && is_meant(&entry.path()) {
+                files += 1;
+                if files > FILES_MAX {
+                    return false;
+                }
+                visit(&entry);
+            }
+        }
+    }
+    true
 }
 
 fn language(file: &Path) -> Option<(&'static str, &'static str)> {

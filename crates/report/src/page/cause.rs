@@ -68,7 +68,7 @@ pub fn section(report: &Report<'_>) -> Option<Section> {
 }
 
 /// What the analysis does not follow and may be the way all the same.
-const PERHAPS: &str = "perhaps by a field that is left as it was: hypocenter guide limits";
+const PERHAPS: &str = "what goes by a field, a collection or a file is not followed: hypocenter guide limits";
 
 /// What satisfied the oracle, where no way is known that leads to it.
 struct Failure<'c> {
@@ -83,7 +83,7 @@ impl<'c> Failure<'c> {
     fn of(report: &Report<'_>, fault: u32, why: &'c str) -> Failure<'c> {
         let line = came_after(report, fault).into_iter().find(|it| it.1.is_symptom);
         let step = line.as_ref().map_or_else(String::new, |it| format!("{}: ", it.0));
-        let step = format!("{step}no way in the code is known from the fault to this; {PERHAPS}");
+        let step = format!("{step}no way in the code is known from the fault to this: {PERHAPS}");
         Failure { step, line: line.map(|it| it.1), why }
     }
 

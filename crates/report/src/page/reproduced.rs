@@ -62,7 +62,7 @@ fn rest(summary: &Summary) -> String {
         let _ = writeln!(
             text,
             "<p class=\"place\">The moment may be another than the failure\u{2019}s: <span class=\"mono\">{}</span> there, \
-             <span class=\"mono\">{}</span> here. Numbers in messages are not compared; to ask for that very one, name its number in \
+             <span class=\"mono\">{}</span> here. Numbers in messages are not compared; if one says which it was, ask for it in \
              the oracle (<code>hypocenter guide oracles</code>).</p>",
             escaped(&moment.failure, MESSAGE_CHARS),
             escaped(&moment.trial, MESSAGE_CHARS)

@@ -47,7 +47,7 @@ fn cells(round: &Round, summary: &Summary, several_nodes: bool) -> [String; 7] {
     let shows = format!("{} of {}", thousands(round.shown.len() as u64), thousands(summary.observables));
     let came = match round.again {
         _ if round.happened => "the failure",
-        Some(Again::ForSecond) => "again and alone, to search for a second behind it",
+        Some(Again::ForSecond) => "once more, and alone: a second is searched for behind it",
         Some(Again::WithoutKept) => "what is kept did not happen this time",
         None => "",
     };

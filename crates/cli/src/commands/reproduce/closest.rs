@@ -92,7 +92,7 @@ fn lines(verdict: &Verdict, shown: &BTreeSet<u32>, is_shown: bool, several: bool
 
 /// The rounds with a fault and all that they show, those first that show most; of each fault at each site the best alone.
 pub fn nearest(verdict: &Verdict) -> Vec<(&Round, BTreeSet<u32>)> {
-    let shown = verdict.rounds.iter().map(|it| (it, shown_by(verdict, it)));
+    let shown = verdict.rounds.iter().map(|it| (it, shown_by(&verdict.rounds, it)));
     let mut near: Vec<(&Round, BTreeSet<u32>)> = shown.filter(|it| !it.1.is_empty()).collect();
     near.sort_by_key(|(it, shown)| (std::cmp::Reverse(shown.len()), it.number));
     let mut seen: BTreeSet<String> = BTreeSet::new();
@@ -102,15 +102,14 @@ pub fn nearest(verdict: &Verdict) -> Vec<(&Round, BTreeSet<u32>)> {
 }
 
 /// What a round shows. Of one behind a fault that is kept, it is known what it shows more than that fault alone.
-fn shown_by(verdict: &Verdict, round: &Round) -> BTreeSet<u32> {
+pub fn shown_by(rounds: &[Round], round: &Round) -> BTreeSet<u32> {
     let is_kept = |it: &Injected| {
         round
             .kept
             .iter()
             .any(|kept| (&kept.site, &kept.fault, &kept.guard) == (&it.site, &it.fault, &it.guard))
     };
-    let alone =
-        verdict.rounds.iter().filter(|it| it.kept.is_empty() && it.fault.as_ref().is_some_and(is_kept));
+    let alone = rounds.iter().filter(|it| it.kept.is_empty() && it.fault.as_ref().is_some_and(is_kept));
     alone.chain([round]).flat_map(|it| it.shown.iter().copied()).collect()
 }
 
@@ -188,4 +187,56 @@ fn suggestions(ended: &Ended<'_>, near: &[(&Round, BTreeSet<u32>)], never: usize
         ));
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use hypocenter_plan::Guard;
+    use serde_json::json;
+
+    use super::*;
+
+    fn injected(line: u32) -> Injected {
+        let site = json!({
+            "class": "a.B", "method": "run", "descriptor": "()V", "line": line, "kind": "call", "ordinal": 0, "callee": "c.D.read()V",
+        });
+        let at = json!({
+            "jvm": 0, "node": "main", "thread": "t", "occurrence": 1, "at_ms": 1.0, "times": 1, "stack_hash": 0, "stack": [],
+        });
+        Injected {
+            site: serde_json::from_value(site).expect("a site"),
+            fault: Fault::Negate,
+            guard: Guard::default(),
+            at: serde_json::from_value(at).expect("an injection"),
+        }
+    }
+
+    fn round(number: u64, kept: Option<u32>, fault: u32, shown: &[u32]) -> Round {
+        Round {
+            number,
+            trial: number + 1,
+            window: 1,
+            fault: Some(injected(fault)),
+            rank: None,
+            found_rank: None,
+            left: 0,
+            kept: kept.map(injected).into_iter().collect(),
+            again: None,
+            shown: shown.to_vec(),
+            happened: false,
+        }
+    }
+
+    #[test]
+    fn two_faults_show_what_the_first_shows_and_what_comes_with_the_second() {
+        let rounds = [
+            round(1, None, 10, &[1, 2]),
+            round(2, None, 20, &[3]),
+            round(3, Some(10), 30, &[4]),
+            round(4, Some(10), 20, &[]),
+        ];
+        let shown = |round: usize| shown_by(&rounds, &rounds[round]).into_iter().collect::<Vec<_>>();
+        assert_eq!([shown(0), shown(1)], [vec![1, 2], vec![3]]);
+        assert_eq!([shown(2), shown(3)], [vec![1, 2, 4], vec![1, 2]]);
+    }
 }

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use hypocenter_engine::{DigestOf, Engine, JobId, Next};
-use hypocenter_plan::{Fault, Outcome};
+use hypocenter_plan::{Fault, Outcome, Site};
 use hypocenter_reproduce::{Again, Case, Injected, Missing, Reader, Reproduce, Round, Standing, Verdict};
 
+use super::closest::shown_by;
 use super::measured::Rounds;
 use crate::listening::Listening;
 use crate::screen::{self, BAD, DIM, GOOD};
@@ -155,12 +156,14 @@ impl Narrated {
         }
         let delayed = match verdict.sites_delayed {
             0 => String::new(),
-            some => format!(", and {} others, which are tried with a delay", count(some)),
+            some => {
+                format!(", and {} other, which can only be late", screen::count(some as u64, "call", "calls"))
+            }
         };
         screen::line(
             "search",
             &format!(
-                "{} of {} calls lead there; the workload reaches {} of those{delayed}: {} in all",
+                "{} of {} calls can lead to that; the workload makes {} of the {0}{delayed}: {} to try",
                 count(verdict.sites_inferred),
                 count(self.sites_total),
                 count(verdict.sites_reached),
@@ -170,10 +173,10 @@ impl Narrated {
         screen::gap();
     }
 
-    fn tell_round(&self, round: &Round) {
+    fn tell_round(&self, round: &Round, outcome: Option<&Outcome>) {
         let what = match &round.fault {
             Some(it) => short(it, self.several_nodes),
-            None => format!("none of {} faults was reached", round.window),
+            None => unreached(outcome, round),
         };
         let kept = round.kept.iter().map(|it| short(it, self.several_nodes) + " + ");
         let what = kept.chain([what]).collect::<String>();
@@ -186,23 +189,25 @@ impl Narrated {
         };
         let result = match round.again {
             Some(Again::ForSecond) => {
-                format!("again and alone, to search for a second fault behind it: {result}")
+                format!("once more, and alone: a second fault is searched for behind it; {result}")
             }
             Some(Again::WithoutKept) => format!("{result}; the fault that is kept did not happen this time"),
             None => result,
         };
-        let rank = round.rank.map_or_else(String::new, |it| format!("; rank {it} of {}", round.left));
-        let aside = format!("{rank}; {}", self.times(round));
+        let rank = round.rank.map_or_else(String::new, |it| format!("; ranked {it} of {} calls", round.left));
+        let aside = format!("{rank}; trial {}, {}", round.trial, self.times(round));
         screen::step(&format!("round {}", round.number), &what, (style, &result), &aside);
     }
 
     /// What a round changed in the log.
     fn changed(&self, round: &Round) -> String {
         let all = self.engine.observables();
-        // Behind a fault that is kept, what that one shows is the start.
-        let shows = match (round.kept.is_empty(), round.shown.len()) {
-            (true, some) => format!("shows {some} of {all}"),
-            (false, some) => format!("shows {some} more of {all}"),
+        let shows = if round.kept.is_empty() {
+            format!("shows {} of {all}", round.shown.len())
+        } else {
+            // Behind a fault that is kept, what that one shows is the start.
+            let both = shown_by(&self.engine.verdict().rounds, round).len();
+            format!("both show {both} of {all}, {} more than the first alone", round.shown.len())
         };
         if round.shown.iter().all(|it| self.seen.contains(it)) {
             return shows;
@@ -258,18 +263,20 @@ fn each(took: &[f64], together: f64) -> Option<f64> {
     (took.len() >= PACE_ROUNDS && most <= PACE_SPREAD * least).then(|| together / took.len() as f64)
 }
 
+/// Faults that were not reached and are named.
+const UNREACHED_NAMED: usize = 2;
 /// New lines that a round is told to show; of more, only how many.
 const NEW_SHOWN: usize = 3;
 /// Missing things that are shown; the report has all.
 const MISSING_SHOWN: usize = 6;
 
-/// Said of something that normal runs show too, and the failure more often.
 /// Whether the failure did something so much more often than the workload that it will have run for longer. Once more is what a failure
 /// does.
 pub fn is_longer(missing: &Missing) -> bool {
     missing.normal > 0 && missing.times >= 2 * missing.normal
 }
 
+/// Said of something that normal runs show too, and the failure more often.
 const MORE_OFTEN: &str = "the failure did this more often than the workload does";
 
 /// What is missing, in the order of the log; what nothing is known to lead to comes last.
@@ -299,19 +306,43 @@ pub fn span(seconds: f64) -> String {
 
 /// A fault in a short line: classes without their packages.
 fn short(it: &Injected, several_nodes: bool) -> String {
+    format!("{}, {}", place(&it.fault, &it.site), moment(it, several_nodes))
+}
+
+/// What and where: classes without their packages.
+fn place(fault: &Fault, site: &Site) -> String {
     let simple = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
-    let what = match &it.fault {
+    let what = match fault {
         Fault::Exception { class, .. } => simple(class),
         other => other.to_string(),
     };
-    let line = it.site.line.map_or_else(String::new, |it| format!(":{it}"));
-    let callee = it.site.callee.as_deref().map_or_else(String::new, |it| {
+    let line = site.line.map_or_else(String::new, |it| format!(":{it}"));
+    let callee = site.callee.as_deref().map_or_else(String::new, |it| {
         let name = it.split('(').next().unwrap_or(it);
         let (class, method) = name.rsplit_once('.').unwrap_or(("", name));
         format!(" -> {}.{method}", simple(class))
     });
-    let (class, method) = (simple(&it.site.class), &it.site.method);
-    format!("{what} at {class}.{method}{line}{callee}, {}", moment(it, several_nodes))
+    format!("{what} at {}.{}{line}{callee}", simple(&site.class), site.method)
+}
+
+/// What is said of a round in which nothing happened: what it was given, the likeliest first.
+fn unreached(outcome: Option<&Outcome>, round: &Round) -> String {
+    let given = outcome.map_or(&[][..], |it| &it.candidates);
+    let given = given.get(given.len().saturating_sub(round.window)..).unwrap_or_default();
+    let mut places: Vec<String> = Vec::new();
+    for it in given {
+        let place = place(&it.fault, &it.site);
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    let more = match places.len().saturating_sub(UNREACHED_NAMED) {
+        0 => String::new(),
+        some => format!(" and {some} more"),
+    };
+    places.truncate(UNREACHED_NAMED);
+    let faults = screen::count(round.window as u64, "fault", "faults");
+    format!("none of {faults} was reached ({}{more})", places.join(", "))
 }
 
 /// A line of the failure log: of one, or of one of several.
@@ -386,7 +417,7 @@ impl Engine for Narrated {
                 if round.happened {
                     self.happened.insert(round.number, self.begun.elapsed().as_secs_f64());
                 }
-                self.tell_round(round);
+                self.tell_round(round, outcome);
             }
             None => {
                 // Rounds follow the last run that is none.
@@ -394,7 +425,7 @@ impl Engine for Narrated {
                 let with = if has_fault { "the same fault" } else { "no fault" };
                 let what = if failed { "the failure happened" } else { "no failure" };
                 let gone = span(self.begun.elapsed().as_secs_f64());
-                screen::line("run", &format!("{id}: {with}, {what}; {DIM}{gone}{DIM:#}"));
+                screen::line("run", &format!("trial {id}: {with}, {what}; {DIM}{gone}{DIM:#}"));
             }
         }
         self.seen.extend(round.iter().flat_map(|it| &it.shown));

@@ -17,19 +17,35 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Where the first such line differs in its numbers alone, and the trial does not have it as it was.
+    /// Where the first such line differs in its numbers alone, and the trial does not have it as it was. Of the lines that then differ so,
+    /// and that normal runs do not show, the one is told in which the fewest numbers differ: `block 7` says which one it was, and
+    /// `after 233 ms` comes only once.
     pub fn of(beside: &Beside) -> Option<Moment> {
-        let symptoms = beside.rows.iter().filter_map(|it| match it {
-            Row::Entries { failure, trial: Some(trial), is } => {
-                Some((failure.as_ref().filter(|_| *is == Interest::Symptom), trial))
+        let shown: Vec<&str> = beside
+            .rows
+            .iter()
+            .filter_map(|it| match it {
+                Row::Entries { trial, .. } => Some(trial.as_ref()?.message.as_str()),
+                _ => None,
+            })
+            .collect();
+        let pair = |it: &'_ Row| match it {
+            Row::Entries { failure: Some(failure), trial: Some(trial), is } if *is != Interest::Around => {
+                Some((*is == Interest::Symptom, failure.message.clone(), trial.message.clone()))
             }
             _ => None,
-        });
-        let symptoms: Vec<_> = symptoms.collect();
-        let (failure, trial) = symptoms.iter().find_map(|(failure, trial)| Some(((*failure)?, *trial)))?;
-        let is_there = symptoms.iter().any(|(_, it)| it.message == failure.message);
-        let differs = !is_there && without_numbers(&failure.message) == without_numbers(&trial.message);
-        differs.then(|| Moment { failure: failure.message.clone(), trial: trial.message.clone() })
+        };
+        let pairs: Vec<(bool, String, String)> = beside.rows.iter().filter_map(pair).collect();
+        let differing = |(_, failure, trial): &(bool, String, String)| {
+            let is_there = shown.contains(&failure.as_str());
+            let is_same = without_numbers(failure) == without_numbers(trial);
+            (!is_there && is_same).then(|| numbers_apart(failure, trial))
+        };
+        let first = pairs.iter().find(|it| it.0)?;
+        differing(first)?;
+        let told = pairs.iter().filter_map(|it| Some((differing(it)?, !it.0, it)));
+        let (_, _, (_, failure, trial)) = told.min_by_key(|it| (it.0, it.1))?;
+        Some(Moment { failure: failure.clone(), trial: trial.clone() })
     }
 
     /// For people.
@@ -39,9 +55,18 @@ impl Moment {
         screen::line("moment", &screen::clean(&text));
         screen::line(
             "",
-            "to ask for that very one, name its number in the oracle (`hypocenter guide oracles`)",
+            "if a number there says which one it was, ask for it in the oracle (`hypocenter guide oracles`)",
         );
     }
+}
+
+/// How many numbers differ in two texts that have the same words.
+fn numbers_apart(one: &str, other: &str) -> usize {
+    let numbers = |text: &str| -> Vec<String> {
+        let of = text.split(|it: char| !it.is_ascii_digit()).filter(|it| !it.is_empty());
+        of.map(str::to_owned).collect()
+    };
+    numbers(one).iter().zip(numbers(other)).filter(|(a, b)| **a != *b).count()
 }
 
 /// A text with each number in it made the same.
@@ -91,6 +116,13 @@ mod tests {
         check(&[("block 7 is lost", "chunk 3 is lost", Symptom)], None);
         check(&[("block 7", "block 3", Observable), ("the end", "the end", Symptom)], None);
         check(&[("block 7 is lost", "", Symptom)], None);
+        // Of several the one that says most surely which it was.
+        let went = ("went from 233 to 89", "went from 80 to 8", Symptom);
+        check(&[went], Some((went.0, went.1)));
+        let cut = ("checkpoint 8 failed", "checkpoint 2 failed", Observable);
+        check(&[cut, went], Some((cut.0, cut.1)));
+        check(&[("checkpoint 8 failed", "checkpoint 8 failed", Observable), went], Some((went.0, went.1)));
+        check(&[("gate 3 shut", "gate 4 shut", Around), went], Some((went.0, went.1)));
         // It is there, beside another.
         check(&[("block 7 is lost", "block 3 is lost", Symptom), ("", "block 7 is lost", Around)], None);
         check(&[], None);

@@ -205,21 +205,6 @@ impl Ended<'_> {
         }
     }
 
-    /// Says how far it came, where it was ended before anything was found.
-    pub fn so_far(&self) {
-        if !self.verdict.found.is_empty() {
-            return;
-        }
-        let rounds = self.verdict.rounds.len();
-        if rounds > 0 {
-            screen::gap();
-            screen::line("so far", &format!("{}, nothing found", rounds_of(rounds)));
-            closest::show(self, &Called::of(self.directory).name);
-        } else {
-            self.unmet().for_each(|it| screen::line("try", &it));
-        }
-    }
-
     /// What to say of an oracle that asks for what the failure log does not have, unless it held all the same. Said before the search
     /// too; whoever has waited for it reads the end.
     pub fn unmet(&self) -> impl Iterator<Item = String> {
@@ -237,7 +222,7 @@ impl Ended<'_> {
         }
         Ok(match &verdict.standing {
             Standing::Reproduced => {
-                let round = verdict.found.first().map_or(0, |it| it.round);
+                let (round, trial) = verdict.found.first().map_or((0, 0), |it| (it.round, it.trial));
                 let after = self.found_seconds.map_or_else(String::new, |it| format!(" after {}", span(it)));
                 let all = span(self.took.as_secs_f64());
                 let lacking = verdict.found.first().map_or(0, |it| it.lacks.len());
@@ -248,7 +233,8 @@ impl Ended<'_> {
                         format!(", but for {things} that the failure log has (`lacks`)")
                     }
                 };
-                screen::line("done", &format!("reproduced in round {round}{after}, {all} in all{lacking}"));
+                let found = format!("reproduced in round {round} (trial {trial}){after}, {all} in all");
+                screen::line("done", &format!("{found}{lacking}"));
                 ExitCode::Done
             }
             Standing::AlreadyFails { failed, runs } => {
@@ -268,9 +254,22 @@ impl Ended<'_> {
                 closest::show(self, name);
                 ExitCode::Findings
             }
-            Standing::Budget | Standing::Going => {
+            Standing::Budget => {
                 screen::line("not found", &format!("the budget of {} is used up", rounds_of(rounds)));
                 closest::show(self, name);
+                ExitCode::Budget
+            }
+            Standing::Going => {
+                let found = match verdict.found.len() {
+                    0 => "nothing found".to_owned(),
+                    some => format!("{some} found"),
+                };
+                screen::line("so far", &format!("{}, {found}", rounds_of(rounds)));
+                if verdict.found.is_empty() && rounds > 0 {
+                    closest::show(self, name);
+                } else {
+                    self.unmet().for_each(|it| screen::line("try", &it));
+                }
                 ExitCode::Budget
             }
             Standing::NothingMissing => {

@@ -116,7 +116,9 @@ impl Story {
             let unknown = "no way in the code is known from it to what the oracle saw";
             screen::line(
                 "",
-                &format!("{unknown}; perhaps by a field that is left as it was: `hypocenter guide limits`"),
+                &format!(
+                    "{unknown}: what goes by a field, a collection or a file is not followed (`hypocenter guide limits`)"
+                ),
             );
         }
         let Some(beside) = self.beside.as_ref().filter(|it| !it.rows.is_empty()) else { return };

@@ -20,7 +20,7 @@ use super::naming;
 use super::page::Page;
 use crate::args::ScanArgs;
 use crate::failure::Failure;
-use crate::screen::{BOLD, DIM, WARN, thousands};
+use crate::screen::{self, BOLD, DIM, WARN, thousands};
 
 /// Faults whose way is shown; the document has the ways of all that are listed.
 const WAYS_SHOWN: usize = 3;
@@ -255,9 +255,11 @@ impl Why {
         for it in &self.statements {
             let [level, place, text] = it.cells();
             let nearest = match it.nearest {
-                Some(distance) if it.sites == 1 => format!("1 site, at {distance}"),
-                Some(distance) => format!("{} sites, the nearest at {distance}", thousands(it.sites as u64)),
-                None => "no site".to_owned(),
+                Some(distance) => {
+                    let sites = screen::count(it.sites as u64, "fault site", "fault sites");
+                    format!("{sites}, the nearest {} away", screen::count(distance.into(), "step", "steps"))
+                }
+                None => "no fault leads there".to_owned(),
             };
             rows.push(row([format!("{}x", it.entries), level, place, nearest, text]));
         }
