@@ -142,6 +142,15 @@ pub fn json(document: &impl Serialize) -> Result<(), Failure> {
         .map_err(|error| Failure::usage(format!("stdout cannot be written: {error}")))
 }
 
+/// A time, as far as it matters to somebody who waits.
+pub fn span(seconds: f64) -> String {
+    match seconds {
+        ..600.0 => format!("{seconds:.0} s"),
+        ..5_400.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{:.1} h", seconds / 3_600.0),
+    }
+}
+
 /// Problems, the first ones.
 pub fn problems(problems: &[Problem]) {
     let mut stderr = anstream::stderr();

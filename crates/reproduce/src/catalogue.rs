@@ -193,16 +193,20 @@ impl Catalogue {
         }
         if let Some(delay_ms) = kinds.delay_ms {
             let fault = Fault::Delay { delay_ms, pause: Pause::Sleep };
-            // A delay explains no exception that was logged.
-            let against = |it: &Wanted| if it.frames.is_empty() { 0 } else { OTHER_EXCEPTION_DISTANCE };
-            let of_methods = causes.methods(program, observables.len());
+            // A delay explains no exception that was logged, or caught and told in other words.
+            let before = causes.before(program, observables.len());
+            let against = |number: usize, it: &Wanted| match before[number].is_caught || !it.frames.is_empty()
+            {
+                true => OTHER_EXCEPTION_DISTANCE,
+                false => 0,
+            };
             let delays = program.faults.sites().iter().filter(|it| it.kind == FaultKind::Delay);
             for (call, site) in delays.filter_map(|it| Some((it.call, self.number(it.call)?))) {
                 let method = program.facts.call(call).method;
                 let distance = |(number, it): (usize, &Wanted)| {
                     let late =
-                        of_methods[number].get(&method).map_or(DELAY_DISTANCE, |it| it + LATE_DISTANCE);
-                    (number as u32, late.min(DELAY_DISTANCE) + against(it))
+                        before[number].methods.get(&method).map_or(DELAY_DISTANCE, |it| it + LATE_DISTANCE);
+                    (number as u32, late.min(DELAY_DISTANCE) + against(number, it))
                 };
                 let silent = (0..silent).map(|it| ((observables.len() + it) as u32, SILENCE_DISTANCE));
                 let distances = observables.iter().enumerate().map(distance).chain(silent).collect();
@@ -421,6 +425,15 @@ struct Causes {
     owners: Vec<u32>,
 }
 
+/// What comes before an observable.
+#[derive(Debug, Default)]
+struct Before {
+    /// The methods in which something leads to it, and how far that is.
+    methods: FxHashMap<MethodId, u32>,
+    /// Whether it is written where an exception was caught.
+    is_caught: bool,
+}
+
 impl Causes {
     fn of(program: &Program, observables: &[Wanted]) -> Causes {
         let mut starts: Vec<(MethodId, u16)> = Vec::new();
@@ -441,8 +454,8 @@ impl Causes {
         Causes { graph, owners }
     }
 
-    /// For each observable the methods in which something leads to it, and how far it is.
-    fn methods(&self, program: &Program, observables: usize) -> Vec<FxHashMap<MethodId, u32>> {
+    /// For each observable what comes before it.
+    fn before(&self, program: &Program, observables: usize) -> Vec<Before> {
         let method = |node: &Node| match *node {
             Node::Location(method, _) | Node::Condition(method, ..) | Node::Invocation(method) => {
                 Some(method)
@@ -452,10 +465,13 @@ impl Causes {
             _ => None,
         };
         let methods: Vec<Option<MethodId>> = self.graph.nodes().iter().map(method).collect();
-        let mut found: Vec<FxHashMap<MethodId, u32>> = vec![FxHashMap::default(); observables];
+        let mut found: Vec<Before> = (0..observables).map(|_| Before::default()).collect();
         self.graph.each_distance(|start, node, distance| {
             let Some(method) = methods[node as usize] else { return };
-            let nearest = found[self.owners[start] as usize].entry(method).or_insert(distance);
+            let before = &mut found[self.owners[start] as usize];
+            let is_handler = matches!(self.graph.nodes()[node as usize], Node::Handler(_));
+            before.is_caught |= is_handler && distance == 1;
+            let nearest = before.methods.entry(method).or_insert(distance);
             *nearest = distance.min(*nearest);
         });
         found

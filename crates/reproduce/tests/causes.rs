@@ -4,6 +4,7 @@ mod support;
 
 use hypocenter_plan::{Fault, Frame};
 use hypocenter_program::Node;
+use hypocenter_reproduce::Kinds;
 
 const FAILURE: &str = "2026-01-01 10:00:03,000 WARN  [main] journal.Journal: cannot compact\n";
 
@@ -34,4 +35,19 @@ fn of_two_calls_of_a_method_the_way_goes_by_the_one_of_the_stack() {
     assert_eq!(lines(&stack(16)), [16]);
     assert_eq!(lines(&[]).len(), 1, "without a stack any of them");
     assert_eq!(lines(&stack(99)).len(), 1, "a stack of other classes rules out everything, and so nothing");
+}
+
+#[test]
+fn a_delay_is_farther_from_what_is_said_of_a_caught_exception() {
+    let failure = "2026-01-01 10:00:03,000 WARN  [main] store.Store: cannot load\n\
+                   2026-01-01 10:00:04,000 INFO  [main] store.Store: loaded\n";
+    let case = support::case_of("store", "Store", failure, "cannot load");
+    let wanted: Vec<_> = case.keys().iter().map(|it| it.wanted.clone()).collect();
+    let kinds = Kinds { exceptions: false, delay_ms: Some(1_000) };
+    let found = case.catalogue().choices(case.program(), &wanted, 0, kinds);
+    let flush = |site: &hypocenter_plan::Site| site.callee.as_deref().is_some_and(|it| it.contains("flush"));
+    let choice = found.choices.iter().find(|it| flush(&case.catalogue().sites()[it.site as usize]));
+    let distances = &choice.expect("a call that may take long").distances;
+    // It leads to neither by its method.
+    assert!(distances[0].1 > distances[1].1, "{distances:?}");
 }

@@ -36,7 +36,6 @@ use crate::request::{Chosen, FailureLog, ReproduceRequest, Request, existing};
 use crate::screen;
 use crate::store::{Called, told};
 use crate::target::Target;
-pub use live::span;
 use measured::Stopwatch;
 pub use summary::Summary;
 

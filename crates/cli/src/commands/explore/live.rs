@@ -8,10 +8,9 @@ use hypocenter_explore::{Explore, Injected, Reader, Severity, TrialRecord, Verdi
 use hypocenter_plan::{CandidateResult, Outcome};
 
 use super::REPLAYED_FINDINGS_MAX;
-use crate::commands::reproduce::span;
 use crate::listening::Listening;
 use crate::request::ExploreRequest;
-use crate::screen::{self, BAD, DIM, WARN};
+use crate::screen::{self, BAD, DIM, WARN, span};
 
 /// The engine, and a voice that tells what it learns.
 pub struct Narrated {

@@ -10,7 +10,7 @@ use hypocenter_reproduce::{Again, Case, Injected, Missing, Reader, Reproduce, Ro
 use super::closest::shown_by;
 use super::measured::Rounds;
 use crate::listening::Listening;
-use crate::screen::{self, BAD, DIM, GOOD};
+use crate::screen::{self, BAD, DIM, GOOD, span};
 
 /// The engine, and a voice that tells what it learns.
 pub struct Narrated {
@@ -293,15 +293,6 @@ pub fn shortened(text: &str) -> String {
         shown += "...";
     }
     shown
-}
-
-/// A time, as far as it matters to somebody who waits.
-pub fn span(seconds: f64) -> String {
-    match seconds {
-        ..600.0 => format!("{seconds:.0} s"),
-        ..5_400.0 => format!("{:.0} min", seconds / 60.0),
-        _ => format!("{:.1} h", seconds / 3_600.0),
-    }
 }
 
 /// A fault in a short line: classes without their packages.

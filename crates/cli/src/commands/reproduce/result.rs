@@ -11,7 +11,7 @@ use hypocenter_reproduce::{Case, Found, Missing, Round, Standing, Verdict};
 use serde::Serialize;
 
 use super::closest;
-use super::live::{fault, line_of, shortened, span};
+use super::live::{fault, line_of, shortened};
 use super::measured::Measured;
 use super::runs;
 use super::story::Story;
@@ -20,7 +20,7 @@ use crate::commands::report;
 use crate::early;
 use crate::failure::Failure;
 use crate::request::Request;
-use crate::screen;
+use crate::screen::{self, span};
 use crate::store::{Called, told};
 
 // The words say of so many that there may be more.
