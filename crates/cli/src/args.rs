@@ -459,6 +459,10 @@ pub struct ReproduceArgs {
     /// Rounds after which a second fault is searched for too
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub patience: u64,
+    /// The most rounds that follow where what was found does not bring a warning of the failure log that other faults do; what
+    /// explains more of the log then comes first
+    #[arg(long, value_name = "N", default_value_t = 15)]
+    pub doubt: u64,
     /// Go on with a campaign that was cut short: the latest, or this one
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = ["workload", "named", "command", "campaign", "log"])]
     pub resume: Option<String>,

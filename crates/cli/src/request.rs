@@ -120,6 +120,9 @@ pub struct ReproduceRequest {
     pub replays: u64,
     /// Rounds after which a second fault is searched for too.
     pub patience: u64,
+    /// Rounds that follow where what was found leaves a warning unexplained that other faults bring.
+    #[serde(default)]
+    pub doubt: u64,
     /// Whether to go on after a success.
     pub keep_going: bool,
     /// Which strategies are compared, where that is asked for.

@@ -247,6 +247,7 @@ fn settings() -> Settings {
         normal_runs: 1,
         replays: 0,
         patience: u64::MAX,
+        doubt: 0,
         keep_going: false,
     }
 }

@@ -10,7 +10,10 @@
 //! When one fault does not do it, the one that showed most where the failure log has it is *kept*: its run takes the place of the
 //! normal one, and a second fault is searched for behind it. After a few rounds the next best is kept, and so on; the search for
 //! one fault goes on in every other round.
+//!
+//! Where what was found leaves a warning unexplained that other faults bring, the search [goes on for a while](doubt).
 
+mod doubt;
 mod level;
 mod proof;
 mod second;
@@ -57,6 +60,8 @@ pub struct Settings {
     pub replays: u64,
     /// Rounds after which a second fault is searched for too; never, if it is the greatest number.
     pub patience: u64,
+    /// The most rounds that follow where what was found does not bring a warning of the failure log that other faults do.
+    pub doubt: u64,
     /// Go on after a success, until nothing is left or the budget is used up.
     pub keep_going: bool,
 }
@@ -249,6 +254,8 @@ pub struct Reproduce {
     /// For each round that was asked for the sites that were left, best first, and how many there were.
     rankings: Vec<(Vec<u32>, usize)>,
     proof: Option<Proof>,
+    /// Until how many rounds something is searched for that explains more than what was found.
+    until: Option<u64>,
     /// Trials of which the oracle could not say anything.
     unjudged: u64,
     found: Vec<Found>,
@@ -287,6 +294,7 @@ impl Reproduce {
             rankings: Vec::new(),
             unjudged: 0,
             proof: None,
+            until: None,
             found: Vec::new(),
             doubtful: Vec::new(),
             ended: None,
@@ -340,8 +348,12 @@ impl Reproduce {
                 replay => Some(self.job(replay, faults, limit)),
             };
         }
-        if self.rounds_asked >= self.settings.budget {
+        if self.rounds_asked >= self.until.unwrap_or(self.settings.budget) {
             return None;
+        }
+        // With a second fault anything can be explained.
+        if self.until.is_some() {
+            return self.round(0);
         }
         // The search for one fault and those for a second take turns.
         if self.wants_second() && !self.rounds_asked.is_multiple_of(2) {
@@ -543,7 +555,7 @@ impl Reproduce {
         match proved {
             Proved::Yes if self.normal_failed == 0 => {
                 self.found.push(found);
-                if !self.settings.keep_going && self.ended.is_none() {
+                if !self.settings.keep_going && self.ended.is_none() && !self.doubts() {
                     self.ended = Some(Standing::Reproduced);
                 }
             }
@@ -592,8 +604,11 @@ impl Reproduce {
         let end = |otherwise: Standing| {
             if self.found.is_empty() { otherwise } else { Standing::Reproduced }
         };
-        if self.rounds_asked >= self.settings.budget {
+        if self.rounds_asked >= self.until.unwrap_or(self.settings.budget) {
             return end(Standing::Budget);
+        }
+        if self.until.is_some() && self.levels[0].search.next(&[]).is_empty() {
+            return Standing::Reproduced;
         }
         if self.levels.iter().all(|it| it.search.next(&[]).is_empty()) {
             return end(Standing::Exhausted);
@@ -708,11 +723,14 @@ impl Engine for Reproduce {
             (sites.len() - delayed, delayed, instances)
         };
         let (sites_reached, sites_delayed, instances) = first.map_or((0, 0, 0), reached);
-        let found = self.found.first().and_then(|it| it.faults.last());
+        // What explains most comes first, and of what explains as much what was found first.
+        let mut all: Vec<&Found> = self.found.iter().collect();
+        all.sort_by_key(|it| self.unexplained(it).len());
+        let found = all.first().and_then(|it| it.faults.last());
         let root = found.and_then(|it| self.case.catalogue().find(&it.site));
         Verdict {
             standing: self.standing(),
-            found: self.found.iter().map(|it| self.now(it, &missing)).collect(),
+            found: all.into_iter().map(|it| self.now(it, &missing)).collect(),
             doubtful: self.doubtful.iter().map(|it| self.now(it, &missing)).collect(),
             rounds: self
                 .rounds

@@ -130,7 +130,7 @@ impl Comparison {
         recorded: Recorded,
         trials: u64,
     ) -> Comparison {
-        let settings = Settings { replays: 0, patience: u64::MAX, keep_going: false, ..settings };
+        let settings = Settings { replays: 0, patience: u64::MAX, doubt: 0, keep_going: false, ..settings };
         let first = settings.search.seed;
         let of = |strategy: &Strategy| {
             let name = strategy.to_string();

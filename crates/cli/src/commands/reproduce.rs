@@ -163,6 +163,7 @@ fn asked(args: &ReproduceArgs) -> Result<Request, Failure> {
         normal_runs: args.normal_runs,
         replays: args.replays,
         patience: args.patience,
+        doubt: args.doubt,
         keep_going: args.keep_going,
         compare: args.compare.then(|| compare::asked(args)),
     };
@@ -435,6 +436,7 @@ fn settings(request: &Request, what: &ReproduceRequest) -> Result<Settings, Fail
         normal_runs: what.normal_runs,
         replays: what.replays,
         patience: what.patience,
+        doubt: what.doubt,
         keep_going: what.keep_going,
     })
 }

@@ -32,6 +32,8 @@ pub struct Narrated {
     happened: BTreeMap<u64, f64>,
     /// The round that is being replayed, or was last.
     replayed: Option<Replayed>,
+    /// Whether it was told that what was found leaves something unexplained.
+    doubt_told: bool,
 }
 
 /// A round that showed the failure, and what came of its replays so far.
@@ -68,7 +70,30 @@ impl Narrated {
             rounds: Rounds::default(),
             happened: BTreeMap::new(),
             replayed: None,
+            doubt_told: false,
         }
+    }
+
+    /// Says that the search goes on although something was found, and why.
+    fn tell_doubt(&mut self) {
+        let Some((rounds, unexplained)) = self.engine.in_doubt().filter(|_| !self.doubt_told) else { return };
+        self.doubt_told = true;
+        if !self.live.is_live() {
+            return;
+        }
+        let missing = self.engine.verdict().missing;
+        let lines: Vec<String> = missing
+            .iter()
+            .filter(|it| unexplained.contains(&it.key))
+            .map(|it| number_of(it, self.several_logs))
+            .collect();
+        let line = if self.several_logs { "" } else { "line " };
+        let rounds = screen::count(rounds, "more round", "more rounds");
+        let text = format!(
+            "that brings the failure, but not {line}{}, which other faults bring: {rounds} at most for one that brings both (--doubt)",
+            lines.join(", ")
+        );
+        screen::line("", &screen::clean(&text));
     }
 
     /// Takes down what a replay, or a run without a fault beside it, came to.
@@ -157,7 +182,8 @@ impl Narrated {
         let delayed = match verdict.sites_delayed {
             0 => String::new(),
             some => {
-                format!(", and {} other, which can only be late", screen::count(some as u64, "call", "calls"))
+                let others = screen::count(some as u64, "other call", "other calls");
+                format!(", and {others}, which can only be late")
             }
         };
         screen::line(
@@ -421,6 +447,7 @@ impl Engine for Narrated {
         }
         self.seen.extend(round.iter().flat_map(|it| &it.shown));
         self.tell_search();
+        self.tell_doubt();
     }
 
     fn verdict(&self) -> Verdict {

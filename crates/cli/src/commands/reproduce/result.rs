@@ -124,9 +124,14 @@ impl Ended<'_> {
         let called = Called::of(directory);
         screen::gap();
         let mut stories = Vec::new();
-        for found in &verdict.found {
+        let are_all_wanted = self.request.reproduce.as_ref().is_some_and(|it| it.keep_going);
+        for (number, found) in verdict.found.iter().enumerate() {
             let story = Story::of(self.case, verdict, found, directory, self.several_nodes())?;
-            self.show(found, story.as_ref(), &called);
+            if number == 0 || are_all_wanted {
+                self.show(found, story.as_ref(), &called);
+            } else {
+                self.show_other(found, &called);
+            }
             stories.push(story);
         }
         let fails = verdict.found.is_empty() && early::show_first(directory)?;
@@ -182,6 +187,21 @@ impl Ended<'_> {
         let replay = replay(found, called);
         screen::line("replay", &replay);
         screen::line("keep it", &format!("{replay} --export DIR"));
+    }
+
+    /// What was found as well, and explains less of the failure log.
+    fn show_other(&self, found: &Found, called: &Called) {
+        let faults: Vec<String> = found.faults.iter().map(|it| fault(it, self.several_nodes())).collect();
+        let lacks = match found.lacks.len() {
+            0 => String::new(),
+            some => {
+                let things = screen::count(some as u64, "thing", "things");
+                format!(", lacks {things} that the failure log has")
+            }
+        };
+        let text = format!("{}: {} of {} replays{lacks}", faults.join(" + "), found.hits, found.runs);
+        screen::line("beside", &screen::clean(&text));
+        screen::line("", &replay(found, called));
     }
 
     /// What the failure log has and the run that was found does not.

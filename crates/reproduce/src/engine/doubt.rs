@@ -1,0 +1,45 @@
+//! Whether what was found may not be what happened: it brings the failure, and not a warning of its log that other faults bring.
+//!
+//! An oracle asks for a symptom, and several faults may lead to it. Where the failure log has a warning or an error that normal runs
+//! never show, that some round of this campaign has shown, and that the fault does not bring, there is one that explains less
+//! than another may. Then the search goes on for some rounds, for one fault alone, and the one that explains most comes first.
+
+use super::{Found, Reproduce};
+
+impl Reproduce {
+    /// What was found last leaves something unexplained, as long as rounds may follow for that: how many, and the keys.
+    pub fn in_doubt(&self) -> Option<(u64, Vec<u32>)> {
+        let until = self.until.filter(|_| self.ended.is_none() && self.proof.is_none())?;
+        let left = until.saturating_sub(self.rounds_asked);
+        let unexplained = self.unexplained(self.found.last()?);
+        (left > 0 && !unexplained.is_empty()).then_some((left, unexplained))
+    }
+
+    /// Something was found: whether the search goes on.
+    pub(super) fn doubts(&mut self) -> bool {
+        let explains_all = self.found.iter().any(|it| self.unexplained(it).is_empty());
+        let is_over = self.until.is_some_and(|it| self.rounds_asked >= it);
+        if explains_all || is_over {
+            return false;
+        }
+        let until = self.rounds_asked.saturating_add(self.settings.doubt).min(self.settings.budget);
+        self.rounds_asked < *self.until.get_or_insert(until)
+    }
+
+    /// The warnings and errors of the failure log that normal runs never show, other faults do, and this one does not, by their keys.
+    /// Of several faults that were found together nothing is known.
+    pub(super) fn unexplained(&self, found: &Found) -> Vec<u32> {
+        let Some(own) = self.rounds.iter().find(|it| it.number == found.round && it.kept.is_empty()) else {
+            return Vec::new();
+        };
+        let Some(level) = self.levels.first() else { return Vec::new() };
+        let is_unexplained = |&&key: &&u32| {
+            let others = || self.rounds.iter().filter(|it| it.kept.is_empty() && it.number != own.number);
+            self.case.keys()[key as usize].is_serious()
+                && level.matched[key as usize] == 0
+                && !own.shown.contains(&key)
+                && others().any(|it| it.shown.contains(&key))
+        };
+        level.observables.iter().filter(is_unexplained).copied().collect()
+    }
+}
