@@ -167,8 +167,12 @@ impl Config {
             Some(name) if !self.workload.iter().any(|it| it.as_ref().name == *name.as_ref()) => {
                 let names: Vec<&str> = self.workload.iter().map(|it| it.as_ref().name.as_str()).collect();
                 let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-                let why =
-                    format!("[failure] workload: there is no workload `{}`, there is {known}", name.as_ref());
+                let meant = meant(name.as_ref(), &names);
+                let meant = meant.map_or_else(String::new, |it| format!("; did you mean `{it}`?"));
+                let why = format!(
+                    "[failure] workload: there is no workload `{}`, there is {known}{meant}",
+                    name.as_ref()
+                );
                 Err((name.span().start, why))
             }
             _ => Ok(()),
@@ -236,7 +240,7 @@ impl Config {
 const ALIKE: f64 = 0.8;
 
 /// The name that may be meant by one that there is not.
-fn meant<'n>(name: &str, names: &[&'n str]) -> Option<&'n str> {
+pub fn meant<'n>(name: &str, names: &[&'n str]) -> Option<&'n str> {
     let alike = |it: &str| strsim::jaro_winkler(&it.to_lowercase(), &name.to_lowercase());
     let near = names.iter().map(|it| (alike(it), *it)).filter(|it| it.0 >= ALIKE);
     near.max_by(|a, b| a.0.total_cmp(&b.0)).map(|it| it.1)

@@ -65,7 +65,7 @@ pub struct Ran {
 impl Ready {
     /// Begins a new campaign, or goes on with that of the same name.
     pub fn begin(request: Request, target: &Target, lab: &LabArgs) -> Result<Ready, Failure> {
-        screen::problems(target.problems());
+        screen::problems(&target.problems);
         let made = make_map(&request.plan, target)?;
         let directory = match &lab.campaign {
             None => store::new_campaign(&lab.out, &request.verb)?,
@@ -121,7 +121,7 @@ impl Ready {
         lock: Option<Lock>,
     ) -> Result<Ready, Failure> {
         let target = Target::open(&request.target)?;
-        screen::problems(target.problems());
+        screen::problems(&target.problems);
         let made = make_map(&request.plan, &target)?;
         Ready::of(request, directory, made, lab, lock)
     }

@@ -35,6 +35,8 @@ pub struct Target {
     pub class_patterns: Vec<String>,
     /// For people: what those patterns stand for.
     pub packages: Vec<String>,
+    /// What could not be read, or is not what it should be.
+    pub problems: Vec<Problem>,
 }
 
 /// What flags say of a target.
@@ -120,12 +122,7 @@ impl TargetSpec {
         Ok(Named {
             spec: TargetSpec { classpath: class_path.entries().to_vec(), packages, java_home },
             main_class: java.and_then(|it| it.main_class),
-            problems: class_path
-                .problems()
-                .iter()
-                .cloned()
-                .chain(stale::problems(class_path.entries()))
-                .collect(),
+            problems: class_path.problems().to_vec(),
         })
     }
 }
@@ -157,7 +154,8 @@ impl Target {
         }
         let with_jdk = class_path.with_jdk(&spec.java_home).open(feature);
         let class_patterns = spec.packages.iter().flat_map(|package| patterns_of(package, &own)).collect();
-        Ok(Target { own, with_jdk, class_patterns, packages: spec.packages.clone() })
+        let problems = own.problems().iter().cloned().chain(stale::problems(&spec.classpath)).collect();
+        Ok(Target { own, with_jdk, class_patterns, packages: spec.packages.clone(), problems })
     }
 
     /// Packages that have no class are a mistake; those that come nearest are named.
@@ -171,6 +169,8 @@ impl Target {
         let mut there: Vec<String> = there.into_iter().collect();
         let nearness = |it: &str| self.packages.iter().map(|wanted| shared(wanted, it)).max();
         there.sort_by_key(|it| (Reverse(nearness(it)), it.len()));
+        let nearest = there.first().and_then(|it| nearness(it)).unwrap_or(0);
+        there.retain(|it| nearness(it).is_some_and(|it| 2 * it > nearest));
         there.truncate(SUGGESTED_MAX);
         let has =
             if there.is_empty() { "only classes without a package".to_owned() } else { there.join(", ") };
@@ -180,11 +180,6 @@ impl Target {
         );
         Err(Failure::usage(what)
             .hint("correct `packages` under [target] of hypocenter.toml, or give --packages; or add the target's classes to the class path"))
-    }
-
-    /// What could not be read.
-    pub fn problems(&self) -> &[Problem] {
-        self.own.problems()
     }
 }
 

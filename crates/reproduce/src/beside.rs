@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::case::{Case, Compared, in_order};
 use crate::reading::{Reading, TrialLog};
-use crate::recording::struck;
+use crate::recording::{Struck, struck};
 
 /// The most rows that are picked for a glance.
 const ROWS_MAX: usize = 32;
@@ -37,6 +37,9 @@ pub struct Beside {
     /// The observables that the trial shows, as numbers of keys of the case.
     #[serde(skip)]
     pub matched: Vec<u32>,
+    /// When the first fault went in, on the clock of the failure's log and on that of the trial's, where that is known.
+    #[serde(skip)]
+    pub zero: [Option<i64>; 2],
 }
 
 /// A row.
@@ -161,8 +164,12 @@ impl Case {
         let mut slots = self.slots(&compared, as_written.as_ref());
         let orders = orders(&compared);
         let mut places = Places::of(self, &compared, as_written.as_ref());
+        let mut zero = None;
         for it in &faults {
+            let (from, to) = it.between(self, &compared);
             let place = places.behind(it.node, it.entries);
+            let place = place.max(2 * u64::from(from)).min(2 * u64::from(to));
+            zero = zero.or_else(|| Some(self.zero(&compared, it, place)));
             let last = it.entries.checked_sub(1).and_then(|at| orders[it.node as usize].get(at as usize));
             let order = last.map_or(0, |&it| 2 * u64::from(it) + 1);
             slots.push(Slot { place, order, what: What::Fault(it.candidate), said: None });
@@ -173,7 +180,18 @@ impl Case {
         let picked = picked(&slots, &interest, rows_max);
         let rows = self.rows(&slots, &interest, &picked, &logs);
         let several_nodes = self.failure.len() > 1 || compared.trial.len() > 1;
-        Some(Beside { rows, several_nodes, matched })
+        Some(Beside { rows, several_nodes, matched, zero: zero.unwrap_or_default() })
+    }
+
+    /// When a fault went in, on the clock of the failure's log and on that of the trial's: at the last entry before it.
+    fn zero(&self, compared: &Compared, it: &Struck, place: u64) -> [Option<i64>; 2] {
+        let of_failure = (0..).zip(&self.places).flat_map(|(node, places)| {
+            let entries = self.failure[node].tied.entries();
+            entries.iter().zip(places).filter_map(|(entry, &(_, at))| Some((at, entry.time_ms?)))
+        });
+        let before = of_failure.filter(|it| 2 * u64::from(it.0) < place).max();
+        let of_trial = &compared.trial[it.node as usize].entries()[..it.entries as usize];
+        [before.map(|it| it.1), of_trial.iter().rev().find_map(|it| it.time_ms)]
     }
 
     /// All rows but the faults.
@@ -316,7 +334,7 @@ pub(crate) fn orders(compared: &Compared) -> Vec<Vec<u32>> {
     orders
 }
 
-/// The rows that are shown, ascending: around the faults, around the first symptom that both logs have, and then around what
+/// The rows that are shown, ascending: around the faults, around the first and the last symptom that both logs have, and then around what
 /// else normal runs do not show, as long as there is room; with room for reading at length, also around what only one has.
 fn picked(slots: &[Slot], interest: &[Interest], rows_max: usize) -> Vec<usize> {
     let is_long = rows_max > ROWS_MAX;
@@ -330,8 +348,12 @@ fn picked(slots: &[Slot], interest: &[Interest], rows_max: usize) -> Vec<usize> 
     let observable = |at: &usize| interest[*at] == Interest::Observable;
     let mut wanted: Vec<(usize, (usize, usize))> = Vec::new();
     wanted.extend(all().filter(is_fault).map(|at| (at, AROUND_FAULT)));
-    match all().filter(symptom).find(has_both) {
-        Some(at) => wanted.push((at, AROUND_SYMPTOM)),
+    // The first, and the one that the others come to.
+    let both = || all().filter(symptom).filter(has_both);
+    match both().next() {
+        Some(at) => {
+            wanted.extend([Some(at), both().next_back()].into_iter().flatten().map(|at| (at, AROUND_SYMPTOM)))
+        }
         // In another order, it may stand in two.
         None => {
             let first = |is: &dyn Fn(&What) -> bool| all().filter(symptom).find(|&at| is(&slots[at].what));

@@ -538,6 +538,10 @@ impl Reproduce {
             as_likely,
             lacks: Vec::new(),
         };
+        // Another that leaves as much unexplained is no better answer.
+        if self.until.is_some() && !self.explains_more(&found) {
+            return;
+        }
         self.proof = Some(Proof::new(found, self.settings.replays, self.normal_runs));
         self.judge();
     }
@@ -692,8 +696,12 @@ impl Engine for Reproduce {
         let missing = first.map_or_else(Vec::new, |level| {
             let of = |(number, &key): (usize, &u32)| {
                 let it = &keys[key as usize];
-                let leads = |choice: &&Choice| {
-                    choice.distances.iter().any(|&(observable, _)| observable == number as u32)
+                // A delay may lead anywhere, so that says nothing where exceptions are tried.
+                let counts =
+                    |fault: &Fault| !self.settings.kinds.exceptions || !matches!(fault, Fault::Delay { .. });
+                let leads = |(choice, fault): &(&Choice, &Fault)| {
+                    let mut led_to = choice.distances.iter();
+                    counts(fault) && led_to.any(|&(observable, _)| observable == number as u32)
                 };
                 Missing {
                     key,
@@ -703,7 +711,7 @@ impl Engine for Reproduce {
                     message: it.message.clone(),
                     times: it.entries.len() as u32 - level.matched[key as usize],
                     normal: level.matched[key as usize],
-                    sites: level.search.space().choices.iter().filter(leads).count(),
+                    sites: level.search.space().choices.iter().zip(&level.faults).filter(leads).count(),
                     shown: self.rounds.iter().filter(|it| it.shown.contains(&key)).count() as u64,
                 }
             };

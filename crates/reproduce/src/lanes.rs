@@ -229,7 +229,9 @@ impl Case {
             let anywhere = || looked.times.of.iter().flatten().flatten().min().copied();
             let Some(time_ms) = time_ms.or_else(anywhere) else { continue };
             let moment = Moment::After { node: it.node, entries: it.entries };
-            found.push((it.candidate, time_ms, finder.place(moment).unwrap_or(0.0) as u32));
+            let (from, to) = it.between(self, &looked.compared);
+            let place = (finder.place(moment).unwrap_or(0.0) as u32).max(from).min(to);
+            found.push((it.candidate, time_ms, place));
         }
         found
     }

@@ -6,7 +6,7 @@ use hypocenter_logs::{Moment, ShownNames, StatementId, Tied, Timeline};
 use hypocenter_trace::{Map, StackFrame, Trace};
 use rustc_hash::FxHashMap;
 
-use crate::case::{Case, SiteRole};
+use crate::case::{Case, Compared, SiteRole};
 use crate::emission::{ByStatement, Emissions};
 use crate::executions::ByThread;
 
@@ -146,7 +146,7 @@ fn executions(
 }
 
 /// A fault that went in, and how many entries of which log were written before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Struck {
     /// Which candidate of the plan.
     pub candidate: u32,
@@ -154,6 +154,34 @@ pub(crate) struct Struck {
     pub node: u32,
     /// How many entries come before.
     pub entries: u32,
+    /// The thread that it struck, as logs show it.
+    pub thread: String,
+}
+
+impl Struck {
+    /// Between which places of the failure it lies by what its own thread wrote: behind what that wrote before, and not behind what it
+    /// wrote then. Threads run freely, so what others wrote says less.
+    pub fn between(&self, case: &Case, compared: &Compared) -> (u32, u32) {
+        let tied = &compared.trial[self.node as usize];
+        let is_own = |entry: u32| {
+            let thread = tied.entries()[entry as usize].thread;
+            tied.fields().thread && tied.threads()[thread as usize].name == self.thread
+        };
+        let (mut from, mut to) = (0, u32::MAX);
+        for (failure, own) in compared.comparison.pairs() {
+            if own.node != self.node || !is_own(own.entry) {
+                continue;
+            }
+            let place = case.places[failure.node as usize][failure.entry as usize].1;
+            if own.entry < self.entries {
+                from = from.max(place + 1);
+            } else {
+                to = to.min(place);
+            }
+        }
+        // Where the thread wrote the same in another order nothing is known.
+        if from <= to { (from, to) } else { (0, u32::MAX) }
+    }
 }
 
 /// Where the faults of a run lie in its own logs. Nothing of those that went in where no log statement was recorded before.
@@ -178,7 +206,8 @@ pub(crate) fn struck(case: &Case, logs: &[Tied], map: &Map<'_>, trace: &Trace<'_
             let before = stamps.partition_point(|stamp| stamp.0 <= it.ticks);
             if let Some(last) = before.checked_sub(1) {
                 let entries = stamps[last].1 + 1;
-                found.push(Struck { candidate: it.candidate, node: node as u32, entries });
+                let thread = case.names().shown().of_name(dictionary.thread_name(it.thread)).to_owned();
+                found.push(Struck { candidate: it.candidate, node: node as u32, entries, thread });
             }
         }
     }

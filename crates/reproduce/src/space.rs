@@ -61,6 +61,11 @@ pub struct Thread {
 }
 
 impl Thread {
+    /// Whether both do the same, on the same node as far as is known.
+    pub fn is_like(self, other: Thread) -> bool {
+        self.role == other.role && (self.node == other.node || self.node == 0 || other.node == 0)
+    }
+
     /// What it costs, in steps of the causal graph, that a fault happened in this thread if something was logged by that one.
     fn apart(self, other: Thread) -> u32 {
         let is_elsewhere = self.node != other.node && self.node != 0 && other.node != 0;

@@ -15,7 +15,7 @@ mod unmet;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hypocenter_engine::Engine;
 use hypocenter_lab::Stopped;
@@ -28,7 +28,7 @@ use hypocenter_trace::hash;
 
 use crate::args::{FaultChoice, ReproduceArgs};
 use crate::commands::scan::prefixes;
-use crate::config::Config;
+use crate::config::{Config, meant};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::local::Ready;
@@ -91,7 +91,8 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         return compare::run(asked, case, settings(&request, what)?, &ready, lab);
     }
     let engine = Reproduce::new(case.clone(), settings(&request, what)?);
-    let mut engine = live::Narrated::new(engine, &case, several_nodes(&request, &case), what.budget);
+    let mut engine =
+        live::Narrated::new(engine, &case, several_nodes(&request, &case), what.budget, lab.jobs);
     let interrupt = Interrupt::watch();
     let progress = engine.progress();
     let stopwatch = Stopwatch::new(&interrupt);
@@ -100,7 +101,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         verdict: &engine.verdict(),
         case: &case,
         directory: &ready.directory,
-        took: begun.elapsed(),
+        took: begun.elapsed() + Duration::from_secs_f64(engine.before()),
         found_seconds: engine.found_seconds(),
         measured: stopwatch.measured(engine.rounds()),
         request: &ready.request,
@@ -190,7 +191,16 @@ fn failure_log(path: &Path, names: &[String]) -> Result<FailureLog, Failure> {
         Failure::usage(format!("failure log {}: {error}", path.display()))
             .hint("give the log of the failed run with --log, or `logs` under [failure] of hypocenter.toml")
     };
-    let path = path.canonicalize().map_err(failed)?;
+    let path = match path.canonicalize() {
+        Ok(path) => path,
+        Err(error) => {
+            let failure = failed(error);
+            return Err(match named_like(path) {
+                Some(it) => failure.hint(format!("did you mean {}?", it.display())),
+                None => failure,
+            });
+        }
+    };
     let bytes = std::fs::read(&path).map_err(failed)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let is_of = |it: &&String| name.strip_prefix(it.as_str()).is_some_and(|it| it.starts_with('.'));
@@ -198,6 +208,16 @@ fn failure_log(path: &Path, names: &[String]) -> Result<FailureLog, Failure> {
     let node =
         of_process.map_or_else(|| name.split('.').next().unwrap_or_default(), String::as_str).to_owned();
     Ok(FailureLog { node, digest: hash::bytes(&bytes, 0), path: PathBuf::from(&path) })
+}
+
+/// A file beside it that may be meant by a path that is not there.
+fn named_like(path: &Path) -> Option<PathBuf> {
+    let directory = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let there = std::fs::read_dir(directory).ok()?.flatten().filter(|it| it.path().is_file());
+    let names: Vec<String> = there.filter_map(|it| it.file_name().into_string().ok()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let meant = meant(path.file_name()?.to_str()?, &names)?;
+    Some(path.with_file_name(meant))
 }
 
 /// What logs are named like where a workload starts nodes or clients. Of one command there are no names: whatever logs there are, they

@@ -1,10 +1,12 @@
 //! Whether what was found may not be what happened: it brings the failure, and not a warning of its log that other faults bring.
 //!
 //! An oracle asks for a symptom, and several faults may lead to it. Where the failure log has a warning or an error that normal runs
-//! never show, that some round of this campaign has shown, and that the fault does not bring, there is one that explains less
-//! than another may. Then the search goes on for some rounds, for one fault alone, and the one that explains most comes first.
+//! never show, that some round of this campaign has shown, and that the fault does not bring, it explains less than another may. What
+//! threads wrote that have to do with neither the fault nor the symptom is noise, as far as anybody can tell. Then the search
+//! goes on for some rounds, for one fault alone, and the one that explains most comes first.
 
 use super::{Found, Reproduce};
+use crate::space::Thread;
 
 impl Reproduce {
     /// What was found last leaves something unexplained, as long as rounds may follow for that: how many, and the keys.
@@ -26,6 +28,21 @@ impl Reproduce {
         self.rounds_asked < *self.until.get_or_insert(until)
     }
 
+    /// Whether something that brings the failure, too, explains more than all that was found.
+    pub(super) fn explains_more(&self, found: &Found) -> bool {
+        let least = self.found.iter().map(|it| self.unexplained(it).len()).min();
+        least.is_none_or(|least| self.unexplained(found).len() < least)
+    }
+
+    /// The threads in which the faults happened, and those that wrote that the failure did.
+    fn threads_of(&self, found: &Found) -> Vec<Thread> {
+        let mut names = self.case.names();
+        let struck = found.faults.iter().map(|it| names.number(&it.at.node, &it.at.thread));
+        let mut threads: Vec<Thread> = struck.collect();
+        threads.extend(self.case.symptoms().iter().map(|&it| self.case.threads()[it as usize]));
+        threads
+    }
+
     /// The warnings and errors of the failure log that normal runs never show, other faults do, and this one does not, by their keys.
     /// Of several faults that were found together nothing is known.
     pub(super) fn unexplained(&self, found: &Found) -> Vec<u32> {
@@ -33,9 +50,13 @@ impl Reproduce {
             return Vec::new();
         };
         let Some(level) = self.levels.first() else { return Vec::new() };
+        let threads = self.threads_of(found);
         let is_unexplained = |&&key: &&u32| {
+            let key_of = &self.case.keys()[key as usize];
+            let wrote = || key_of.entries.iter().map(|&it| self.case.threads()[it as usize]);
             let others = || self.rounds.iter().filter(|it| it.kept.is_empty() && it.number != own.number);
-            self.case.keys()[key as usize].is_serious()
+            key_of.is_serious()
+                && wrote().any(|it| threads.iter().any(|&of| it.is_like(of)))
                 && level.matched[key as usize] == 0
                 && !own.shown.contains(&key)
                 && others().any(|it| it.shown.contains(&key))

@@ -65,6 +65,16 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
             took.as_secs_f64()
         ),
     );
+    if let Some(reached) = document.sites.reached.filter(|it| *it > document.sites.injected) {
+        let left = screen::thousands(reached - document.sites.injected);
+        let calls = screen::count(reached, "call", "calls");
+        screen::line(
+            "",
+            &format!(
+                "{left} of the {calls} that the workload makes had no fault yet: more --trials, or --key operation"
+            ),
+        );
+    }
     let code = match &verdict.standing {
         Standing::NormalFails { wrong, runs } => {
             for (what, failed) in together(wrong, *runs) {

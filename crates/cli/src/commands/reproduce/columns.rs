@@ -97,7 +97,7 @@ impl Shape {
             side: (width - 5) / 2,
             node: if beside.several_nodes { widest(&node, NODE_WIDTH_MAX) } else { 0 },
             thread: widest(&thread, THREAD_WIDTH_MAX),
-            zero: [zero(beside, 0), zero(beside, 1)],
+            zero: [0, 1].map(|side| beside.zero[side].or_else(|| zero(beside, side))),
         }
     }
 

@@ -22,18 +22,24 @@ pub struct Narrated {
     several_nodes: bool,
     budget: u64,
     begun: Instant,
+    /// How many trials run at once.
+    jobs: u16,
+    /// How many seconds the campaign took before it was resumed, by its trials.
+    before: f64,
     /// Whether the start of the search was told.
     search_told: bool,
     pace: Pace,
     /// What rounds have shown so far.
     seen: BTreeSet<u32>,
     rounds: Rounds,
-    /// For each round that showed the failure after how many seconds; not for those of a campaign before it was resumed.
+    /// For each round that showed the failure after how many seconds.
     happened: BTreeMap<u64, f64>,
     /// The round that is being replayed, or was last.
     replayed: Option<Replayed>,
     /// Whether it was told that what was found leaves something unexplained.
     doubt_told: bool,
+    /// Whether it was told what it means that no fault was reached.
+    unreached_told: bool,
 }
 
 /// A round that showed the failure, and what came of its replays so far.
@@ -55,7 +61,7 @@ impl Replayed {
 }
 
 impl Narrated {
-    pub fn new(engine: Reproduce, case: &Case, several_nodes: bool, budget: u64) -> Narrated {
+    pub fn new(engine: Reproduce, case: &Case, several_nodes: bool, budget: u64, jobs: u16) -> Narrated {
         Narrated {
             engine,
             live: Listening::default(),
@@ -64,6 +70,8 @@ impl Narrated {
             several_nodes,
             budget,
             begun: Instant::now(),
+            jobs,
+            before: 0.0,
             search_told: false,
             pace: Pace::begun(),
             seen: BTreeSet::new(),
@@ -71,6 +79,7 @@ impl Narrated {
             happened: BTreeMap::new(),
             replayed: None,
             doubt_told: false,
+            unreached_told: false,
         }
     }
 
@@ -90,7 +99,8 @@ impl Narrated {
         let line = if self.several_logs { "" } else { "line " };
         let rounds = screen::count(rounds, "more round", "more rounds");
         let text = format!(
-            "that brings the failure, but not {line}{}, which other faults bring: {rounds} at most for one that brings both (--doubt)",
+            "that brings the failure, but not {line}{}, which other faults bring: {rounds} at most for one that brings both (--doubt; \
+             Ctrl-C ends them, and shows what was found)",
             lines.join(", ")
         );
         screen::line("", &screen::clean(&text));
@@ -121,6 +131,16 @@ impl Narrated {
     /// What the outcomes of the rounds say.
     pub fn rounds(&self) -> &Rounds {
         &self.rounds
+    }
+
+    /// How many seconds the campaign took before it was resumed.
+    pub fn before(&self) -> f64 {
+        self.before
+    }
+
+    /// How many seconds it has taken.
+    fn gone(&self) -> f64 {
+        self.before + self.begun.elapsed().as_secs_f64()
     }
 
     /// After how many seconds what was found first was found.
@@ -196,10 +216,14 @@ impl Narrated {
                 screen::count(verdict.instances as u64, "moment", "moments")
             ),
         );
+        let has_exception = |it: &Missing| it.normal == 0 && it.message.contains("Exception");
+        if verdict.sites_delayed > 0 && verdict.missing.iter().any(has_exception) {
+            screen::line("", "the log names exceptions: `--faults exceptions` saves the rounds with delays");
+        }
         screen::gap();
     }
 
-    fn tell_round(&self, round: &Round, outcome: Option<&Outcome>) {
+    fn tell_round(&mut self, round: &Round, outcome: Option<&Outcome>) {
         let what = match &round.fault {
             Some(it) => short(it, self.several_nodes),
             None => unreached(outcome, round),
@@ -223,6 +247,13 @@ impl Narrated {
         let rank = round.rank.map_or_else(String::new, |it| format!("; ranked {it} of {} calls", round.left));
         let aside = format!("{rank}; trial {}, {}", round.trial, self.times(round));
         screen::step(&format!("round {}", round.number), &what, (style, &result), &aside);
+        if round.fault.is_none() && !round.happened && !self.unreached_told {
+            self.unreached_told = true;
+            screen::line(
+                "",
+                "runs differ, so a fault may not come where it did before; the next round has more to choose from",
+            );
+        }
     }
 
     /// What a round changed in the log.
@@ -250,7 +281,7 @@ impl Narrated {
 
     /// How long it took so far, and how long the rounds may take that are left, where that can be said.
     fn times(&self, round: &Round) -> String {
-        let gone = span(self.begun.elapsed().as_secs_f64());
+        let gone = span(self.gone());
         let left = self.budget.saturating_sub(round.number);
         let each = each(&self.pace.took, self.pace.begun.elapsed().as_secs_f64());
         match each.filter(|_| !round.happened && left > 0) {
@@ -416,6 +447,13 @@ impl Engine for Narrated {
             self.pace.took.push(outcome.wall_ms as f64 / 1e3);
         }
         let is_live = self.live.is_live();
+        if let Some(outcome) = outcome.filter(|_| !is_live) {
+            self.before += outcome.wall_ms as f64 / 1e3 / f64::from(self.jobs.max(1));
+        }
+        if let Some(round) = round.as_ref().filter(|it| it.happened) {
+            let gone = if is_live { self.gone() } else { self.before };
+            self.happened.insert(round.number, gone);
+        }
         let has_fault = outcome.is_some_and(|it| !it.candidates.is_empty());
         match &round {
             Some(round) => {
@@ -431,9 +469,6 @@ impl Engine for Narrated {
             // What was recorded before is told at once.
             _ if !is_live => self.pace = Pace::begun(),
             Some(round) => {
-                if round.happened {
-                    self.happened.insert(round.number, self.begun.elapsed().as_secs_f64());
-                }
                 self.tell_round(round, outcome);
             }
             None => {
@@ -441,7 +476,7 @@ impl Engine for Narrated {
                 self.pace = Pace::begun();
                 let with = if has_fault { "the same fault" } else { "no fault" };
                 let what = if failed { "the failure happened" } else { "no failure" };
-                let gone = span(self.begun.elapsed().as_secs_f64());
+                let gone = span(self.gone());
                 screen::line("run", &format!("trial {id}: {with}, {what}; {DIM}{gone}{DIM:#}"));
             }
         }

@@ -1,7 +1,7 @@
 //! Whether what was found may be the same fault at another moment: the search does not compare the numbers in messages, so `block 7`
 //! of the failure log and `block 3` of a trial are the same to it.
 
-use hypocenter_reproduce::{Beside, Interest, Row};
+use hypocenter_reproduce::{Beside, Interest, Line, Row};
 use serde::Serialize;
 
 use super::live::shortened;
@@ -17,35 +17,25 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Where the first such line differs in its numbers alone, and the trial does not have it as it was. Of the lines that then differ so,
-    /// and that normal runs do not show, the one is told in which the fewest numbers differ: `block 7` says which one it was, and
-    /// `after 233 ms` comes only once.
-    pub fn of(beside: &Beside) -> Option<Moment> {
-        let shown: Vec<&str> = beside
-            .rows
-            .iter()
-            .filter_map(|it| match it {
-                Row::Entries { trial, .. } => Some(trial.as_ref()?.message.as_str()),
-                _ => None,
-            })
-            .collect();
-        let pair = |it: &'_ Row| match it {
-            Row::Entries { failure: Some(failure), trial: Some(trial), is } if *is != Interest::Around => {
-                Some((*is == Interest::Symptom, failure.message.clone(), trial.message.clone()))
-            }
+    /// Where the nearest line that the fault leads to differs in its numbers alone, and the trial does not have it as it was; where no
+    /// such line is known, the first that says that the failure happened. `leads` are those lines, the nearest first, each with its
+    /// node.
+    pub fn of(beside: &Beside, leads: &[(&str, u32)]) -> Option<Moment> {
+        let entries = beside.rows.iter().filter_map(|it| match it {
+            Row::Entries { failure, trial, is } => Some((failure.as_deref(), trial.as_deref(), *is)),
             _ => None,
-        };
-        let pairs: Vec<(bool, String, String)> = beside.rows.iter().filter_map(pair).collect();
-        let differing = |(_, failure, trial): &(bool, String, String)| {
-            let is_there = shown.contains(&failure.as_str());
-            let is_same = without_numbers(failure) == without_numbers(trial);
-            (!is_there && is_same).then(|| numbers_apart(failure, trial))
-        };
-        let first = pairs.iter().find(|it| it.0)?;
-        differing(first)?;
-        let told = pairs.iter().filter_map(|it| Some((differing(it)?, !it.0, it)));
-        let (_, _, (_, failure, trial)) = told.min_by_key(|it| (it.0, it.1))?;
-        Some(Moment { failure: failure.clone(), trial: trial.clone() })
+        });
+        let entries: Vec<(Option<&Line>, Option<&Line>, Interest)> = entries.collect();
+        let is_there =
+            |message: &str| entries.iter().any(|(_, trial, _)| trial.is_some_and(|it| it.message == message));
+        let pairs = || entries.iter().filter_map(|&(failure, trial, is)| Some((failure?, trial?, is)));
+        let of_lead =
+            |&(node, line): &(&str, u32)| pairs().find(|(it, _, _)| it.line == line && it.node == node);
+        let (failure, trial, _) =
+            leads.iter().find_map(of_lead).or_else(|| pairs().find(|(_, _, is)| *is == Interest::Symptom))?;
+        let differs = without_numbers(&failure.message) == without_numbers(&trial.message);
+        (differs && !is_there(&failure.message))
+            .then(|| Moment { failure: failure.message.clone(), trial: trial.message.clone() })
     }
 
     /// For people.
@@ -58,15 +48,6 @@ impl Moment {
             "if a number there says which one it was, ask for it in the oracle (`hypocenter guide oracles`)",
         );
     }
-}
-
-/// How many numbers differ in two texts that have the same words.
-fn numbers_apart(one: &str, other: &str) -> usize {
-    let numbers = |text: &str| -> Vec<String> {
-        let of = text.split(|it: char| !it.is_ascii_digit()).filter(|it| !it.is_empty());
-        of.map(str::to_owned).collect()
-    };
-    numbers(one).iter().zip(numbers(other)).filter(|(a, b)| **a != *b).count()
 }
 
 /// A text with each number in it made the same.
@@ -84,28 +65,28 @@ fn without_numbers(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hypocenter_reproduce::Line;
-
     use super::*;
 
     #[test]
     fn numbers_that_differ_are_told_and_nothing_else() {
-        let line = |message: &str| {
+        let line = |line: u32, message: &str| {
             let message = message.to_owned();
             let (node, thread, level, exception) = (String::new(), None, None, None);
-            Box::new(Line { node, line: 1, time_ms: None, thread, level, message, exception })
+            Box::new(Line { node, line, time_ms: None, thread, level, message, exception })
         };
-        let check = |rows: &[(&str, &str, Interest)], expected: Option<(&str, &str)>| {
-            let side = |text: &str| (!text.is_empty()).then(|| line(text));
-            let row = |it: &(&str, &str, Interest)| Row::Entries {
-                failure: side(it.0),
-                trial: side(it.1),
+        type Rows<'r> = &'r [(&'r str, &'r str, Interest)];
+        let check_with = |rows: Rows<'_>, leads: &[(&str, u32)], expected: Option<(&str, &str)>| {
+            let side = |at: u32, text: &str| (!text.is_empty()).then(|| line(at, text));
+            let row = |(at, it): (u32, &(&str, &str, Interest))| Row::Entries {
+                failure: side(at, it.0),
+                trial: side(at, it.1),
                 is: it.2,
             };
-            let beside = Beside { rows: rows.iter().map(row).collect(), ..Beside::default() };
-            let found = Moment::of(&beside);
+            let beside = Beside { rows: (1..).zip(rows).map(row).collect(), ..Beside::default() };
+            let found = Moment::of(&beside, leads);
             assert_eq!(found.as_ref().map(|it| (&*it.failure, &*it.trial)), expected, "{rows:?}");
         };
+        let check = |rows: Rows<'_>, expected: Option<(&str, &str)>| check_with(rows, &[], expected);
         use Interest::{Around, Observable, Symptom};
         check(
             &[("block 17 is lost", "block 3 is lost", Symptom)],
@@ -116,13 +97,15 @@ mod tests {
         check(&[("block 7 is lost", "chunk 3 is lost", Symptom)], None);
         check(&[("block 7", "block 3", Observable), ("the end", "the end", Symptom)], None);
         check(&[("block 7 is lost", "", Symptom)], None);
-        // Of several the one that says most surely which it was.
+        // What the fault leads to says more surely which it was.
         let went = ("went from 233 to 89", "went from 80 to 8", Symptom);
         check(&[went], Some((went.0, went.1)));
         let cut = ("checkpoint 8 failed", "checkpoint 2 failed", Observable);
-        check(&[cut, went], Some((cut.0, cut.1)));
-        check(&[("checkpoint 8 failed", "checkpoint 8 failed", Observable), went], Some((went.0, went.1)));
-        check(&[("gate 3 shut", "gate 4 shut", Around), went], Some((went.0, went.1)));
+        let led_to = [("", 1)];
+        check_with(&[cut, went], &led_to, Some((cut.0, cut.1)));
+        check_with(&[("checkpoint 8 failed", "checkpoint 8 failed", Observable), went], &led_to, None);
+        check_with(&[cut], &led_to, Some((cut.0, cut.1)));
+        check_with(&[cut, went], &[("", 7)], Some((went.0, went.1)));
         // It is there, beside another.
         check(&[("block 7 is lost", "block 3 is lost", Symptom), ("", "block 7 is lost", Around)], None);
         check(&[], None);

@@ -174,7 +174,7 @@ impl Ended<'_> {
             story.show(found, &called.name);
             screen::gap();
         }
-        screen::line("oracle", &screen::clean(&found.why));
+        screen::line("oracle", &screen::clean(&format!("{}, in {}/{}", found.why, called.name, found.trial)));
         if let Some(story) = story {
             story.show_moment();
         }
@@ -219,7 +219,7 @@ impl Ended<'_> {
             screen::line(
                 "",
                 &format!(
-                    "{more}if that belongs to it, this is not the fault: --keep-going goes on, or ask for it too, by `all` in the oracle"
+                    "{more}noise, or another fault is meant: --keep-going goes on, or ask for it too, by `all` in the oracle"
                 ),
             );
         }

@@ -96,8 +96,11 @@ impl Story {
         let normal: Vec<(u32, u32)> = verdict.missing.iter().map(|it| (it.key, matched(it))).collect();
         let beside = case.beside(&evidence, &normal);
         let shown = beside.as_ref().map_or(&[][..], |it| &it.matched);
-        let causes = found.faults.iter().map(|it| Cause::of(case, it, shown, several_nodes)).collect();
-        let moment = beside.as_ref().and_then(Moment::of);
+        let causes: Vec<Cause> =
+            found.faults.iter().map(|it| Cause::of(case, it, shown, several_nodes)).collect();
+        let leads = causes.iter().flat_map(|it| &it.leads_to).map(|it| (it.node.as_str(), it.line));
+        let leads: Vec<(&str, u32)> = leads.collect();
+        let moment = beside.as_ref().and_then(|it| Moment::of(it, &leads));
         Ok(Some(Story { trial, causes, beside, moment, several_logs: case.logs() > 1, several_nodes }))
     }
 

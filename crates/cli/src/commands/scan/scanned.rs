@@ -12,10 +12,10 @@ use super::cache::Cache;
 use crate::args::ScanArgs;
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::java;
 use crate::project::packages;
 use crate::screen::{self, Working};
 use crate::target::{DEFAULT_FEATURE, Named, Said, TargetSpec, guess_packages, no_classes};
+use crate::{java, stale};
 
 /// How many packages are suggested.
 const SUGGESTED_MAX: usize = 8;
@@ -50,7 +50,8 @@ impl Asked {
         let begin = Instant::now();
         let working = Working::new("scan");
         let config = Config::read(&args.config)?;
-        let Named { mut spec, main_class, problems } = target(args, &config)?;
+        let Named { mut spec, main_class, mut problems } = target(args, &config)?;
+        problems.extend(stale::problems(&spec.classpath));
         if spec.packages.is_empty() && main_class.is_some() {
             spec.packages = guess_packages(main_class.as_deref())?;
         } else if spec.packages.is_empty() {

@@ -218,6 +218,14 @@ impl Why {
             rows.push((cells, if number < WAYS_SHOWN { steps.collect() } else { Vec::new() }));
         }
         page.table(&rows, &[BOLD, WARN, Style::new(), DIM]);
+        if *sites > self.nearest.len() && !self.nearest.is_empty() {
+            let more = thousands((*sites - self.nearest.len()) as u64);
+            page.indented(
+                2,
+                DIM,
+                &format!("... {more} more (--top N; --json has the steps of all that are listed)"),
+            );
+        }
         if let Some(edges) = &self.edges {
             page.gap();
             page.heading("without a kind of edge");
