@@ -167,7 +167,7 @@ impl Struck {
             let thread = tied.entries()[entry as usize].thread;
             tied.fields().thread && tied.threads()[thread as usize].name == self.thread
         };
-        let (mut from, mut to) = (0, u32::MAX);
+        let (mut from, mut next) = (0, None);
         for (failure, own) in compared.comparison.pairs() {
             if own.node != self.node || !is_own(own.entry) {
                 continue;
@@ -176,8 +176,17 @@ impl Struck {
             if own.entry < self.entries {
                 from = from.max(place + 1);
             } else {
-                to = to.min(place);
+                next = Some((place, failure, own.entry)).min(next.or(Some((u32::MAX, failure, u32::MAX))));
             }
+        }
+        let Some((to, failure, entry)) = next else { return (from, u32::MAX) };
+        // What the thread wrote next in the trial comes right behind what it wrote last in the failure.
+        if !(self.entries..entry).any(is_own) {
+            let log = &case.failure[failure.node as usize].tied;
+            let thread = log.entries()[failure.entry as usize].thread;
+            let places = log.entries().iter().zip(&case.places[failure.node as usize]);
+            let before = places.filter(|(it, at)| it.thread == thread && at.1 < to).map(|(_, at)| at.1).max();
+            from = from.max(before.map_or(0, |it| it + 1));
         }
         // Where the thread wrote the same in another order nothing is known.
         if from <= to { (from, to) } else { (0, u32::MAX) }

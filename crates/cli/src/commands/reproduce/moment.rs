@@ -17,7 +17,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Where the nearest line that the fault leads to differs in its numbers alone, and the trial does not have it as it was; where no
+    /// Where the nearest line that the fault leads to differs in a number, and the trial does not have it as it was; where no
     /// such line is known, the first that says that the failure happened. `leads` are those lines, the nearest first, each with its
     /// node.
     pub fn of(beside: &Beside, leads: &[(&str, u32)]) -> Option<Moment> {
@@ -26,16 +26,15 @@ impl Moment {
             _ => None,
         });
         let entries: Vec<(Option<&Line>, Option<&Line>, Interest)> = entries.collect();
-        let is_there =
-            |message: &str| entries.iter().any(|(_, trial, _)| trial.is_some_and(|it| it.message == message));
         let pairs = || entries.iter().filter_map(|&(failure, trial, is)| Some((failure?, trial?, is)));
         let of_lead =
             |&(node, line): &(&str, u32)| pairs().find(|(it, _, _)| it.line == line && it.node == node);
         let (failure, trial, _) =
             leads.iter().find_map(of_lead).or_else(|| pairs().find(|(_, _, is)| *is == Interest::Symptom))?;
-        let differs = without_numbers(&failure.message) == without_numbers(&trial.message);
-        (differs && !is_there(&failure.message))
-            .then(|| Moment { failure: failure.message.clone(), trial: trial.message.clone() })
+        let same = until_a_number_differs(&failure.message, &trial.message)?;
+        let is_there = |it: &Line| it.message.strip_prefix(same).is_some_and(|it| !it.starts_with(is_digit));
+        let is_there = entries.iter().filter_map(|(_, trial, _)| *trial).any(is_there);
+        (!is_there).then(|| Moment { failure: failure.message.clone(), trial: trial.message.clone() })
     }
 
     /// For people.
@@ -50,17 +49,24 @@ impl Moment {
     }
 }
 
-/// A text with each number in it made the same.
-fn without_numbers(text: &str) -> String {
-    let mut masked = String::with_capacity(text.len());
-    for it in text.chars() {
-        match it {
-            '0'..='9' if masked.ends_with('0') => {}
-            '0'..='9' => masked.push('0'),
-            _ => masked.push(it),
+fn is_digit(it: char) -> bool {
+    it.is_ascii_digit()
+}
+
+/// How a text begins, with the first number in it that another has not, where the words before are the same.
+fn until_a_number_differs<'t>(text: &'t str, other: &str) -> Option<&'t str> {
+    let (mut rest, mut other) = (text, other);
+    loop {
+        let word = rest.find(is_digit)?;
+        let is_same = other.get(..word) == Some(&rest[..word]) && other[word..].starts_with(is_digit);
+        (rest, other) = is_same.then(|| (&rest[word..], &other[word..]))?;
+        let end = |it: &str| it.find(|it| !is_digit(it)).unwrap_or(it.len());
+        let (own, others) = (end(rest), end(other));
+        if rest[..own] != other[..others] {
+            return Some(&text[..text.len() - rest.len() + own]);
         }
+        (rest, other) = (&rest[own..], &other[others..]);
     }
-    masked
 }
 
 #[cfg(test)]
@@ -93,6 +99,17 @@ mod tests {
             Some(("block 17 is lost", "block 3 is lost")),
         );
         check(&[("block 7 is lost", "block 7 is lost", Symptom)], None);
+        // What follows may be told in other words.
+        check(
+            &[("run 7 failed: no space", "run 3 failed: injected", Symptom)],
+            Some(("run 7 failed: no space", "run 3 failed: injected")),
+        );
+        check(
+            &[("run 7 failed: no space", "run 3 failed", Symptom), ("", "run 7 failed: injected", Around)],
+            None,
+        );
+        check(&[("run 7 failed: 3", "run 7 broke: 4", Symptom)], None);
+        check(&[("run 7", "run seven", Symptom)], None);
         // Other words are no other moment, and neither are other lines.
         check(&[("block 7 is lost", "chunk 3 is lost", Symptom)], None);
         check(&[("block 7", "block 3", Observable), ("the end", "the end", Symptom)], None);
