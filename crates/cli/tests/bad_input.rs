@@ -185,7 +185,7 @@ fn a_wrong_command_line_ends_with_a_hint() {
     // The verb and its flags, and what is said.
     let rows: &[(&str, &str, &str)] = &[
         ("run", "--packages org.none", "nothing to hook: no class of org.none"),
-        ("run", "--packages prboe", "is on the class path, which has probe, "),
+        ("run", "--packages prboe", "is on the class path, which has probe\n"),
         ("run", "--oracle dropped", "'{ log = \"dropped\" }'"),
         ("run", "probe --workload probe", "cannot be used with"),
         ("run", "--hook bloc", "--hook bloc: no such kind of hook"),

@@ -328,22 +328,23 @@ fn sites_that_lead_there_are_told_from_those_that_only_delays_are_tried_at() {
         let flags = SEARCH.replace("--faults exceptions", faults);
         let said = place.tool(&format!("reproduce --log failure.log --budget 1 {flags}")).exits(3);
         let line = said.stderr.lines().find(|it| it.trim_start().starts_with("search ")).expect("it is told");
-        let (lead, rest) = line.split_once("; the workload reaches ").expect(line);
-        let is_delayed = rest.contains(" others, which are tried with a delay");
+        let (lead, rest) = line.split_once("; the workload makes ").expect(line);
+        let is_delayed = rest.contains(", which can only be late");
         let digits =
             |it: &str| it.split(|it: char| !it.is_ascii_digit()).filter_map(|it| it.parse().ok()).collect();
         let (lead, rest): (Vec<u64>, Vec<u64>) = (digits(lead), digits(rest));
         (lead, rest, is_delayed)
     };
+    // How many it makes, of how many, how many others, and the moments.
     let (lead, exceptions, is_delayed) = numbers("--faults exceptions");
-    assert!(!is_delayed && exceptions.len() == 2 && exceptions[0] <= lead[0], "{lead:?} {exceptions:?}");
+    assert!(!is_delayed, "{exceptions:?}");
+    let [made, of, moments] = exceptions[..] else { panic!("{exceptions:?}") };
+    assert!(made <= of && of == lead[0], "{lead:?} {exceptions:?}");
     let (with_delays, delays, is_delayed) = numbers("--faults exceptions,delays --delay 1s");
-    assert_eq!((with_delays, delays[0]), (lead.clone(), exceptions[0]), "what leads there is the same");
-    assert!(is_delayed && delays.len() == 3, "{delays:?}");
-    assert!(
-        delays[1] > 0 && delays[0] + delays[1] <= lead[1] && delays[2] > exceptions[1],
-        "{delays:?} {exceptions:?}"
-    );
+    assert!(is_delayed, "{delays:?}");
+    assert_eq!((&with_delays, &delays[..2]), (&lead, &exceptions[..2]), "what leads there is the same");
+    let [_, _, others, more] = delays[..] else { panic!("{delays:?}") };
+    assert!(others > 0 && made + others <= lead[1] && more > moments, "{delays:?} {exceptions:?}");
 }
 
 /// It says itself that something was lost, which the failure log does not have.

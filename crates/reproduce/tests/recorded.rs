@@ -84,7 +84,7 @@ struct World {
     executions: Vec<ByThread>,
     /// Whether what a fault makes it log stands elsewhere than in the failure log.
     is_out_of_order: bool,
-    /// Whether edits are lost, too, where closing fails.
+    /// Whether edits are lost, too, where closing fails by the flusher.
     loses_on_close: bool,
 }
 
@@ -128,13 +128,14 @@ impl World {
         for (_, at) in &reached {
             let it = &plan.candidates[*at];
             let is_exception = it.fault.to_string().contains("Exception");
-            failed |= self.loses_on_close && it.site.method == "close" && is_exception;
+            let is_flusher = it.when.thread.as_deref() == Some("flusher");
+            failed |= self.loses_on_close && it.site.method == "close" && is_exception && is_flusher;
             if it.site.method == "save" && is_exception {
                 matched[self.key("cannot save")] = 1;
                 // What is lost is lost only once, at one call.
                 failed |= it.site.callee.as_deref().is_some_and(|it| it.contains(".write("))
                     && it.when.occurrence == Some(5)
-                    && it.when.thread.as_deref() == Some("flusher");
+                    && is_flusher;
             }
         }
         matched[self.key("edits are lost")] = u32::from(failed);

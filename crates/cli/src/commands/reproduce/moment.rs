@@ -20,18 +20,22 @@ impl Moment {
     /// Where the nearest line that the fault leads to differs in a number, and the trial does not have it as it was; where no
     /// such line is known, the first that says that the failure happened. `leads` are those lines, the nearest first, each with its
     /// node.
-    pub fn of(beside: &Beside, leads: &[(&str, u32)]) -> Option<Moment> {
+    pub fn of<'b>(beside: &'b Beside, leads: &[(&str, u32)]) -> Option<Moment> {
         let entries = beside.rows.iter().filter_map(|it| match it {
             Row::Entries { failure, trial, is } => Some((failure.as_deref(), trial.as_deref(), *is)),
             _ => None,
         });
-        let entries: Vec<(Option<&Line>, Option<&Line>, Interest)> = entries.collect();
+        let entries: Vec<(Option<&'b Line>, Option<&'b Line>, Interest)> = entries.collect();
         let pairs = || entries.iter().filter_map(|&(failure, trial, is)| Some((failure?, trial?, is)));
         let of_lead =
             |&(node, line): &(&str, u32)| pairs().find(|(it, _, _)| it.line == line && it.node == node);
-        let (failure, trial, _) =
-            leads.iter().find_map(of_lead).or_else(|| pairs().find(|(_, _, is)| *is == Interest::Symptom))?;
-        let same = until_a_number_differs(&failure.message, &trial.message)?;
+        let symptom = pairs().find(|(_, _, is)| *is == Interest::Symptom);
+        // What says no number says nothing of this.
+        let telling = |(failure, trial, _): (&'b Line, &'b Line, Interest)| {
+            Some((failure, trial, numbers(&failure.message, &trial.message)?))
+        };
+        let (failure, trial, differs) = leads.iter().filter_map(of_lead).chain(symptom).find_map(telling)?;
+        let same = differs?;
         let is_there = |it: &Line| it.message.strip_prefix(same).is_some_and(|it| !it.starts_with(is_digit));
         let is_there = entries.iter().filter_map(|(_, trial, _)| *trial).any(is_there);
         (!is_there).then(|| Moment { failure: failure.message.clone(), trial: trial.message.clone() })
@@ -53,18 +57,23 @@ fn is_digit(it: char) -> bool {
     it.is_ascii_digit()
 }
 
-/// How a text begins, with the first number in it that another has not, where the words before are the same.
-fn until_a_number_differs<'t>(text: &'t str, other: &str) -> Option<&'t str> {
+/// Compares the numbers of two texts as far as their words are the same. Nothing if there is none; else how the text begins, with the
+/// first number in it that the other has not, if there is one.
+fn numbers<'t>(text: &'t str, other: &str) -> Option<Option<&'t str>> {
     let (mut rest, mut other) = (text, other);
+    let mut compared = None;
     loop {
-        let word = rest.find(is_digit)?;
-        let is_same = other.get(..word) == Some(&rest[..word]) && other[word..].starts_with(is_digit);
-        (rest, other) = is_same.then(|| (&rest[word..], &other[word..]))?;
+        let Some(word) = rest.find(is_digit) else { return compared };
+        if other.get(..word) != Some(&rest[..word]) || !other[word..].starts_with(is_digit) {
+            return compared;
+        }
+        (rest, other) = (&rest[word..], &other[word..]);
         let end = |it: &str| it.find(|it| !is_digit(it)).unwrap_or(it.len());
         let (own, others) = (end(rest), end(other));
         if rest[..own] != other[..others] {
-            return Some(&text[..text.len() - rest.len() + own]);
+            return Some(Some(&text[..text.len() - rest.len() + own]));
         }
+        compared = Some(None);
         (rest, other) = (&rest[own..], &other[others..]);
     }
 }
@@ -122,6 +131,7 @@ mod tests {
         check_with(&[cut, went], &led_to, Some((cut.0, cut.1)));
         check_with(&[("checkpoint 8 failed", "checkpoint 8 failed", Observable), went], &led_to, None);
         check_with(&[cut], &led_to, Some((cut.0, cut.1)));
+        check_with(&[("cannot write", "cannot write", Observable), went], &led_to, Some((went.0, went.1)));
         check_with(&[cut, went], &[("", 7)], Some((went.0, went.1)));
         // It is there, beside another.
         check(&[("block 7 is lost", "block 3 is lost", Symptom), ("", "block 7 is lost", Around)], None);
