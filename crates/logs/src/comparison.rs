@@ -30,6 +30,17 @@ pub struct Comparison {
     is_cut: bool,
 }
 
+/// Whose entries are compared with one another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// Those of a thread.
+    Thread,
+    /// Those of all threads of a role.
+    Role,
+    /// Those of a node.
+    Node,
+}
+
 /// A thread of a run, with the places of its entries.
 struct Place {
     node: u32,
@@ -54,16 +65,22 @@ impl Comparison {
     ///
     /// All logs must have been tied with the same fields.
     pub fn of(run: &[impl Borrow<Tied>], other: &[impl Borrow<Tied>]) -> Comparison {
-        Comparison::with(run, other, false)
+        Comparison::with(run, other, By::Thread)
     }
 
     /// Compares them as they are written, each node's log as if one thread had written it: no two pairs of the same logs cross. It is
     /// for who reads both from the top; what only stands in another order has no partner here.
     pub fn in_order(run: &[impl Borrow<Tied>], other: &[impl Borrow<Tied>]) -> Comparison {
-        Comparison::with(run, other, true)
+        Comparison::with(run, other, By::Node)
     }
 
-    fn with(run: &[impl Borrow<Tied>], other: &[impl Borrow<Tied>], as_one: bool) -> Comparison {
+    /// Compares them as they are written by threads of one role, as if they were one: who of a pool did something is chance, and who reads
+    /// both from the top looks for what was done first.
+    pub fn by_role(run: &[impl Borrow<Tied>], other: &[impl Borrow<Tied>]) -> Comparison {
+        Comparison::with(run, other, By::Role)
+    }
+
+    fn with(run: &[impl Borrow<Tied>], other: &[impl Borrow<Tied>], by: By) -> Comparison {
         let run: Vec<&Tied> = run.iter().map(Borrow::borrow).collect();
         let other: Vec<&Tied> = other.iter().map(Borrow::borrow).collect();
         let mut all = run.iter().chain(&other).map(|it| it.fields());
@@ -74,15 +91,13 @@ impl Comparison {
             elsewhere: Vec::new(),
             is_cut: false,
         };
-        let in_order = as_one || first.is_some_and(|it| it.thread);
+        let in_order = by == By::Node || first.is_some_and(|it| it.thread);
         let mut numbers: FxHashMap<Key, u32> = FxHashMap::default();
         let mut differ = Differ::default();
         for (nodes, others) in groups(&run, &other) {
             let mut roles: BTreeMap<&str, Role<'_>> = BTreeMap::new();
             for (side, (nodes, run)) in [(nodes, &run), (others, &other)].into_iter().enumerate() {
-                nodes
-                    .into_iter()
-                    .for_each(|it| threads(run[it], it, (side, as_one), &mut numbers, &mut roles));
+                nodes.into_iter().for_each(|it| threads(run[it], it, (side, by), &mut numbers, &mut roles));
             }
             for role in with_kin(roles) {
                 comparison.role(&role, &mut differ, in_order);
@@ -210,7 +225,7 @@ fn kind(role: &str) -> Option<&str> {
 fn threads<'t>(
     log: &'t Tied,
     node: usize,
-    (side, as_one): (usize, bool),
+    (side, by): (usize, By),
     numbers: &mut FxHashMap<Key, u32>,
     roles: &mut BTreeMap<&'t str, Role<'t>>,
 ) {
@@ -220,13 +235,28 @@ fn threads<'t>(
         *numbers.entry(*key).or_insert(next)
     };
     let shared: Vec<u32> = log.keys.iter().map(&mut share).collect();
-    let names: Vec<(&str, &str)> = match as_one {
-        true => vec![("", "")],
-        false => log.threads.iter().map(|it| (&*it.role, &*it.name)).collect(),
-    };
+    let mut names: Vec<(&str, &str)> = Vec::new();
+    // For each thread whose entries its own are among.
+    let places: Vec<usize> = log
+        .threads
+        .iter()
+        .map(|it| {
+            let name = match by {
+                By::Thread => (&*it.role, &*it.name),
+                By::Role => (&*it.role, &*it.role),
+                By::Node => ("", ""),
+            };
+            let is_known = |names: &[(&str, &str)]| names.iter().position(|other| *other == name);
+            let known = if by == By::Thread { None } else { is_known(&names) };
+            known.unwrap_or_else(|| {
+                names.push(name);
+                names.len() - 1
+            })
+        })
+        .collect();
     let mut entries: Vec<Vec<u32>> = vec![Vec::new(); names.len()];
     for (n, it) in (0_u32..).zip(&log.entries) {
-        entries[if as_one { 0 } else { it.thread as usize }].push(n);
+        entries[places[it.thread as usize]].push(n);
     }
     for ((role, name), entries) in names.into_iter().zip(entries) {
         let role = roles.entry(role).or_default();

@@ -241,6 +241,28 @@ fn threads_that_only_one_run_has_are_those_whose_names_differ_in_a_word() {
 }
 
 #[test]
+fn by_role_the_threads_of_a_pool_are_one() {
+    let run = |threads: [&str; 3]| {
+        let [first, second, third] = threads;
+        tied(
+            "n",
+            &[
+                &format!("{first}|Server@10|INFO|Accepted x"),
+                &format!("{second}|Sync@30|INFO|Synced 1 bytes"),
+                &format!("{third}|Server@10|INFO|Accepted y"),
+            ],
+        )
+    };
+    let (failure, other) = ([run(["pool-1", "pool-2", "pool-1"])], [run(["pool-2", "pool-1", "pool-1"])]);
+    let partners =
+        |it: &Comparison| it.pairs().map(|(own, other)| (own.entry, other.entry)).collect::<Vec<_>>();
+    assert_eq!(partners(&Comparison::by_role(&failure, &other)), [(0, 0), (1, 1), (2, 2)]);
+    assert_eq!(partners(&Comparison::of(&failure, &other)).len(), 2, "each thread has its own");
+    let apart = [run(["pool-2", "main", "pool-1"])];
+    assert_eq!(partners(&Comparison::by_role(&failure, &apart)), [(0, 0), (2, 2)]);
+}
+
+#[test]
 fn nodes_are_compared_by_name_by_place_or_together() {
     let a = ["main|Client@60|INFO|Started"];
     let b = ["main|Server@10|INFO|Accepted x"];

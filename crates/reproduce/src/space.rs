@@ -4,6 +4,10 @@
 /// impossible: where a instance of one run lies in another is an estimate.
 const LATE: u32 = 3;
 
+/// What it costs, in steps of the causal graph, that an instance comes behind the last of the failure's own lines: nothing comes of it
+/// before them, unless it lies elsewhere than it seems.
+const BEHIND_ALL: u32 = 4;
+
 /// So near to the failure's own lines, in entries, everything counts the same.
 const REMOTE_ENTRIES: u32 = 4;
 
@@ -23,6 +27,8 @@ pub struct Observable {
     /// How much less it counts from the start, in steps of the causal graph: what stands far from the failure's own lines is
     /// less likely to have to do with it.
     pub remote: u32,
+    /// The last of the failure's own lines; the greatest number where it has none.
+    pub until: u32,
 }
 
 /// A fault at a site.
@@ -108,7 +114,8 @@ impl Observable {
         let gap = |&entry: &u32| between(symptoms, entry, entry);
         let nearest = if symptoms.is_empty() { 0 } else { entries.iter().map(gap).min().unwrap_or(0) };
         let remote = (2 * bits(nearest / REMOTE_ENTRIES)).min(REMOTE_MAX);
-        Observable { remote: mild + remote, entries, threads }
+        let until = symptoms.iter().copied().max().unwrap_or(u32::MAX);
+        Observable { remote: mild + remote, entries, threads, until }
     }
 
     /// One more place at which it may have come.
@@ -128,7 +135,8 @@ impl Observable {
             let entries = between(&self.entries[at..=at], instance.position, instance.end);
             bits(entries / 2) + self.threads[at].apart(instance.thread)
         };
-        beside.map(apart).min().unwrap_or(u32::BITS)
+        let behind = if instance.position > self.until { BEHIND_ALL } else { 0 };
+        beside.map(apart).min().unwrap_or(u32::BITS) + behind
     }
 
     /// The temporal distance: how many entries of the failure log lie between a instance and the observable.
@@ -184,6 +192,16 @@ mod tests {
         assert_eq!(remote(110), 4);
         // Where the failure shows no line of its own, nothing is far.
         assert_eq!(Observable::new(vec![(7, Thread::default())], &[], 0).remote, 0);
+    }
+
+    #[test]
+    fn what_comes_behind_the_failure_is_no_likely_cause() {
+        let at = |symptoms: &[u32], position| {
+            let observable = Observable::new(vec![(10, Thread::default())], symptoms, 0);
+            observable.apart(&Instance { position, end: position, ..Instance::default() })
+        };
+        assert_eq!([at(&[4, 10], 9), at(&[4, 10], 10)], [at(&[], 9), at(&[], 10)]);
+        assert_eq!(at(&[4, 10], 11), at(&[], 11) + BEHIND_ALL);
     }
 
     #[test]
