@@ -218,19 +218,19 @@ fn threads_of_one_role_are_paired_by_what_they_wrote() {
     assert_eq!(own(&swapped, &normal), [4]);
 }
 
+/// Three lines by three threads, the last of which says this.
+fn written_by([first, second, third]: [&str; 3], last: &str) -> Tied {
+    let lines = [
+        format!("{first}|Server@10|INFO|Accepted x"),
+        format!("{second}|Sync@30|INFO|Synced 1 bytes"),
+        format!("{third}|{last}"),
+    ];
+    tied("n", &lines.each_ref().map(String::as_str))
+}
+
 #[test]
 fn threads_that_only_one_run_has_are_those_whose_names_differ_in_a_word() {
-    let run = |threads: [&str; 3]| {
-        let [first, second, third] = threads;
-        tied(
-            "n",
-            &[
-                &format!("{first}|Server@10|INFO|Accepted x"),
-                &format!("{second}|Sync@30|INFO|Synced 1 bytes"),
-                &format!("{third}|Client@60|INFO|Started"),
-            ],
-        )
-    };
+    let run = |threads| written_by(threads, "Client@60|INFO|Started");
     let failure = [run(["gate-A", "gate-B", "auditor"])];
     assert!(own(&failure, &[run(["gate-north", "gate-south", "auditor"])]).is_empty());
     // One that both have is itself, also where another says the same.
@@ -242,17 +242,7 @@ fn threads_that_only_one_run_has_are_those_whose_names_differ_in_a_word() {
 
 #[test]
 fn by_role_the_threads_of_a_pool_are_one() {
-    let run = |threads: [&str; 3]| {
-        let [first, second, third] = threads;
-        tied(
-            "n",
-            &[
-                &format!("{first}|Server@10|INFO|Accepted x"),
-                &format!("{second}|Sync@30|INFO|Synced 1 bytes"),
-                &format!("{third}|Server@10|INFO|Accepted y"),
-            ],
-        )
-    };
+    let run = |threads| written_by(threads, "Server@10|INFO|Accepted y");
     let (failure, other) = ([run(["pool-1", "pool-2", "pool-1"])], [run(["pool-2", "pool-1", "pool-1"])]);
     let partners =
         |it: &Comparison| it.pairs().map(|(own, other)| (own.entry, other.entry)).collect::<Vec<_>>();
