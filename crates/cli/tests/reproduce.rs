@@ -97,6 +97,16 @@ fn assert_report(place: &Place, document: &Value) {
         lanes["runs"].as_array().expect("runs").iter().map(|it| &it["faults"]).collect();
     let struck = json!([[0, sender.expect("its lane"), 0]]);
     assert_eq!(faults, [&json!([]), &struck, &struck], "{lanes:#}");
+    // Side by side it stands right before what its thread wrote next, whatever the failure log has of that thread and the trial not.
+    let rows = document["stories"][0]["beside"]["rows"].as_array().expect("rows");
+    let fault = rows.iter().position(|it| it["fault"] == 0).expect("the fault");
+    let said = |it: &Value| {
+        let sides = [&it["entries"]["failure"], &it["entries"]["trial"]];
+        let by_sender = sides.iter().any(|it| it["thread"] == "Sender");
+        by_sender.then(|| sides.map(|it| it["message"].as_str().unwrap_or_default().to_owned()))
+    };
+    let next = rows[fault..].iter().find_map(said).expect("it goes on");
+    assert_eq!(next, ["cannot write a message, trying a new file"; 2].map(str::to_owned), "{rows:#?}");
     let sarif: Value = serde_json::from_str(&latest("findings.sarif")).expect("JSON");
     let result = &sarif["runs"][0]["results"][0];
     let file = &result["locations"][0]["physicalLocation"]["artifactLocation"];
@@ -357,7 +367,8 @@ fn what_satisfied_the_oracle_is_drawn_where_the_failure_log_does_not_have_it() {
     let place = Place::with("spool", "oracle = { log = 'THE JUDGE' }");
     place.file("spool.sh", JUDGE);
     let said = place.reproduce("--seed 3").exits(0);
-    let said = said.says("no way in the code is known from it to what the oracle saw: what goes by a field");
+    let said =
+        said.says("no way in the code is known from it to what the oracle saw: some ways are not followed");
     let document = said.json();
     assert_true_fault(&document["fault"]);
     let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");

@@ -59,9 +59,9 @@ impl Comparison {
     ///
     /// Nodes of equal names are compared with each other, or else, if both runs have as many, those at equal places. Where
     /// neither does, the nodes of a run are taken together: one of the runs wrote one log for all. Threads are the same if
-    /// their roles are, or, where a run has no thread of a role, if their names differ in the last word alone; of several with one role those are paired that leave fewest entries without a partner. In logs without
-    /// threads the order says little, as the entries of several stand among each other: partners are first those in order, and
-    /// then what else says the same.
+    /// their roles are, or, where a run has no thread of a role, if their names differ in the last word alone; of several with one
+    /// role those are paired that leave fewest entries without a partner. In logs without threads the order says little, as the
+    /// entries of several stand among each other: partners are first those in order, and then what else says the same.
     ///
     /// All logs must have been tied with the same fields.
     pub fn of(run: &[impl Borrow<Tied>], other: &[impl Borrow<Tied>]) -> Comparison {
@@ -221,7 +221,7 @@ fn kind(role: &str) -> Option<&str> {
     (kind.chars().filter(|it| it.is_alphabetic()).count() >= KIND_LETTERS_MIN).then_some(kind)
 }
 
-/// Adds the threads of a node, or all of it as one.
+/// Adds the threads of a node, each alone, or those as one that are compared as one.
 fn threads<'t>(
     log: &'t Tied,
     node: usize,

@@ -1,10 +1,9 @@
 //! The log of the failure beside that of a trial, around the fault and the symptom.
 //!
 //! What both have stands in one row. The rows are in the order of the failure's log; what only the trial has stands where
-//! its moment lies there. Threads run freely, so what one of them wrote may stand before what it came behind in the trial; those of one
-//! role are as one. Logs
-//! that name no threads have nothing that would tell why, so there both sides are in their own order, and what both have in another
-//! order stands in two rows. Data only: whoever shows it finds the form.
+//! its moment lies there. Threads run freely, so what one of them wrote may stand before what it came behind in the trial; those of
+//! one role are as one. Logs that name no threads have nothing that would tell why, so there both sides are in their own order, and
+//! what both have in another order stands in two rows. Data only: whoever shows it finds the form.
 
 use hypocenter_engine::Evidence;
 use hypocenter_logs::{Comparison, Entry, Finder, Level, Memo, Moment, Position};
@@ -163,7 +162,8 @@ impl Case {
         };
         let as_written = as_written(&compared);
         let by_role = as_written.is_none().then(|| Comparison::by_role(&compared.failure, &compared.trial));
-        let mut slots = self.slots(&compared, as_written.as_ref(), by_role.as_ref());
+        let rows = as_written.as_ref().or(by_role.as_ref()).unwrap_or(&compared.comparison);
+        let mut slots = self.slots(&compared, as_written.as_ref(), rows);
         let orders = orders(&compared);
         let mut places = Places::of(self, &compared, as_written.as_ref());
         let mut zero = None;
@@ -196,16 +196,10 @@ impl Case {
         [before.map(|it| it.1), of_trial.iter().rev().find_map(|it| it.time_ms)]
     }
 
-    /// All rows but the faults.
-    fn slots(
-        &self,
-        compared: &Compared,
-        as_written: Option<&Comparison>,
-        by_role: Option<&Comparison>,
-    ) -> Vec<Slot> {
+    /// All rows but the faults; what are partners in `rows` stands in one.
+    fn slots(&self, compared: &Compared, as_written: Option<&Comparison>, rows: &Comparison) -> Vec<Slot> {
         let orders = orders(compared);
         let order = |it: Position| 2 * u64::from(orders[it.node as usize][it.entry as usize]);
-        let rows = as_written.or(by_role).unwrap_or(&compared.comparison);
         let mut slots = Vec::new();
         let mut paired: FxHashSet<Position> = FxHashSet::default();
         for (node, places) in (0..).zip(&self.places) {

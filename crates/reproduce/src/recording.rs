@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use hypocenter_logs::{Moment, ShownNames, StatementId, Tied, Timeline};
+use hypocenter_logs::{Moment, Position, ShownNames, StatementId, Tied, Timeline};
 use hypocenter_trace::{Map, StackFrame, Trace};
 use rustc_hash::FxHashMap;
 
@@ -167,26 +167,24 @@ impl Struck {
             let thread = tied.entries()[entry as usize].thread;
             tied.fields().thread && tied.threads()[thread as usize].name == self.thread
         };
-        let (mut from, mut next) = (0, None);
-        for (failure, own) in compared.comparison.pairs() {
-            if own.node != self.node || !is_own(own.entry) {
-                continue;
-            }
-            let place = case.places[failure.node as usize][failure.entry as usize].1;
-            if own.entry < self.entries {
-                from = from.max(place + 1);
-            } else {
-                next = Some((place, failure, own.entry)).min(next.or(Some((u32::MAX, failure, u32::MAX))));
-            }
-        }
-        let Some((to, failure, entry)) = next else { return (from, u32::MAX) };
-        // What the thread wrote next in the trial comes right behind what it wrote last in the failure.
-        if !(self.entries..entry).any(is_own) {
+        let place = |it: Position| case.places[it.node as usize][it.entry as usize].1;
+        let own = || {
+            let pairs = compared.comparison.pairs();
+            pairs.filter(|(_, own)| own.node == self.node && is_own(own.entry))
+        };
+        let before = own().filter(|(_, own)| own.entry < self.entries).map(|(failure, _)| place(failure) + 1);
+        let mut from = before.max().unwrap_or(0);
+        let behind = own().filter(|(_, own)| own.entry >= self.entries);
+        let Some((failure, next)) = behind.min_by_key(|(_, own)| own.entry) else { return (from, u32::MAX) };
+        let to = place(failure);
+        // Where nothing else of the thread lies between the fault and that, all that it wrote before in the failure, also what the
+        // trial does not have, came before the fault.
+        if !(self.entries..next.entry).any(is_own) {
             let log = &case.failure[failure.node as usize].tied;
             let thread = log.entries()[failure.entry as usize].thread;
-            let places = log.entries().iter().zip(&case.places[failure.node as usize]);
-            let before = places.filter(|(it, at)| it.thread == thread && at.1 < to).map(|(_, at)| at.1).max();
-            from = from.max(before.map_or(0, |it| it + 1));
+            let entries = log.entries().iter().zip(&case.places[failure.node as usize]);
+            let of_thread = entries.filter(|(it, _)| it.thread == thread).map(|(_, at)| at.1);
+            from = from.max(of_thread.filter(|it| *it < to).max().map_or(0, |it| it + 1));
         }
         // Where the thread wrote the same in another order nothing is known.
         if from <= to { (from, to) } else { (0, u32::MAX) }

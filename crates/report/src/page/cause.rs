@@ -68,7 +68,7 @@ pub fn section(report: &Report<'_>) -> Option<Section> {
 }
 
 /// What the analysis does not follow and may be the way all the same.
-const PERHAPS: &str = "what goes by a field, a collection or a file is not followed: hypocenter guide limits";
+const PERHAPS: &str = "some ways are not followed, such as through files: hypocenter guide limits";
 
 /// What satisfied the oracle, where no way is known that leads to it.
 struct Failure<'c> {

@@ -6,6 +6,7 @@ use hypocenter_plan::ExitCode;
 use super::live::fault;
 use super::summary::Ended;
 use super::wrong::together;
+use crate::args::KeyChoice;
 use crate::commands::report;
 use crate::early;
 use crate::failure::Failure;
@@ -65,14 +66,14 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
             took.as_secs_f64()
         ),
     );
-    if let Some(reached) = document.sites.reached.filter(|it| *it > document.sites.injected) {
-        let left = screen::thousands(reached - document.sites.injected);
-        let calls = screen::count(reached, "call", "calls");
+    let struck = document.sites.injected;
+    if let Some(reached) = document.sites.reached.filter(|it| struck > 0 && *it > struck) {
+        let (left, calls) = (screen::thousands(reached - struck), screen::count(reached, "call", "calls"));
+        let is_finer = ended.what.key == KeyChoice::Operation.name();
+        let finer = if is_finer { "" } else { ", or --key operation" };
         screen::line(
             "",
-            &format!(
-                "{left} of the {calls} that the workload makes had no fault yet: more --trials, or --key operation"
-            ),
+            &format!("{left} of the {calls} that the workload makes had no fault yet: more --trials{finer}"),
         );
     }
     let code = match &verdict.standing {

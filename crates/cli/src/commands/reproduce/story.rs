@@ -120,7 +120,7 @@ impl Story {
             screen::line(
                 "",
                 &format!(
-                    "{unknown}: what goes by a field, a collection or a file is not followed (`hypocenter guide limits`)"
+                    "{unknown}: some ways are not followed, such as through files (`hypocenter guide limits`)"
                 ),
             );
         }
