@@ -367,8 +367,7 @@ fn what_satisfied_the_oracle_is_drawn_where_the_failure_log_does_not_have_it() {
     let place = Place::with("spool", "oracle = { log = 'THE JUDGE' }");
     place.file("spool.sh", JUDGE);
     let said = place.reproduce("--seed 3").exits(0);
-    let said =
-        said.says("no way in the code is known from it to what the oracle saw: some ways are not followed");
+    let said = said.says("no way in the code is known from it to what the oracle saw: some are not followed");
     let document = said.json();
     assert_true_fault(&document["fault"]);
     let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");

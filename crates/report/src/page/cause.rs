@@ -68,7 +68,8 @@ pub fn section(report: &Report<'_>) -> Option<Section> {
 }
 
 /// What the analysis does not follow and may be the way all the same.
-const PERHAPS: &str = "some ways are not followed, such as through files: hypocenter guide limits";
+const PERHAPS: &str =
+    "some are not followed, as by a field that is not reset, or by a file: hypocenter guide limits";
 
 /// What satisfied the oracle, where no way is known that leads to it.
 struct Failure<'c> {

@@ -120,7 +120,7 @@ impl Story {
             screen::line(
                 "",
                 &format!(
-                    "{unknown}: some ways are not followed, such as through files (`hypocenter guide limits`)"
+                    "{unknown}: some are not followed, as by a field that is not reset, or by a file (`hypocenter guide limits`)"
                 ),
             );
         }
