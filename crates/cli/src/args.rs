@@ -317,7 +317,7 @@ pub struct ExploreArgs {
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub replays: u64,
     /// What each finding that repeats is compared with: so many trials of the same call at other
-    /// moments, so many of other calls in the same state
+    /// moments, so many of other calls at the same place, so many of calls elsewhere in the same state
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub neighbours: u64,
     /// Begin no further trial once a suspicious finding has this method on its stack, as `package.Class.method`, where

@@ -240,6 +240,13 @@ impl Request {
         (0..self.repeat).map(plan).collect()
     }
 
+    /// Whether there are several nodes, so that a fault alone does not say on which it is.
+    pub fn has_several_nodes(&self) -> bool {
+        let Workload { command, node, client, .. } = &self.workload;
+        let clients = client.iter().filter(|it| it.agent).count();
+        usize::from(command.is_some()) + node.len() + clients > 1 || self.plan.nodes.len() > 1
+    }
+
     /// Where a campaign keeps it.
     pub fn path(campaign: &Path) -> PathBuf {
         campaign.join("campaign.json")

@@ -327,7 +327,10 @@ fn log(digest: &Digest, fault: Struck<'_>, normal: &Normal) -> Option<Symptom> {
         return None;
     }
     let said = new.iter().take(NAMED_MAX).map(|it| format!("{}: {}", it.process, it.message));
-    let mut why = format!("{} new warnings or errors, such as ", new.len());
+    let mut why = match new.len() {
+        1 => "a new warning or error, ".to_owned(),
+        several => format!("{several} new warnings or errors, such as "),
+    };
     why += &said.collect::<Vec<_>>().join("; ");
     let elsewhere = new.iter().any(|it| it.process != fault.process);
     let severity = if elsewhere { Severity::Minor } else { Severity::Expected };

@@ -56,7 +56,8 @@ pub struct Settings {
     pub replays: u64,
     /// How many findings are replayed, the worst first.
     pub replayed_findings: usize,
-    /// How many trials each finding that repeats is compared with: so many of the same call, so many in the same state.
+    /// How many trials each finding that repeats is compared with: so many of the same call, so many at the
+    /// same place, so many in the same state.
     pub neighbours: u64,
     /// What is not reported again.
     pub known: Vec<Known>,
@@ -402,11 +403,14 @@ impl Explore {
             let injected = self.findings.all()[number].injected.clone();
             for trial in &self.trials {
                 let Some(other) = &trial.injected else { continue };
-                if let Some(near) = self.surroundings.near(&injected, other) {
+                let as_far = || self.surroundings.are_as_far(&injected, other, &self.catalogue);
+                if let Some(near) = self.surroundings.near(&injected, other)
+                    && (near == Near::Site || as_far())
+                {
                     self.findings.compared(number, near, &trial.symptoms);
                 }
             }
-            for near in [Near::SameSite, Near::SameState] {
+            for near in Near::ALL {
                 let known = self.findings.all()[number].neighbours.runs(near);
                 let missing = self.settings.neighbours.saturating_sub(known) as usize;
                 let found = self.surroundings.of(&injected, &self.catalogue, near, missing);
@@ -513,7 +517,7 @@ impl Explore {
         self.trials.insert(place, record);
     }
 
-    /// One whose fault was not reached says nothing.
+    /// One whose fault was not reached, or went in somewhere else, says nothing.
     fn told_neighbour(
         &mut self,
         finding: usize,
@@ -522,7 +526,10 @@ impl Explore {
         outcome: &Outcome,
         digest: &Digest,
     ) {
-        if let Some((_, injected)) = Injected::of(plan, outcome) {
+        let of = &self.findings.all()[finding].injected;
+        if let Some((_, injected)) = Injected::of(plan, outcome)
+            && self.surroundings.near(of, &injected) == Some(near)
+        {
             let symptoms = self.symptoms(&injected, outcome, digest);
             self.findings.compared(finding, near, &symptoms);
         }

@@ -39,6 +39,11 @@ impl Injected {
         })
     }
 
+    /// The way to it: the methods of the system that led there, innermost first.
+    pub(crate) fn way(&self) -> Vec<String> {
+        own_methods(&self.at.stack)
+    }
+
     /// The same fault at the same instance, and no chance in it. Where the plan named no node, its instances were counted in the whole
     /// process.
     pub fn candidate(&self) -> Candidate {
@@ -124,7 +129,7 @@ impl Cluster {
             Fault::Negate => "negate",
         };
         let callee = injected.site.callee.clone().filter(|_| !matches!(injected.fault, Fault::Delay { .. }));
-        let stack = own_methods(&injected.at.stack);
+        let stack = injected.way();
         let known = known.iter().position(|it| it.fits(injected, &stack));
         Cluster { fault, callee, stack, known }
     }

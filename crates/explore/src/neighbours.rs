@@ -1,65 +1,102 @@
-//! What a finding is compared with: the same call at other moments, and other calls in the same state.
+//! What a finding is compared with: the same call at other moments, other calls at the same place, and other calls in the same state.
 
 use std::collections::BTreeMap;
 
 use hypocenter_logs::role;
-use hypocenter_plan::{Candidate, Fault, Guard, NO_TASK, Repeat};
+use hypocenter_plan::{Candidate, Fault, Guard, NO_TASK, Repeat, Site};
 use serde::Serialize;
 
 use crate::catalogue::Catalogue;
 use crate::findings::Injected;
 use crate::reader::{Digest, Situation};
 
-/// How something that was tried is near a finding.
+/// How much of the calls of a state may lie between two moments that are about the same.
+const AS_FAR: f64 = 0.1;
+
+/// What something that was tried has in common with a finding that it is near.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Near {
-    /// The same call, at another moment or on another node.
-    SameSite,
-    /// Another call, in the same state of the same node.
-    SameState,
+    /// The same call, come to by the same way, at another moment or on another node.
+    Site,
+    /// Another call of the same method, come to by the same way.
+    Place,
+    /// A call somewhere else, in the same state of the same node.
+    State,
 }
 
-/// What came of what is near a finding: how often it showed the same, of how many.
+impl Near {
+    pub(crate) const ALL: [Near; 3] = [Near::Site, Near::Place, Near::State];
+}
+
+/// Of how many trials how many showed the same.
+pub type Showed = (u64, u64);
+
+/// What came of what is near a finding.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Neighbours {
-    /// The same call, at other moments or on other nodes.
-    pub same_site: (u64, u64),
-    /// Other calls, in the same state.
-    pub same_state: (u64, u64),
+    /// The same call by the same way, at other moments or on other nodes.
+    pub same_site: Showed,
+    /// Other calls of the same method, by the same way.
+    pub same_place: Showed,
+    /// Calls somewhere else, in the same state.
+    pub same_state: Showed,
 }
 
 impl Neighbours {
     pub(crate) fn take_down(&mut self, near: Near, shows_it: bool) {
         let (hits, runs) = match near {
-            Near::SameSite => &mut self.same_site,
-            Near::SameState => &mut self.same_state,
+            Near::Site => &mut self.same_site,
+            Near::Place => &mut self.same_place,
+            Near::State => &mut self.same_state,
         };
         (*hits, *runs) = (*hits + u64::from(shows_it), *runs + 1);
     }
 
     pub(crate) fn runs(&self, near: Near) -> u64 {
         match near {
-            Near::SameSite => self.same_site.1,
-            Near::SameState => self.same_state.1,
+            Near::Site => self.same_site.1,
+            Near::Place => self.same_place.1,
+            Near::State => self.same_state.1,
         }
     }
 
     /// What matters for the finding, as far as its neighbours tell.
     pub fn what_matters(&self) -> Option<String> {
-        let mostly = |(hits, runs): (u64, u64)| (runs > 0).then_some(hits * 2 >= runs);
-        let matters = match (mostly(self.same_site), mostly(self.same_state)) {
-            (Some(true), Some(true)) => "the state matters: whichever call goes wrong in it, and whenever",
-            (Some(false), Some(true)) => "the state matters, and the moment: other calls in it do the same",
-            (Some(true), Some(false)) => "the call matters, not the moment",
-            (Some(false), Some(false)) => "this call at this moment matters",
-            (Some(true), None) => "the moment does not matter",
-            (Some(false), None) => "the moment matters",
-            (None, Some(true)) => "the state matters, not the call",
-            (None, Some(false)) => "the call matters",
-            (None, None) => return None,
+        let mostly = |(hits, runs): Showed| (runs > 0).then_some(hits * 2 >= runs);
+        let moment = mostly(self.same_site);
+        // The widest circle in which the same comes about.
+        let (matters, of) = match (mostly(self.same_place), mostly(self.same_state)) {
+            (_, Some(true)) => {
+                let matters = match moment {
+                    Some(true) => "the state matters: whichever call goes wrong in it, and whenever",
+                    Some(false) => "the state matters, and the moment: other calls in it do the same",
+                    None => "the state matters, not the call",
+                };
+                (matters, vec![self.same_state])
+            }
+            (Some(true), _) => {
+                let matters = match moment {
+                    Some(true) => "the place matters: whichever call goes wrong there, and whenever",
+                    Some(false) => "the place matters, and the moment: other calls there do the same",
+                    None => "the place matters, not the call",
+                };
+                (matters, vec![self.same_place])
+            }
+            (None, None) => match moment? {
+                true => ("the moment does not matter", vec![]),
+                false => ("the moment matters", vec![]),
+            },
+            _ => {
+                let matters = match moment {
+                    Some(true) => "the call matters, not the moment",
+                    Some(false) => "this call at this moment matters",
+                    None => "the call matters",
+                };
+                (matters, vec![self.same_place, self.same_state])
+            }
         };
-        let is_mixed = |(hits, runs): (u64, u64)| 0 < hits && hits < runs;
-        let mixed = is_mixed(self.same_site) || is_mixed(self.same_state);
+        let is_mixed = |&(hits, runs): &Showed| 0 < hits && hits < runs;
+        let mixed = is_mixed(&self.same_site) || of.iter().any(is_mixed);
         Some(if mixed { format!("mostly, {matters}") } else { matters.to_owned() })
     }
 }
@@ -90,15 +127,28 @@ impl Surroundings {
         if kind(&one.fault) != kind(&other.fault) {
             return None;
         }
+        let at_one_place = one.way() == other.way() && method(&one.site) == method(&other.site);
         if one.site == other.site {
             // Where it happened, not how the plan came to it.
             let moment = |it: &Injected| {
                 let guard = Guard { occurrence: None, probability: None, ..it.guard.clone() };
                 (it.at.node.clone(), it.at.occurrence, guard)
             };
-            return (moment(one) != moment(other)).then_some(Near::SameSite);
+            return (at_one_place && moment(one) != moment(other)).then_some(Near::Site);
         }
-        (key(&situation(one)) == key(&situation(other))).then_some(Near::SameState)
+        if at_one_place {
+            return Some(Near::Place);
+        }
+        (key(&situation(one)) == key(&situation(other))).then_some(Near::State)
+    }
+
+    /// Whether two faults are about as far along, each among the calls of its own, so that only the call tells them apart.
+    pub(crate) fn are_as_far(&self, one: &Injected, other: &Injected, catalogue: &Catalogue) -> bool {
+        let share = |it: &Injected| Some(it.at.occurrence as f64 / self.times(it, catalogue)? as f64);
+        match (share(one), share(other)) {
+            (Some(a), Some(b)) => (a - b).abs() <= AS_FAR,
+            _ => one.at.occurrence == other.at.occurrence,
+        }
     }
 
     /// How often a call is made in the situation of a fault, if runs without a fault came there and its plan counts there.
@@ -118,7 +168,7 @@ impl Surroundings {
         most: usize,
     ) -> Vec<Candidate> {
         match near {
-            Near::SameSite => {
+            Near::Site => {
                 let at = injected.at.occurrence;
                 let mut moments = vec![at + 1];
                 moments.extend(at.checked_sub(1).filter(|&it| it > 0));
@@ -138,24 +188,30 @@ impl Surroundings {
                 };
                 found.into_iter().take(most).map(other).collect()
             }
-            Near::SameState => {
+            Near::Place | Near::State => {
                 let here = situation(injected);
                 let guard = Guard {
                     node: Some(here.node.clone()),
                     state: Some(here.state.clone()),
                     thread: here.thread.clone(),
-                    occurrence: Some(1),
                     ..Guard::default()
                 };
                 let calls = self.calls.get(&key(&here)).into_iter().flatten();
-                let others = calls.filter_map(|&(it, _)| catalogue.sites().get(it as usize));
-                let others = others.filter(|it| it.site != injected.site);
+                let others =
+                    calls.filter_map(|&(it, times)| Some((catalogue.sites().get(it as usize)?, times)));
+                let is_there = |it: &Site| method(it) == method(&injected.site);
+                let others = others.filter(|(it, _)| it.site != injected.site);
+                let others = others.filter(|(it, _)| is_there(&it.site) == (near == Near::Place));
+                // As far along as the finding, so that only the call differs.
+                let (at, of) = (injected.at.occurrence, self.times(injected, catalogue).unwrap_or(u64::MAX));
+                let moment = |times: u64| (at.min(of) as f64 / of as f64 * times as f64).ceil() as u64;
                 let fault_of = |faults: &[Fault]| {
                     let same = faults.iter().find(|it| **it == injected.fault);
                     same.or_else(|| faults.iter().find(|it| kind(it) == kind(&injected.fault))).cloned()
                 };
-                let candidates = others.filter_map(|it| {
-                    let (site, when) = (it.site.clone(), guard.clone());
+                let candidates = others.filter_map(|(it, times)| {
+                    let when = Guard { occurrence: Some(moment(times).max(1)), ..guard.clone() };
+                    let site = it.site.clone();
                     Some(Candidate { site, fault: fault_of(&it.faults)?, when, repeat: Repeat::Once })
                 });
                 candidates.take(most).collect()
@@ -167,6 +223,11 @@ impl Surroundings {
 /// The kind of a fault: an exception is like any other.
 fn kind(fault: &Fault) -> std::mem::Discriminant<Fault> {
     std::mem::discriminant(fault)
+}
+
+/// The method that makes a call.
+fn method(site: &Site) -> (&str, &str, &str) {
+    (&site.class, &site.method, &site.descriptor)
 }
 
 /// Where a fault happened, in the words of requests.
@@ -182,6 +243,8 @@ fn key(it: &Situation) -> Key {
 
 #[cfg(test)]
 mod tests {
+    use hypocenter_plan::Frame;
+
     use super::*;
     use crate::catalogue::SiteFaults;
     use crate::findings::tests::injected;
@@ -201,7 +264,7 @@ mod tests {
                 requested: vec![Requested { situation: 0, site: 0, stack: 0, times }],
                 ..Digest::default()
             });
-            let found = surroundings.of(finding, &catalogue, Near::SameSite, 9);
+            let found = surroundings.of(finding, &catalogue, Near::Site, 9);
             found.iter().filter_map(|it| it.when.occurrence).collect()
         };
         // Without a state in its plan the hits of other states count as well.
@@ -213,22 +276,130 @@ mod tests {
 
     #[test]
     fn what_matters_is_told_by_what_shows_the_same() {
-        for (same_site, same_state, expected) in [
-            ((0, 0), (0, 0), None),
-            ((2, 2), (0, 2), Some("the call matters, not the moment")),
-            ((0, 2), (0, 2), Some("this call at this moment matters")),
-            ((2, 2), (2, 2), Some("the state matters: whichever call goes wrong in it, and whenever")),
+        for (same_site, same_place, same_state, expected) in [
+            ((0, 0), (0, 0), (0, 0), None),
+            ((2, 2), (0, 0), (0, 2), Some("the call matters, not the moment")),
+            ((2, 2), (0, 2), (0, 0), Some("the call matters, not the moment")),
+            ((0, 2), (0, 0), (0, 2), Some("this call at this moment matters")),
             (
                 (2, 2),
+                (0, 0),
+                (2, 2),
+                Some("the state matters: whichever call goes wrong in it, and whenever"),
+            ),
+            (
+                (2, 2),
+                (0, 0),
                 (1, 2),
                 Some("mostly, the state matters: whichever call goes wrong in it, and whenever"),
             ),
-            ((0, 2), (2, 2), Some("the state matters, and the moment: other calls in it do the same")),
-            ((0, 1), (0, 0), Some("the moment matters")),
-            ((0, 0), (0, 1), Some("the call matters")),
+            (
+                (0, 2),
+                (0, 0),
+                (2, 2),
+                Some("the state matters, and the moment: other calls in it do the same"),
+            ),
+            // What other places of the state show is no doubt of the place.
+            (
+                (2, 2),
+                (2, 2),
+                (1, 8),
+                Some("the place matters: whichever call goes wrong there, and whenever"),
+            ),
+            (
+                (0, 2),
+                (2, 3),
+                (0, 2),
+                Some("mostly, the place matters, and the moment: other calls there do the same"),
+            ),
+            ((0, 0), (2, 2), (0, 2), Some("the place matters, not the call")),
+            ((0, 1), (0, 0), (0, 0), Some("the moment matters")),
+            ((0, 0), (0, 0), (0, 1), Some("the call matters")),
         ] {
-            let neighbours = Neighbours { same_site, same_state };
+            let neighbours = Neighbours { same_site, same_place, same_state };
             assert_eq!(neighbours.what_matters().as_deref(), expected, "{neighbours:?}");
         }
+    }
+
+    /// A fault at a call of `a.Packet.write`, made by a method of this name, in the state of a thread.
+    fn by(callee: &str, caller: &str, occurrence: u64) -> Injected {
+        let fault = Fault::Exception { class: "java.io.IOException".into(), message: None };
+        let frame = |method: &str| Frame { method: method.into(), at: None };
+        let mut injected = injected(&fault, callee, vec![frame("a.Packet.write"), frame(caller)]);
+        injected.at.occurrence = occurrence;
+        injected
+    }
+
+    #[test]
+    fn what_was_come_to_by_another_way_is_no_other_moment() {
+        let surroundings = Surroundings::default();
+        let finding = by("a.Out.flush()V", "a.Compactor.compact", 6);
+        let near = |callee: &str, caller: &str, occurrence| {
+            surroundings.near(&finding, &by(callee, caller, occurrence))
+        };
+        assert_eq!(near("a.Out.flush()V", "a.Compactor.compact", 5), Some(Near::Site));
+        assert_eq!(near("a.Out.flush()V", "a.Compactor.compact", 6), None);
+        assert_eq!(near("a.Out.flush()V", "a.Writer.roll", 5), None);
+        assert_eq!(near("a.Out.close()V", "a.Compactor.compact", 5), Some(Near::Place));
+        assert_eq!(near("a.Out.close()V", "a.Writer.roll", 5), Some(Near::State));
+    }
+
+    #[test]
+    fn what_was_tried_at_another_moment_does_not_tell_calls_apart() {
+        let mut surroundings = Surroundings::default();
+        let in_state = |callee: &str, occurrence: u64| {
+            let mut it = by(callee, "a.Compactor.compact", occurrence);
+            it.at.state = Some("a.A.run#0".into());
+            it.guard.state = it.at.state.clone();
+            it
+        };
+        let finding = in_state("a.Out.flush()V", 6);
+        let sites = [finding.site.clone(), in_state("a.Out.write()V", 1).site];
+        let faults = vec![finding.fault.clone()];
+        let sites = sites.map(|site| SiteFaults { site, faults: faults.clone() });
+        let catalogue = Catalogue::new(sites.into());
+        let requested = [(0, 6), (1, 60)];
+        let requested = requested.map(|(site, times)| Requested { situation: 0, site, stack: 0, times });
+        surroundings.take_down(&Digest {
+            situations: vec![situation(&finding)],
+            requested: requested.into(),
+            ..Digest::default()
+        });
+        let as_far = |occurrence| {
+            surroundings.are_as_far(&finding, &in_state("a.Out.write()V", occurrence), &catalogue)
+        };
+        assert_eq!([1, 6, 53, 55, 60].map(as_far), [false, false, false, true, true]);
+        // Of what runs without a fault never made nothing is known but the number.
+        let unknown = |occurrence| {
+            surroundings.are_as_far(&finding, &in_state("a.Out.sync()V", occurrence), &catalogue)
+        };
+        assert_eq!([5, 6, 7].map(unknown), [false, true, false]);
+    }
+
+    #[test]
+    fn other_calls_are_tried_as_far_along_and_by_where_they_are() {
+        let mut finding = by("a.Out.flush()V", "a.Compactor.compact", 6);
+        finding.at.state = Some("a.A.run#0".into());
+        finding.guard.state = finding.at.state.clone();
+        let faults = vec![finding.fault.clone()];
+        let site = |callee: &str| by(callee, "a.Compactor.compact", 1).site;
+        let elsewhere = Site { method: "read".into(), ..site("a.In.read()I") };
+        let sites = [finding.site.clone(), site("a.Out.close()V"), elsewhere];
+        let sites = sites.map(|site| SiteFaults { site, faults: faults.clone() });
+        let catalogue = Catalogue::new(sites.into());
+        let mut surroundings = Surroundings::default();
+        let requested = [(0, 8), (1, 8), (2, 40)];
+        let requested = requested.map(|(site, times)| Requested { situation: 0, site, stack: 0, times });
+        surroundings.take_down(&Digest {
+            situations: vec![situation(&finding)],
+            requested: requested.into(),
+            ..Digest::default()
+        });
+        let tried = |near| -> Vec<(String, u64)> {
+            let found = surroundings.of(&finding, &catalogue, near, 9).into_iter();
+            found.map(|it| (it.site.callee.unwrap(), it.when.occurrence.unwrap())).collect()
+        };
+        assert_eq!(tried(Near::Place), [("a.Out.close()V".to_owned(), 6)]);
+        assert_eq!(tried(Near::State), [("a.In.read()I".to_owned(), 30)]);
     }
 }

@@ -32,6 +32,8 @@ pub struct Graphs<'p> {
     /// Of which classes is what a field holds, and what a method returns.
     pub(crate) held: Mutex<FxHashMap<FieldId, Option<Arc<[Class]>>>>,
     pub(crate) returned: Mutex<FxHashMap<MethodId, Option<Arc<[Class]>>>>,
+    /// Whether a method can return what is needed, looked at so many calls deep.
+    pub(crate) answers: Mutex<FxHashMap<(MethodId, Need, u8), bool>>,
     /// Whether only libraries run a lambda.
     pub(crate) handed_only: Mutex<FxHashMap<MethodId, bool>>,
 }
@@ -81,6 +83,7 @@ impl<'p> Graphs<'p> {
             calls_of: Mutex::default(),
             held: Mutex::default(),
             returned: Mutex::default(),
+            answers: Mutex::default(),
             handed_only: Mutex::default(),
         }
     }

@@ -36,6 +36,7 @@
 
 #![forbid(unsafe_code)]
 
+mod answers;
 mod bodies;
 mod body;
 mod body_cache;

@@ -3,6 +3,7 @@
 use hypocenter_classfile::op;
 use rustc_hash::FxHashSet;
 
+use crate::answers::returned;
 use crate::body_cache::CachedBody;
 use crate::causal::{Causes, Context, EdgeKind, LAST, Node, Priors};
 use crate::exceptions::{Exception, Source, Way};
@@ -189,7 +190,7 @@ impl<'v, 'p> Looking<'v, 'p> {
         let operands = self.view.body.operands(instruction);
         let value = if number == LAST { operands.last() } else { operands.get(usize::from(number)) };
         let Some(&value) = value else { return };
-        if !need.allows(self.view.given(value)) {
+        if !self.graphs.may_be(&self.view, value, need) {
             return;
         }
         priors.push((self.location(instruction), self.given_by(value, need), EdgeKind::Data));
@@ -201,15 +202,11 @@ impl<'v, 'p> Looking<'v, 'p> {
     }
 
     fn returns(&self, need: Need, priors: &mut Priors) {
-        for (number, instruction) in self.view.body.flow.instructions.iter().enumerate() {
-            let number = number as u32;
-            let operands = self.view.body.operands(number);
-            let (true, Some(&value)) = (instruction.is_return(), operands.first()) else { continue };
-            if !need.allows(self.view.given(value)) {
-                continue;
+        for (number, value) in returned(&self.view) {
+            if self.graphs.may_be(&self.view, value, need) {
+                let node = Node::Operand(self.view.id, number as u16, 0, need);
+                priors.push((node, self.context, EdgeKind::Return));
             }
-            let node = Node::Operand(self.view.id, number as u16, 0, need);
-            priors.push((node, self.context, EdgeKind::Return));
         }
     }
 
@@ -293,7 +290,8 @@ impl<'v, 'p> Looking<'v, 'p> {
                 return;
             }
             let returned = |it: MethodId| (Node::Return(it, need), self.into(call, it), EdgeKind::Return);
-            priors.extend(targets.into_iter().map(returned));
+            let answering = targets.into_iter().filter(|&it| self.graphs.may_return(it, need));
+            priors.extend(answering.map(returned));
             return;
         }
         let operands = view.body.operands(number);

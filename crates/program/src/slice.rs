@@ -361,7 +361,7 @@ impl Causes<'_> {
     }
 
     /// Whether a call names a method of a library, which it then may run; so does a call of what is not known.
-    fn is_library(&self, call: &Call) -> bool {
+    pub(crate) fn is_library(&self, call: &Call) -> bool {
         let Some(callee) = call.callee else { return true };
         self.world.method_ref(callee).method.is_none_or(|it| !self.world.is_system_method(it))
     }

@@ -61,6 +61,15 @@ pub struct Exploration {
     pub tried: Vec<Tried>,
 }
 
+impl Exploration {
+    /// Whether faults went into several nodes, so that a fault alone does not say into which.
+    pub(crate) fn has_several_nodes(&self) -> bool {
+        let mut nodes = self.tried.iter().filter_map(|it| it.injected.as_ref()).map(|it| &it.at.node);
+        let first = nodes.next();
+        nodes.any(|it| Some(it) != first)
+    }
+}
+
 /// How a campaign ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -171,9 +180,12 @@ pub struct Finding {
     /// What is known of it already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<String>,
-    /// How often the same call at other moments showed the same.
+    /// How often the same call by the same way showed the same, at other moments or on other nodes.
     pub same_site: Rate,
-    /// How often other calls in the same state did.
+    /// How often other calls of the same method did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_place: Option<Rate>,
+    /// How often calls somewhere else in the same state did.
     pub same_state: Rate,
     /// What matters, as far as those tell.
     pub matters: Option<String>,

@@ -56,7 +56,7 @@ pub fn reproduced(summary: &Summary, times: Times<'_>) -> String {
         let replay = summary.replay_of(number, found);
         let text = format!(
             "{}\n\noracle: {}\nrate: {} of {} replays\nreplay: {replay}\n",
-            words::finding(found).plain(),
+            words::finding(found, summary.has_several_nodes()).plain(),
             found.why,
             found.hits,
             found.runs
@@ -89,14 +89,15 @@ pub fn explored(it: &Exploration, times: Times<'_>) -> String {
         let symptoms: Vec<&str> = finding.symptoms.iter().map(|it| it.why.as_str()).collect();
         let text = format!(
             "{}\n\n{}\nseverity: {}\nrate: {} of {} replays\nreplay: {}\n",
-            words::one(&finding.injected).plain(),
+            words::one(&finding.injected, it.has_several_nodes()).plain(),
             symptoms.join("\n"),
             finding.severity.name(),
             finding.rate.hits,
             finding.rate.runs,
             finding.replay
         );
-        let name = format!("{what} at {place}, {when} on {}{state}", finding.node);
+        let node = if it.has_several_nodes() { format!(" on {}", finding.node) } else { String::new() };
+        let name = format!("{what} at {place}, {when}{node}{state}");
         let came = Came::Failed(finding.why.clone(), text);
         cases.push(Case { name, came, seconds: times(finding.trial) });
     }

@@ -66,13 +66,15 @@ pub fn reproduced(summary: &Summary, sources: Sources<'_>) -> String {
 
 /// Of a campaign of `explore`.
 pub fn explored(it: &Exploration, sources: Sources<'_>) -> String {
+    let several_nodes = it.has_several_nodes();
+    let findings = it.findings.iter().take(RESULTS_MAX);
     Run {
         verb: &it.verb,
         workload: &it.workload,
         tool: &it.tool,
         verdict: words::explored(it).plain(),
         rules: &EXPLORE_RULES,
-        results: it.findings.iter().take(RESULTS_MAX).map(|it| suspicious(it, sources)).collect(),
+        results: findings.map(|it| suspicious(it, several_nodes, sources)).collect(),
     }
     .document()
 }
@@ -132,7 +134,7 @@ impl Run<'_> {
 }
 
 /// A suspicious finding: at the call where the fault goes in, with the way there from the fault to what clients saw.
-fn suspicious(it: &Finding, sources: Sources<'_>) -> Value {
+fn suspicious(it: &Finding, several_nodes: bool, sources: Sources<'_>) -> Value {
     let rule = match it.kind {
         SymptomKind::Crash => 0,
         SymptomKind::Client => 1,
@@ -141,7 +143,7 @@ fn suspicious(it: &Finding, sources: Sources<'_>) -> Value {
         SymptomKind::Command => 4,
     };
     let level = if it.severity >= Severity::Critical { "error" } else { "warning" };
-    let said = format!("{}: {}.", words::one(&it.injected).plain(), it.why);
+    let said = format!("{}: {}.", words::one(&it.injected, several_nodes).plain(), it.why);
     let (what, place, when) = words::fault(&it.injected);
     let said_at = format!("{what} at {place}, {when}");
     let mut steps = vec![step_of(Some(&place_of(&it.injected.site)), &said_at, "essential", sources)];
@@ -176,7 +178,10 @@ fn result(summary: &Summary, number: usize, found: &Found, sources: Sources<'_>)
     result.insert("ruleId".into(), RULES[rule].0.into());
     result.insert("ruleIndex".into(), rule.into());
     result.insert("level".into(), "error".into());
-    result.insert("message".into(), json!({ "text": text(&words::finding(found).plain()) }));
+    result.insert(
+        "message".into(),
+        json!({ "text": text(&words::finding(found, summary.has_several_nodes()).plain()) }),
+    );
     let locations: Vec<Value> =
         main.iter().map(|it| location(&place_of(&it.site), file_of(it), None, sources)).collect();
     result.insert("locations".into(), locations.into());

@@ -2,7 +2,7 @@
 
 use hypocenter_plan::{Candidate, Fault, Site};
 
-use crate::exploration::{Exploration, ExploreStanding};
+use crate::exploration::{Exploration, ExploreStanding, Finding};
 use crate::summary::{Found, Injected, Standing, Summary};
 use crate::text::{count, simple, thousands};
 
@@ -57,7 +57,7 @@ pub fn verdict(summary: &Summary) -> Sentence {
         (Standing::AlreadyFails { failed, runs }, _) => said.words(format!(
             "The failure happens without any fault, in {failed} of {runs} runs: the workload or the oracle must be mended first."
         )),
-        (_, Some(found)) => finding(found),
+        (_, Some(found)) => finding(found, summary.has_several_nodes()),
         (Standing::Exhausted, None) => {
             said.words(format!("Not reproduced: everything that leads to the failure log was tried, in {}.", rounds()))
         }
@@ -79,20 +79,20 @@ pub fn verdict(summary: &Summary) -> Sentence {
     }
 }
 
-/// What was found, in one sentence.
-pub fn finding(found: &Found) -> Sentence {
+/// What was found, in one sentence. Of one node nobody needs the name.
+pub fn finding(found: &Found, several_nodes: bool) -> Sentence {
     let mut said = Sentence::default().words("The failure comes back when ");
     for (number, it) in found.faults.iter().enumerate() {
         if number > 0 {
             said = said.words(", and ");
         }
-        said = said.and(one(it));
+        said = said.and(one(it, several_nodes));
     }
     said.words(".")
 }
 
 /// What happens, where, and when.
-pub fn one(it: &Injected) -> Sentence {
+pub fn one(it: &Injected, several_nodes: bool) -> Sentence {
     let said = Sentence::default();
     let (what, place) = (callee(&it.site), place(&it.site));
     let said = match (&it.fault, what) {
@@ -112,7 +112,23 @@ pub fn one(it: &Injected) -> Sentence {
     };
     let said =
         said.words(format!(", the {} time that thread ", ordinal(it.at.occurrence))).name(&*it.at.thread);
-    said.words(" of ").name(&*it.at.node).words(" gets there")
+    let said = if several_nodes { said.words(" of ").name(&*it.at.node) } else { said };
+    said.words(" gets there")
+}
+
+impl Finding {
+    /// What matters for it, and how often what is near it showed the same.
+    pub fn compared(&self) -> Option<String> {
+        let matters = self.matters.as_ref()?;
+        let near = [
+            ("the same call at other moments", Some(self.same_site)),
+            ("other calls at the same place", self.same_place),
+            ("calls elsewhere in the same state", Some(self.same_state)),
+        ];
+        let tried = near.into_iter().filter_map(|(what, rate)| Some((what, rate.filter(|it| it.runs > 0)?)));
+        let told = tried.map(|(what, it)| format!("{what} {} of {}", it.hits, thousands(it.runs)));
+        Some(format!("{matters} ({})", told.collect::<Vec<_>>().join(", ")))
+    }
 }
 
 /// The verdict of a campaign of `explore` in one sentence.
@@ -134,7 +150,8 @@ pub fn explored(it: &Exploration) -> Sentence {
                     format!("{} small faults break a part of the service. The worst: ", thousands(all as u64))
                 }
             };
-            said.words(more).and(one(&worst.injected)).words(", and ").words(&*worst.why).words(".")
+            let fault = one(&worst.injected, it.has_several_nodes());
+            said.words(more).and(fault).words(", and ").words(&*worst.why).words(".")
         }
     }
 }

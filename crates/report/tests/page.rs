@@ -96,7 +96,7 @@ fn a_story_has_all_its_parts() {
     let page = page(&summary(60), Some(&runs(400)));
     for part in [
         "<h1>The failure comes back when <code>FileChannel.<wbr>force</code>, called at <code>Log1.<wbr>append:31</code>",
-        "throws <code>IOException</code>, the 2nd time that thread <code>Writer-1</code> of <code>server</code> gets there.</h1>",
+        "throws <code>IOException</code>, the 2nd time that thread <code>Writer-1</code> gets there.</h1>",
         "5 of 5 replays showed it, 0 of 5 runs without the fault did. Found in round 60, after 39 s; it took 237 s in all.",
         "<code>hypocenter replay reproduce-0001/63</code>",
         "id=\"cause\"",
@@ -273,7 +273,7 @@ fn a_page_of_explore_has_all_its_parts() {
         "4 of 20",
         "there to the end, and says that it is well",
         "class=\"state marked\"",
-        "The state matters: the same call at other moments showed the same in 1 of 2",
+        "The state matters (the same call at other moments 1 of 2, other calls at the same place 0 of 1, ",
         "id=\"course\"",
         "30 with a fault, 90 reached, of 162",
         "id=\"known\"",

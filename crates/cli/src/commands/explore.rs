@@ -79,6 +79,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
     let mut engine = live::Narrated::new(
         Explore::new(catalogue.clone(), settings),
         Called::of(&ready.directory).name,
+        ready.request.has_several_nodes(),
         &what,
     );
     let interrupt = Interrupt::watch();

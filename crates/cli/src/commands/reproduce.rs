@@ -381,9 +381,7 @@ fn abstract_exceptions(program: &Program, target: &Target) -> Vec<(String, Vec<S
 
 /// Whether a fault may be on one of several nodes, so that it must be said on which.
 fn several_nodes(request: &Request, case: &Case) -> bool {
-    let Workload { command, node, client, .. } = &request.workload;
-    let clients = client.iter().filter(|it| it.agent).count();
-    case.logs() > 1 || usize::from(command.is_some()) + node.len() + clients > 1
+    case.logs() > 1 || request.has_several_nodes()
 }
 
 /// The lines that the oracle looks for.

@@ -372,7 +372,13 @@ fn a_finding_that_repeats_is_compared_with_the_same_call_and_the_same_state() {
         if trials > 2 {
             compared.push((first.site.method.clone(), when.occurrence.unwrap_or(0)));
         }
-        (outcome(plan, Some(0), !is_bad), both())
+        let mut outcome = outcome(plan, Some(0), !is_bad);
+        if trials > 2
+            && let CandidateResult::Injected(at) = &mut outcome.candidates[0].result
+        {
+            at.occurrence = when.occurrence.unwrap_or(0);
+        }
+        (outcome, both())
     });
     let of = |method: &str, occurrence| (method.to_owned(), occurrence);
     assert_eq!(compared, [of("step1", 4), of("step1", 5), of("step1", 3), of("step2", 1)]);

@@ -107,8 +107,12 @@ fn tried(it: &Exploration) -> Option<Section> {
         hint: "class, exception, thread, state, severity",
         whole: "summary.json has all.",
     });
+    let several_nodes = it.has_several_nodes();
     for trial in &it.tried {
-        table.push(trial.severity().is_some_and(|it| it >= Severity::Major), &cells(trial, &it.campaign));
+        table.push(
+            trial.severity().is_some_and(|it| it >= Severity::Major),
+            &cells(trial, &it.campaign, several_nodes),
+        );
     }
     let lead = format!(
         "{}, in {} of which a fault happened: one in each, in one state of one thread.",
@@ -119,12 +123,13 @@ fn tried(it: &Exploration) -> Option<Section> {
 }
 
 /// Trial, by its number and as `replay` takes it, what, where, when, state, how many states were new, what was seen.
-fn cells(trial: &Tried, campaign: &str) -> [String; 7] {
+fn cells(trial: &Tried, campaign: &str, several_nodes: bool) -> [String; 7] {
     let (what, place, when) = match &trial.injected {
         Some(it) => words::fault(it),
         None => ("no fault was reached".to_owned(), String::new(), String::new()),
     };
-    let node = trial.injected.as_ref().map_or_else(String::new, |it| format!(" on {}", it.at.node));
+    let node = trial.injected.as_ref().filter(|_| several_nodes);
+    let node = node.map_or_else(String::new, |it| format!(" on {}", it.at.node));
     let state = trial.injected.as_ref().and_then(|it| it.at.state.as_deref()).or(trial.focus.as_deref());
     let seen = trial.symptoms.iter().max_by_key(|it| it.severity).map_or_else(
         || if trial.injected.is_some() { "all is well".to_owned() } else { String::new() },

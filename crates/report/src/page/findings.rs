@@ -6,7 +6,6 @@ use hypocenter_plan::Role;
 
 use super::{MESSAGE_CHARS, Section, command, left_out, machine, name, sentence, stack};
 use crate::exploration::{Exploration, Finding, Saw};
-use crate::summary::Rate;
 use crate::text::{count, escaped, thousands};
 use crate::words::{self, Sentence, state};
 
@@ -33,7 +32,7 @@ fn one(it: &Finding, number: usize, of: &Exploration) -> String {
     let mut text = format!(
         "<article class=\"finding {severity}\" id=\"finding-{number}\">\n<p class=\"over\"><span class=\"chip {severity}\">{severity}</span> {}</p>\n<h3>{}</h3>\n",
         seen(it),
-        sentence(&told(it))
+        sentence(&told(it, of.has_several_nodes()))
     );
     text += "<ul class=\"symptoms\">";
     for symptom in it.symptoms.iter().take(20) {
@@ -64,8 +63,8 @@ fn one(it: &Finding, number: usize, of: &Exploration) -> String {
 }
 
 /// The fault, and the state in which it happened.
-fn told(it: &Finding) -> Sentence {
-    let said = Sentence::default().and(words::one(&it.injected));
+fn told(it: &Finding, several_nodes: bool) -> Sentence {
+    let said = Sentence::default().and(words::one(&it.injected, several_nodes));
     match &it.state {
         Some(at) => said.words(", in the state ").name(state(at)).words("."),
         None => said.words("."),
@@ -85,15 +84,11 @@ fn seen(it: &Finding) -> String {
 }
 
 fn compared(it: &Finding) -> String {
-    let of = |rate: Rate| format!("{} of {}", rate.hits, thousands(rate.runs));
-    match &it.matters {
+    match it.compared() {
         None => "<p>Nothing near it was tried.</p>".to_owned(),
-        Some(matters) => format!(
-            "<p>{}: the same call at other moments showed the same in {}, other calls in the same state in {}.</p>",
-            escaped(&capital(matters), MESSAGE_CHARS),
-            of(it.same_site),
-            of(it.same_state)
-        ),
+        Some(matters) => {
+            format!("<p>{}.</p>", escaped(&capital(&matters), MESSAGE_CHARS))
+        }
     }
 }
 

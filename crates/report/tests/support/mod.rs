@@ -293,6 +293,7 @@ fn finding(number: u64, severity: Severity) -> Finding {
         rate: Rate { hits: 3, runs: 3 },
         known: None,
         same_site: Rate { hits: 1, runs: 2 },
+        same_place: Some(Rate { hits: 0, runs: 1 }),
         same_state: Rate { hits: 2, runs: 2 },
         matters: Some("the state matters".into()),
         replay: format!("hypocenter replay explore-0001/{}", number + 100),

@@ -20,6 +20,7 @@ pub struct Narrated {
     begun: Instant,
     /// The campaign's name.
     name: String,
+    several_nodes: bool,
     again: Again,
     /// Runs that were told since it began.
     told: u64,
@@ -42,16 +43,24 @@ struct Again {
 }
 
 impl Narrated {
-    pub fn new(engine: Explore, name: String, what: &ExploreRequest) -> Narrated {
+    pub fn new(engine: Explore, name: String, several_nodes: bool, what: &ExploreRequest) -> Narrated {
         let again = Again {
             replays: what.replays,
-            comparisons: what.neighbours.saturating_mul(2),
+            comparisons: what.neighbours.saturating_mul(3),
             known: BTreeMap::new(),
             begun: BTreeMap::new(),
             left: None,
             compared: 0,
         };
-        Narrated { engine, live: Listening::default(), begun: Instant::now(), name, again, told: 0 }
+        Narrated {
+            engine,
+            live: Listening::default(),
+            begun: Instant::now(),
+            name,
+            several_nodes,
+            again,
+            told: 0,
+        }
     }
 
     pub fn progress(&self) -> Listening {
@@ -117,7 +126,7 @@ impl Narrated {
 
     fn tell_trial(&self, trial: &TrialRecord, outcome: Option<&Outcome>) {
         let what = match &trial.injected {
-            Some(it) => fault(it),
+            Some(it) => fault(it, self.several_nodes),
             None => format!("no fault ({})", trial.focus.as_deref().unwrap_or("nothing was reached")),
         };
         let (style, result) = match trial.symptoms.first() {
@@ -159,13 +168,11 @@ fn why_not(outcome: &Outcome) -> String {
     }
 }
 
-/// A fault in a line.
-pub fn fault(it: &Injected) -> String {
+/// A fault in a line. Of one node nobody needs the name.
+pub fn fault(it: &Injected, several_nodes: bool) -> String {
+    let node = if several_nodes { format!(" on {}", it.at.node) } else { String::new() };
     let state = it.at.state.as_deref().map_or_else(String::new, |it| format!(" in {it}"));
-    format!(
-        "{} at {}, hit {} there, by {} on {}{state}",
-        it.fault, it.site, it.at.occurrence, it.at.thread, it.at.node
-    )
+    format!("{} at {}, hit {} there, by {}{node}{state}", it.fault, it.site, it.at.occurrence, it.at.thread)
 }
 
 impl Engine for Narrated {

@@ -34,15 +34,16 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
         expected.into_iter().partition(|it| it.severity.is_suspicious());
     screen::gap();
     let name = ended.name();
+    let fault = |it: &Finding| fault(&it.injected, request.has_several_nodes());
     // As `replay` takes it.
     let trial = |number: u64| verdict.trials.iter().find(|it| it.number == number).map(|it| it.trial);
     for (it, told) in suspicious.iter().zip(&document.findings) {
         let first = trial(it.first_trial).map_or_else(String::new, |it| format!(" ({name}/{it})"));
-        show(it, &first, &told.replay);
+        show(it, told, &fault(it), &first);
     }
     for it in &known {
         let why = it.known.as_deref().unwrap_or_default();
-        let what = format!("{}: {why}, in {}", fault(&it.injected), trials(it.trials.len()));
+        let what = format!("{}: {why}, in {}", fault(it), trials(it.trials.len()));
         screen::line("known", &screen::clean(&what));
     }
     if suspicious.is_empty() {
@@ -50,7 +51,7 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
         let failed = |it: &&&Finding| it.symptoms.first().is_some_and(is_failure);
         for it in expected.iter().filter(failed).take(MINOR_SHOWN) {
             let why = it.symptoms.first().map_or("", |it| it.why.as_str());
-            let what = format!("{}: {why}, in {}", fault(&it.injected), trials(it.trials.len()));
+            let what = format!("{}: {why}, in {}", fault(it), trials(it.trials.len()));
             screen::line("minor", &screen::clean(&what));
         }
     }
@@ -145,8 +146,8 @@ fn code_of(suspicious: &[&Finding]) -> ExitCode {
     if suspicious.is_empty() { ExitCode::Done } else { ExitCode::Findings }
 }
 
-fn show(finding: &Finding, first: &str, replay: &str) {
-    screen::line("finding", &screen::clean(&fault(&finding.injected)));
+fn show(finding: &Finding, told: &hypocenter_report::Finding, fault: &str, first: &str) {
+    screen::line("finding", &screen::clean(fault));
     for it in &finding.symptoms {
         screen::line("", &screen::clean(&it.why));
     }
@@ -159,14 +160,9 @@ fn show(finding: &Finding, first: &str, replay: &str) {
         "seen",
         &format!("in {trials}, first in trial {}{first}, {hits} of {runs} replays", finding.first_trial),
     );
-    if let Some(matters) = finding.neighbours.what_matters() {
-        let ((site, of_site), (state, of_state)) =
-            (finding.neighbours.same_site, finding.neighbours.same_state);
-        let counts = format!(
-            "the same call at other moments {site} of {of_site}, other calls in the same state {state} of {of_state}"
-        );
-        screen::line("compared", &format!("{matters} ({counts})"));
+    if let Some(compared) = told.compared() {
+        screen::line("compared", &compared);
     }
-    screen::line("replay", replay);
+    screen::line("replay", &told.replay);
     screen::gap();
 }

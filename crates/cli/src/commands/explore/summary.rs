@@ -199,6 +199,7 @@ impl Ended<'_> {
             rate: rate(it.rate),
             known: it.known.clone(),
             same_site: rate(it.neighbours.same_site),
+            same_place: Some(rate(it.neighbours.same_place)),
             same_state: rate(it.neighbours.same_state),
             matters: it.neighbours.what_matters(),
             replay: Called::of(self.directory).replay(trial),
