@@ -203,7 +203,7 @@ fn a_line_leads_to_the_fault_of_the_truth() {
     )
     .unwrap();
     let site = truth["bug"][0]["site"].as_str().unwrap();
-    for line in [LINE, message] {
+    for line in [LINE, message, "the stream is broken"] {
         let document = wal().arg("--why").arg(line).args("--json --top 1000").end().exits(0).outcome();
         let why = &document["why"];
         assert_eq!(why["entries"]["exact"], 1, "{why:#}");

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::class::{Named, names, outermost};
 use crate::entry::Entry;
 use crate::level::Level;
-use crate::template::Template;
+use crate::template::{Part, Template};
 
 /// Which log statement of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -207,6 +207,13 @@ impl Statements {
     /// whole, with the time and all.
     pub fn tie(&self, entry: &Entry<'_>) -> Tie {
         self.tie_by(entry).0
+    }
+
+    /// The statements whose own words have this text in them, if it is long enough to say something.
+    pub fn saying(&self, text: &str) -> Tie {
+        let has = |it: &Part| matches!(it, Part::Text(it) if it.contains(text));
+        let says = |it: &&Statement| text.len() >= KEY_BYTES_MIN && it.template.parts().iter().any(has);
+        Tie::of(self.statements.iter().filter(says).map(|it| it.id).collect(), How::Text)
     }
 
     /// As above, and what was looked at for it.

@@ -99,9 +99,10 @@ impl Started {
                 }
                 tried.push(Entry { message: line.trim(), ..Entry::default() });
                 let tie = tried.iter().map(|it| index.tie(it)).find(|it| *it != Tie::None);
-                match tie {
-                    Some(tie) => Ok(Tied::of([(1, tried[0].message, tie)])),
-                    None => Err(no_statement(program, &tried[0])),
+                // A few words of a line are enough where a template has them.
+                match tie.unwrap_or_else(|| index.saying(line.trim())) {
+                    Tie::None => Err(no_statement(program, &tried[0])),
+                    tie => Ok(Tied::of([(1, tried[0].message, tie)])),
                 }
             }
             Started::File(path, log) => {
