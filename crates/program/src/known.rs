@@ -30,6 +30,40 @@ pub(crate) fn throws(owner: &[u8], name: &[u8]) -> &'static [&'static [u8]] {
     }
 }
 
+/// Whether a call of the JDK can be what threw an exception: a disk that is full meets whoever writes, but a connection is refused
+/// only to who connects. `says` is what the exception says. Of what is not known anything may come from anywhere.
+pub fn may_come_from(exception: &str, says: &str, owner: &str, method: &str) -> bool {
+    if !owner.starts_with("java.") {
+        return true;
+    }
+    match exception {
+        "java.io.FileNotFoundException" => matches!(method, "<init>" | "openStream" | "getInputStream"),
+        "java.io.EOFException" => method == "<init>" || method.starts_with("read"),
+        "java.net.BindException" => matches!(method, "bind" | "<init>"),
+        "java.net.ConnectException" | "java.net.NoRouteToHostException" => matches!(
+            method,
+            "connect"
+                | "finishConnect"
+                | "<init>"
+                | "send"
+                | "openStream"
+                | "getInputStream"
+                | "getOutputStream"
+        ),
+        "java.net.SocketTimeoutException" => {
+            method.starts_with("read")
+                || matches!(method, "accept" | "connect" | "receive" | "openStream" | "getInputStream")
+        }
+        _ if exception.starts_with("java.nio.file.") => {
+            // The two files of what has two stand with an arrow between them.
+            let has_two = matches!(method, "move" | "copy" | "createLink" | "createSymbolicLink");
+            let opens = owner.starts_with("java.nio.channels.") && method == "open";
+            if says.contains(" -> ") { has_two } else { opens || owner.starts_with("java.nio.file.") }
+        }
+        _ => true,
+    }
+}
+
 /// Whether a method of a library runs what it is handed before it returns, so that its exceptions come out there.
 pub(crate) fn runs_at_once(owner: &[u8], name: &[u8]) -> bool {
     if name == b"<init>" || owner.starts_with(b"java/util/concurrent/") {
@@ -446,4 +480,34 @@ pub(crate) fn changes_outside(owner: &[u8], name: &[u8]) -> bool {
         name == b"close" && ends(&[b"OutputStream", b"Writer", b"Channel", b"Socket", b"RandomAccessFile"]);
     let empties = name == b"<init>" && matches!(owner, b"java/io/FileOutputStream" | b"java/io/FileWriter");
     closes || empties || (!is_read && BEGINNINGS.iter().any(|it| name.starts_with(it)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exceptions_come_from_calls_that_can_throw_them() {
+        let file = "java.nio.file.FileSystemException";
+        for (exception, says, owner, method, expected) in [
+            (file, "a.tmp -> a: busy", "java.nio.file.Files", "move", true),
+            (file, "a.tmp -> a: busy", "java.nio.channels.FileChannel", "open", false),
+            (file, "a.tmp: busy", "java.nio.channels.FileChannel", "open", true),
+            (file, "a.tmp: busy", "java.nio.channels.FileChannel", "write", false),
+            ("java.nio.file.NoSuchFileException", "a", "java.io.OutputStream", "close", false),
+            ("java.net.ConnectException", "refused", "java.net.Socket", "connect", true),
+            ("java.net.ConnectException", "refused", "java.io.InputStream", "read", false),
+            ("java.io.EOFException", "", "java.io.DataInputStream", "readInt", true),
+            ("java.io.EOFException", "", "java.io.DataOutputStream", "writeInt", false),
+            // Anybody's own calls may connect, and any call may find that a disk is full.
+            ("java.net.ConnectException", "refused", "org.acme.Client", "fetch", true),
+            ("java.io.IOException", "No space left on device", "java.io.OutputStream", "write", true),
+        ] {
+            assert_eq!(
+                may_come_from(exception, says, owner, method),
+                expected,
+                "{exception} {owner}.{method}"
+            );
+        }
+    }
 }

@@ -145,6 +145,7 @@ pub use futures::{Behind, Futures};
 pub use graphs::Graphs;
 pub use hierarchy::concrete_subtypes;
 pub use kinds::KindSet;
+pub use known::may_come_from;
 pub use lists::Lists;
 pub use load::load;
 pub use loop_facts::{Bound, LoopFact, LoopFacts, LoopId, REACHED_METHODS_MAX};

@@ -33,7 +33,7 @@ pub fn load(classes: &Classes, scope: &Scope) -> (World, Vec<Problem>) {
     files.retain(|_| keep.next().unwrap_or(false));
     problems.extend(unreadable.into_iter().flatten());
 
-    let library = libraries(classes, &files, &mut problems);
+    let library = libraries(classes, &files, scope.known(), &mut problems);
     files.extend(library);
     files.par_sort_by(|a, b| a.name.cmp(&b.name));
     let parsed: Vec<ClassFile<'_>> =
@@ -98,8 +98,8 @@ fn above<'a>(class: &ClassFile<'a>) -> Vec<&'a [u8]> {
 /// A class of a library, and the classes that it stands on.
 type Library = (File, Vec<String>);
 
-/// The library classes that the system names, and what those stand on.
-fn libraries(classes: &Classes, system: &[File], problems: &mut Vec<Problem>) -> Vec<File> {
+/// The library classes that the system names, these, and what those stand on.
+fn libraries(classes: &Classes, system: &[File], also: &[String], problems: &mut Vec<Problem>) -> Vec<File> {
     let mut known: FxHashSet<Box<str>> = system.iter().map(|file| file.name.as_str().into()).collect();
     let lists: Vec<Vec<String>> = system
         .par_iter()
@@ -117,6 +117,7 @@ fn libraries(classes: &Classes, system: &[File], problems: &mut Vec<Problem>) ->
         ["java.lang.Object", "java.lang.Throwable", "java.lang.RuntimeException", "java.lang.Error"]
             .map(String::from),
     );
+    wanted.extend_from_slice(also);
     let mut found = Vec::new();
     for _ in 0..ROUNDS_MAX {
         wanted.retain(|name| known.insert(name.as_str().into()));

@@ -1,16 +1,27 @@
 //! Which classes are the system.
 
-/// The packages that are the system under test; everything else is a library.
+/// The packages that are the system under test; everything else is a library, of which that is known which the system names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scope {
     packages: Vec<String>,
+    known: Vec<String>,
 }
 
 impl Scope {
     /// These packages and those below them. None at all means every class on the class path that is not the JDK's.
     pub fn of(packages: &[String]) -> Scope {
         let plain = |it: &String| it.trim_end_matches(['.', '*']).to_owned();
-        Scope { packages: packages.iter().map(plain).collect() }
+        Scope { packages: packages.iter().map(plain).collect(), known: Vec::new() }
+    }
+
+    /// The same, and these classes of libraries (with dots) must be known although nothing of the system names them: a log does.
+    pub fn knowing(self, known: Vec<String>) -> Scope {
+        Scope { known, ..self }
+    }
+
+    /// Classes that must be known although nothing of the system names them.
+    pub(crate) fn known(&self) -> &[String] {
+        &self.known
     }
 
     /// Whether a class (with dots) belongs to the system.

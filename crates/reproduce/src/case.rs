@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalogue::{Catalogue, NamedFrame, Wanted};
 use crate::executions::{ByThread, Threads};
 use crate::logged::Logged;
+use crate::mentioned::mentioned;
 use crate::reading::{Alike, Reading, TrialLog};
 use crate::recording::Recording;
 use crate::silence::{self, Silent};
@@ -469,6 +470,7 @@ fn keys_of(program: &Program, failure: &[FailureLog]) -> (Vec<FailureKey>, Vec<V
                 wanted: Wanted {
                     statements: log.tied.statements(entry.key).iter().map(|it| it.0).collect(),
                     frames: frames(program, log.tied.evidence(entry.key)),
+                    mentioned: mentioned(message),
                 },
                 mild: match level {
                     Some(level) if level >= Level::Error => 0,

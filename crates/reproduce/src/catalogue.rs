@@ -2,10 +2,12 @@
 
 use hypocenter_plan::{Fault, Pause, Site};
 use hypocenter_program::{
-    CallId, CausalGraph, FaultKind, GraphOptions, MethodId, Node, Program, TypeId, World, name_calls,
+    CallId, CausalGraph, FaultKind, GraphOptions, MethodId, Node, Program, TypeId, World, may_come_from,
+    name_calls,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::mentioned::Mentioned;
 use crate::space::Choice;
 use crate::statements::copies;
 
@@ -31,6 +33,8 @@ const OTHER_EXCEPTION_DISTANCE: u32 = 3;
 /// What it costs that the stack traces that were logged with an observable do not lead to a site. They are not trusted
 /// blindly: what was logged last may have come about in another way than what counts.
 const OTHER_STACK_DISTANCE: u32 = 2;
+/// What it costs that a call is not one that throws such an exception as the message mentions.
+const OTHER_SOURCE_DISTANCE: u32 = 1;
 /// What it costs that a fault is no failure of input or output. Of the 22 failures of ANDURIL's Table 5, 21 had one.
 const NO_IO_DISTANCE: u32 = 2;
 /// How many calls further in than a stack shows are followed.
@@ -43,6 +47,8 @@ pub struct Wanted {
     pub statements: Vec<u32>,
     /// The frames of the stack traces that were logged with it.
     pub frames: Vec<NamedFrame>,
+    /// The exceptions that its message mentions.
+    pub mentioned: Vec<Mentioned>,
 }
 
 /// A frame of the system in a stack trace.
@@ -114,18 +120,31 @@ pub struct Choices {
     pub sites_inferred: usize,
 }
 
-/// What the stack traces say that were logged with an observable.
+/// What the exceptions say that were logged with an observable.
 #[derive(Debug, Default)]
-struct Evidence {
-    /// The exceptions.
+struct Evidence<'w> {
+    /// Those of stack traces.
     exceptions: Vec<TypeId>,
+    /// Those of which only the message tells, where there is no stack trace.
+    mentioned: Vec<(TypeId, &'w Mentioned)>,
     /// The faults that they lead to, and how far.
     named: FxHashMap<(CallId, TypeId), u32>,
 }
 
-impl Evidence {
-    /// What speaks against a fault.
-    fn against(&self, world: &World, call: CallId, class: TypeId) -> u32 {
+impl Evidence<'_> {
+    /// What speaks against a fault at a call, which may be at a site.
+    fn against(&self, world: &World, call: CallId, site: Option<&Site>, class: TypeId) -> u32 {
+        if !self.mentioned.is_empty() {
+            if !self.mentioned.iter().any(|it| are_kin(world, it.0, class)) {
+                return OTHER_EXCEPTION_DISTANCE;
+            }
+            let callee = site.and_then(|it| it.callee.as_deref()).and_then(owner_and_name);
+            let is_source = self.mentioned.iter().any(|&(it, mentioned)| {
+                let comes = |(owner, name)| may_come_from(&mentioned.class, &mentioned.says, owner, name);
+                are_kin(world, it, class) && callee.is_none_or(comes)
+            });
+            return if is_source { 0 } else { OTHER_SOURCE_DISTANCE };
+        }
         if self.exceptions.is_empty() || self.named.contains_key(&(call, class)) {
             0
         } else if self.exceptions.iter().any(|&it| are_kin(world, it, class)) {
@@ -323,7 +342,8 @@ impl Catalogue {
         };
         graph.each_distance(|start, node, distance| {
             let Some((call, class, extra)) = thrown[node as usize] else { return };
-            let against = evidence[owners[start] as usize].against(world, call, class);
+            let site = self.number(call).map(|it| &self.sites[it as usize]);
+            let against = evidence[owners[start] as usize].against(world, call, site, class);
             add(owners[start], call, class, distance + extra + against);
         });
         for (observable, evidence) in evidence.iter().enumerate() {
@@ -345,10 +365,14 @@ impl Catalogue {
         }
     }
 
-    fn evidence(&self, program: &Program, wanted: &Wanted) -> Evidence {
+    fn evidence<'w>(&self, program: &Program, wanted: &'w Wanted) -> Evidence<'w> {
         let mut found = Evidence::default();
+        let find = |class: &str| program.world.find_type(class.replace('.', "/").as_bytes());
+        if wanted.frames.is_empty() {
+            found.mentioned = wanted.mentioned.iter().filter_map(|it| Some((find(&it.class)?, it))).collect();
+        }
         for frame in &wanted.frames {
-            let exception = program.world.find_type(frame.exception.replace('.', "/").as_bytes());
+            let exception = find(&frame.exception);
             found.exceptions.extend(exception.filter(|it| !found.exceptions.contains(it)));
             for (call, class, distance) in self.named(program, frame) {
                 let nearest = found.named.entry((call, class)).or_insert(distance);
@@ -476,6 +500,11 @@ impl Causes {
         });
         found
     }
+}
+
+/// The class and the method of a callee, `java.nio.file.Files.move(...)...`.
+fn owner_and_name(callee: &str) -> Option<(&str, &str)> {
+    callee.split('(').next()?.rsplit_once('.')
 }
 
 /// Whether one of two classes is below the other: what is declared as the one can be the other.

@@ -9,6 +9,7 @@ mod engine;
 mod executions;
 mod lanes;
 mod logged;
+mod mentioned;
 mod play;
 mod reading;
 mod recording;
@@ -29,6 +30,7 @@ pub use engine::{
 pub use executions::ByThread;
 pub use lanes::{Lane, Lanes, Mark, Run, RunOf, Sign};
 pub use logged::Logged;
+pub use mentioned::{Mentioned, exceptions_in};
 pub use play::{Comparison, Played, Recorded};
 pub use reading::Reading;
 pub use search::{Pick, Search, SearchOptions};

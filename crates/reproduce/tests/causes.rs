@@ -51,3 +51,37 @@ fn a_delay_is_farther_from_what_is_said_of_a_caught_exception() {
     // It leads to neither by its method.
     assert!(distances[0].1 > distances[1].1, "{distances:?}");
 }
+
+/// Which of the calls of `store` is nearest to what the log says.
+fn nearest(failure: &str) -> String {
+    let case = support::case_of("mover", "Mover", failure, "cannot store");
+    let wanted: Vec<_> = case.keys().iter().map(|it| it.wanted.clone()).collect();
+    let kinds = Kinds { exceptions: true, delay_ms: None };
+    let found = case.catalogue().choices(case.program(), &wanted, 0, kinds);
+    let mut ranked: Vec<(u32, String)> = found
+        .choices
+        .iter()
+        .filter_map(|it| {
+            let callee = case.catalogue().sites()[it.site as usize].callee.clone()?;
+            let name = callee.split('(').next()?.rsplit('.').next()?.to_owned();
+            Some((it.distances.iter().map(|it| it.1).min()?, name))
+        })
+        .collect();
+    ranked.sort();
+    assert!(ranked.len() >= 4, "{ranked:?}");
+    assert!(ranked[0].0 < ranked[1].0, "one stands out: {ranked:?}");
+    ranked.swap_remove(0).1
+}
+
+#[test]
+fn of_equal_calls_the_one_that_throws_what_the_log_says_is_nearest() {
+    let says = |what: &str| format!("2026-01-01 10:00:03,000 WARN  [main] mover: cannot store: {what}\n");
+    // Nothing of the program names this class.
+    let moved = says("java.nio.file.FileSystemException: data/a.tmp -> data/a: Device or resource busy");
+    assert_eq!(nearest(&moved), "move");
+    let stack = "\tat java.base/sun.nio.ch.FileChannelImpl.force(FileChannelImpl.java:1)\n\
+                 \tat mover.Mover.store(Mover.java:25)\n\
+                 \tat mover.Mover.main(Mover.java:16)\n";
+    let closed = "java.nio.channels.ClosedByInterruptException";
+    assert_eq!(nearest(&format!("{}{closed}\n{stack}", says(closed))), "force");
+}

@@ -23,7 +23,7 @@ use hypocenter_lab::oracle::{self, LineText};
 use hypocenter_logs::{Layout, Log, LogError, Ties};
 use hypocenter_plan::{ExitCode, Plan, Record, SiteKind, Watch, WatchLevel, Workload};
 use hypocenter_program::{EMITTING, Program, Scope, StateOptions, access, concrete_subtypes};
-use hypocenter_reproduce::{Case, Kinds, Reproduce, SearchOptions, Settings, Strategy};
+use hypocenter_reproduce::{Case, Kinds, Reproduce, SearchOptions, Settings, Strategy, exceptions_in};
 use hypocenter_trace::hash;
 
 use crate::args::{FaultChoice, ReproduceArgs};
@@ -70,7 +70,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     let Some(what) = &request.reproduce else { unreachable!("both ways have it") };
     // A log that says nothing is told before there is a campaign.
     let logs = read_logs(what)?;
-    let program = scan(&request, &target);
+    let program = scan(&request, &target, exceptions_in(&logs));
     let abstract_exceptions = abstract_exceptions(&program, &target);
     let symptom = symptom(&request)?;
     let case = Arc::new(Case::new(program, logs, |line| symptom.iter().any(|it| it.fits(line.as_bytes()))));
@@ -343,10 +343,11 @@ fn plan_of(request: &Request, target: &Target, args: &ReproduceArgs) -> Plan {
     }
 }
 
-fn scan(request: &Request, target: &Target) -> Program {
+/// Scans the target; of these classes the log speaks.
+fn scan(request: &Request, target: &Target, named: Vec<String>) -> Program {
     let begun = Instant::now();
     let working = screen::Working::new("scan");
-    let scope = Scope::of(&prefixes(&request.target.packages, &target.with_jdk));
+    let scope = Scope::of(&prefixes(&request.target.packages, &target.with_jdk)).knowing(named);
     let options = StateOptions { task_types: Vec::new(), helpers: false };
     let program = Program::of(&target.with_jdk, &scope, &options, |it| working.step(it.name()));
     working.finish();

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use hypocenter_logs::Log;
 use hypocenter_program::{ClassPath, Program, Scope, StateOptions};
-use hypocenter_reproduce::Case;
+use hypocenter_reproduce::{Case, exceptions_in};
 
 fn java_home() -> PathBuf {
     if let Some(home) = std::env::var_os("JAVA_HOME").filter(|home| !home.is_empty()) {
@@ -32,8 +32,8 @@ pub fn case_of(package: &str, class: &str, failure: &str, oracle: &str) -> Case 
     }
     drop(compiled);
     let class_path = ClassPath::from_entries(&[".".to_owned()], &classes).with_jdk(&java_home());
-    let scope = Scope::of(&[package.to_owned()]);
+    let failure = vec![("n".to_owned(), Log::read(failure.as_bytes()).expect("a log"))];
+    let scope = Scope::of(&[package.to_owned()]).knowing(exceptions_in(&failure));
     let program = Program::of(&class_path.open(17), &scope, &StateOptions::default(), |_| {});
-    let failure = Log::read(failure.as_bytes()).expect("a log");
-    Case::new(program, vec![("n".to_owned(), failure)], |it| it.contains(oracle))
+    Case::new(program, failure, |it| it.contains(oracle))
 }
