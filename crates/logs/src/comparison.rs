@@ -25,7 +25,7 @@ pub struct Position {
 pub struct Comparison {
     /// For each node of the run its entries' partners.
     partners: Vec<Vec<Option<Position>>>,
-    /// Entries without a partner that the same thread of the other run has too, in another order.
+    /// Entries without a partner that the threads of the same role have too in the other run, in another order or in another thread.
     elsewhere: Vec<Position>,
     is_cut: bool,
 }
@@ -111,22 +111,44 @@ impl Comparison {
         if written.is_empty() || others.is_empty() {
             return;
         }
+        let unpaired = |all: &[Written<'_>]| -> Vec<Vec<bool>> {
+            all.iter().map(|it| vec![true; it.numbers.len()]).collect()
+        };
+        let (mut left, mut left_there) = (unpaired(written), unpaired(others));
         for (n, m) in pair(written, others, differ) {
             let (place, other) = (&role.places[0][n], &role.places[1][m]);
             let mut pairs = differ.pairs(&written[n].numbers, &others[m].numbers);
             gather(&written[n].numbers, &mut pairs);
-            let left = left_over(&written[n].numbers, &others[m].numbers, &pairs);
-            if in_order {
-                let position = |x: u32| Position { node: place.node, entry: place.entries[x as usize] };
-                self.elsewhere.extend(left.into_iter().map(|(x, _)| position(x)));
-            } else {
-                pairs.extend(left);
+            if !in_order {
+                pairs.extend(left_over(&written[n].numbers, &others[m].numbers, &pairs));
             }
             for (x, y) in pairs {
                 let partner = Position { node: other.node, entry: other.entries[y as usize] };
                 self.partners[place.node as usize][place.entries[x as usize] as usize] = Some(partner);
+                (left[n][x as usize], left_there[m][y as usize]) = (false, false);
             }
             self.is_cut |= differ.is_cut;
+        }
+        if in_order {
+            self.elsewhere_in(role, &left, &left_there);
+        }
+    }
+
+    /// Notes what is left of the threads of a role and the other run has as well: which of several equal threads says something is
+    /// a matter of chance.
+    fn elsewhere_in(&mut self, role: &Role<'_>, left: &[Vec<bool>], left_there: &[Vec<bool>]) {
+        let mut free: FxHashMap<u32, u32> = FxHashMap::default();
+        for (of, is_left) in role.written[1].iter().zip(left_there) {
+            let there = of.numbers.iter().zip(is_left).filter(|it| *it.1);
+            there.for_each(|(number, _)| *free.entry(*number).or_default() += 1);
+        }
+        for ((of, is_left), place) in role.written[0].iter().zip(left).zip(&role.places[0]) {
+            for (at, number) in of.numbers.iter().enumerate().filter(|it| is_left[it.0]) {
+                if let Some(free) = free.get_mut(number).filter(|it| **it > 0) {
+                    *free -= 1;
+                    self.elsewhere.push(Position { node: place.node, entry: place.entries[at] });
+                }
+            }
         }
     }
 
@@ -145,7 +167,7 @@ impl Comparison {
         self.positions().filter_map(|(it, partner)| Some((it, partner?)))
     }
 
-    /// The entries that only this run has at their place, and the other one elsewhere in the same thread.
+    /// The entries that only this run has at their place, and the other one elsewhere in a thread of the same role.
     pub fn elsewhere(&self) -> &[Position] {
         &self.elsewhere
     }

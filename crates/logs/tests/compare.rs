@@ -175,6 +175,11 @@ fn what_stands_at_another_place_of_its_thread_is_told() {
     assert_eq!(elsewhere(&run, &[folded, folded, folded]), []);
     // What another thread says is something else.
     assert_eq!(elsewhere(&run, &[folded, other, folded, folded]), []);
+    // Which of several equal threads says it is a matter of chance.
+    let [second, late] = ["Sync:2|Server@10|INFO|Accepted 1", "Sync:2|Sync@40|ERROR|Severe"];
+    let run = [folded, folded, early, second, second];
+    assert_eq!(elsewhere(&run, &[folded, folded, second, second, late]), [2]);
+    assert_eq!(elsewhere(&run, &[folded, folded, second, second]), []);
 }
 
 #[test]

@@ -204,8 +204,11 @@ pub struct Found {
     pub why: String,
     /// Replays in which the failure happened.
     pub hits: u64,
-    /// Replays.
+    /// Replays in which the faults happened.
     pub runs: u64,
+    /// Replays in which they were not all reached, which say nothing of them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub missed: u64,
     /// The first replay in which it happened.
     pub replayed: Option<u64>,
     /// What was no less likely when it was found, and was not tried. Where the fault can lead to a line
@@ -215,6 +218,10 @@ pub struct Found {
     /// What the failure log has, normal runs never, and the trial neither, each by its place in `missing`, from 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lacks: Vec<u32>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// How faults led to the failure.

@@ -164,8 +164,12 @@ pub fn proof(summary: &Summary) -> Option<String> {
         Some(it) => format!("after {}; it took {} in all", time(it), time(summary.seconds)),
         None => format!("in a campaign of {}", time(summary.seconds)),
     };
+    let missed = match found.missed {
+        0 => String::new(),
+        some => format!(" ({} more did not reach the fault)", thousands(some)),
+    };
     Some(format!(
-        "{} of {} showed it, {} of {} without the fault did. Found in {}, {when}.",
+        "{} of {} showed it{missed}, {} of {} without the fault did. Found in {}, {when}.",
         found.hits,
         count(found.runs, "replay", "replays"),
         summary.normal_failures,

@@ -22,7 +22,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hypocenter_engine::{Engine, Job, JobId, Next, Work};
-use hypocenter_plan::{Candidate, CandidateResult, Fault, Guard, Injection, Outcome, Plan, Repeat, Site};
+use hypocenter_plan::{
+    Candidate, CandidateOutcome, CandidateResult, Fault, Guard, Injection, Outcome, Plan, Repeat, Site,
+};
 use serde::Serialize;
 
 use crate::case::{Case, Digest, Reader};
@@ -162,8 +164,11 @@ pub struct Found {
     pub why: String,
     /// Replays in which the failure happened.
     pub hits: u64,
-    /// Replays.
+    /// Replays in which the faults happened.
     pub runs: u64,
+    /// Replays in which they were not all reached, which say nothing of them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub missed: u64,
     /// The first replay in which it happened.
     pub replayed: Option<u64>,
     /// What was no less likely when it was found, and was not tried: at most [`AS_LIKELY_MAX`]. Where the fault can lead to a line
@@ -173,6 +178,10 @@ pub struct Found {
     /// may be meant. It is not known of a fault that others were kept beside.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lacks: Vec<u32>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Something that the failure log shows and normal runs do not.
@@ -304,6 +313,11 @@ impl Reproduce {
     /// The round that a trial was, if it was one and is over.
     pub fn round_of(&self, id: JobId) -> Option<&Round> {
         self.rounds.iter().find(|it| it.trial == id.0)
+    }
+
+    /// A round that is over, by its number.
+    pub fn numbered(&self, number: u64) -> Option<&Round> {
+        self.rounds.iter().find(|it| it.number == number)
     }
 
     /// How many observables there are.
@@ -520,39 +534,53 @@ impl Reproduce {
             // Another one is being proved; this one can be found again.
             return;
         }
-        let plan = Plan {
-            candidates: faults.iter().map(candidate_of).collect(),
-            limit: faults.len() as u32,
-            ..self.settings.plan.clone()
-        };
         let why = outcome.failure.as_ref().map(|it| it.why.clone()).unwrap_or_default();
-        let found = Found {
+        let found = |faults: &[Injected]| Found {
             round: number,
             trial,
-            faults,
-            plan,
-            why,
+            faults: faults.to_vec(),
+            plan: Plan {
+                candidates: faults.iter().map(candidate_of).collect(),
+                limit: faults.len() as u32,
+                ..self.settings.plan.clone()
+            },
+            why: why.clone(),
             hits: 0,
             runs: 0,
+            missed: 0,
             replayed: None,
-            as_likely,
+            as_likely: as_likely.clone(),
             lacks: Vec::new(),
         };
+        let whole = found(&faults);
         // Another that leaves as much unexplained is no better answer.
-        if self.until.is_some() && !self.explains_more(&found) {
+        if self.until.is_some() && !self.explains_more(&whole) {
             return;
         }
-        self.proof = Some(Proof::new(found, self.settings.replays, self.normal_runs));
+        let (replays, runs) = (self.settings.replays, self.normal_runs);
+        self.proof = Some(match &faults[..] {
+            // What was kept may have nothing to do with it.
+            [_, .., last] if replays > 0 => {
+                Proof::of_part(found(std::slice::from_ref(last)), whole, replays, runs)
+            }
+            _ => Proof::new(whole, replays, runs),
+        });
         self.judge();
     }
 
     /// The proof is over when everything that it asked for was told.
     fn judge(&mut self) {
         let proved = self.proof.as_mut().and_then(|it| it.judge(self.normal_runs, self.normal_failed));
-        let (Some(proved), Some(Proof { found, .. })) = (proved, self.proof.take_if(|_| proved.is_some()))
+        let (Some(proved), Some(Proof { found, whole, .. })) =
+            (proved, self.proof.take_if(|_| proved.is_some()))
         else {
             return;
         };
+        let does_it = proved == Proved::Yes && found.hits * 2 >= found.runs;
+        if let Some(whole) = whole.filter(|_| !does_it && self.normal_failed == 0) {
+            self.proof = Some(Proof::new(*whole, self.settings.replays, self.normal_runs));
+            return;
+        }
         if self.normal_failed > 0 {
             self.ended = Some(Standing::AlreadyFails { failed: self.normal_failed, runs: self.normal_runs });
         }
@@ -674,8 +702,19 @@ impl Engine for Reproduce {
             }
             Asked::Base { number, kept } => self.told_base(id, (number, *kept), outcome, digest),
             Asked::Replay => {
+                let was_injected = |it: &CandidateOutcome| matches!(it.result, CandidateResult::Injected(_));
+                let injected = outcome.candidates.iter().filter(|it| was_injected(it)).count();
+                if injected == 0 {
+                    // It ran as without a fault.
+                    self.normal_runs += 1;
+                    self.normal_failed += u64::from(happened);
+                }
                 if let Some(proof) = &mut self.proof {
-                    proof.told_replay(id.0, happened);
+                    if injected == outcome.candidates.len() {
+                        proof.told_replay(id.0, happened);
+                    } else {
+                        proof.told_missed();
+                    }
                 }
                 self.judge();
             }

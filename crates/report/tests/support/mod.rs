@@ -73,6 +73,7 @@ pub fn summary(rounds: u64) -> Summary {
         why: format!("logs/server.log:9: {HOSTILE}"),
         hits: 5,
         runs: 5,
+        missed: 2,
         replayed: Some(rounds + 3),
         as_likely: Vec::new(),
         lacks: Vec::new(),

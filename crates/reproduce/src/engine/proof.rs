@@ -12,6 +12,8 @@ const LONGER_MAX: u64 = 4;
 #[derive(Debug)]
 pub(super) struct Proof {
     pub found: Found,
+    /// What it is a part of, if it is: that is proved where the part alone does not do it.
+    pub whole: Option<Box<Found>>,
     /// How many replays were asked for by the user; it is extended by as many.
     step: u64,
     replays: u64,
@@ -20,6 +22,8 @@ pub(super) struct Proof {
     replays_asked: u64,
     controls_asked: u64,
     open: u64,
+    /// How often it was extended.
+    longer: u64,
 }
 
 /// What a proof has come to.
@@ -37,7 +41,22 @@ impl Proof {
     /// So many replays, and with the runs that were made as many without a fault.
     pub(super) fn new(found: Found, replays: u64, normal_runs: u64) -> Proof {
         let controls = replays.saturating_sub(normal_runs);
-        Proof { found, step: replays, replays, controls, replays_asked: 0, controls_asked: 0, open: 0 }
+        Proof {
+            found,
+            whole: None,
+            step: replays,
+            replays,
+            controls,
+            replays_asked: 0,
+            controls_asked: 0,
+            open: 0,
+            longer: 0,
+        }
+    }
+
+    /// The same of a part of what was found.
+    pub(super) fn of_part(found: Found, whole: Found, replays: u64, normal_runs: u64) -> Proof {
+        Proof { whole: Some(Box::new(whole)), ..Proof::new(found, replays, normal_runs) }
     }
 
     /// What is to be run next. In turns, so that both have the same weather.
@@ -71,6 +90,17 @@ impl Proof {
         }
     }
 
+    /// A replay has ended that did not reach the fault: it says nothing, and another takes its place; but not for ever.
+    pub(super) fn told_missed(&mut self) {
+        self.open -= 1;
+        self.found.missed += 1;
+        if self.found.missed <= LONGER_MAX * self.step {
+            self.replays_asked -= 1;
+        } else {
+            self.replays -= 1;
+        }
+    }
+
     /// What it has come to after so many runs without a fault, and failures of these, when all is told that was asked for. While
     /// chance may have done it, more is asked for; where the failure comes by itself there is nothing to prove.
     pub(super) fn judge(&mut self, normal_runs: u64, normal_failed: u64) -> Option<Proved> {
@@ -78,16 +108,17 @@ impl Proof {
             return None;
         }
         let Found { hits, runs, .. } = self.found;
-        if hits == runs || normal_failed > 0 && hits > 0 {
-            return Some(Proved::Yes);
-        }
-        if hits == 0 {
+        if hits == 0 && self.step > 0 {
             return Some(Proved::No);
+        }
+        if hits == runs || normal_failed > 0 {
+            return Some(Proved::Yes);
         }
         if chance(hits, runs, normal_runs) <= CHANCE_MAX {
             return Some(Proved::Yes);
         }
-        if self.replays >= LONGER_MAX * self.step {
+        self.longer += 1;
+        if self.longer >= LONGER_MAX {
             return Some(Proved::Doubtful);
         }
         self.replays += self.step;
@@ -115,6 +146,7 @@ mod tests {
             why: String::new(),
             hits: 0,
             runs: 0,
+            missed: 0,
             replayed: None,
             as_likely: Vec::new(),
             lacks: Vec::new(),
@@ -123,14 +155,25 @@ mod tests {
 
     /// Runs a proof in which these replays show it; gives what it comes to, and the replays.
     fn prove(shows: impl Fn(u64) -> bool) -> (Proved, u64, u64) {
-        let mut normal_runs = 2;
+        prove_reached(|_| true, shows)
+    }
+
+    /// The same, where only some of the replays reach the fault.
+    fn prove_reached(reaches: impl Fn(u64) -> bool, shows: impl Fn(u64) -> bool) -> (Proved, u64, u64) {
+        let (mut normal_runs, mut replays) = (2, 0);
         let mut proof = Proof::new(found(), 5, normal_runs);
         loop {
             while let Some(asked) = proof.next() {
                 match asked {
                     Asked::Replay => {
-                        let number = proof.found.runs + 1;
-                        proof.told_replay(number, shows(number));
+                        replays += 1;
+                        assert!(replays < 100, "it ends");
+                        if reaches(replays) {
+                            let number = proof.found.runs + 1;
+                            proof.told_replay(number, shows(number));
+                        } else {
+                            proof.told_missed();
+                        }
                     }
                     Asked::Control => {
                         normal_runs += 1;
@@ -140,7 +183,7 @@ mod tests {
                 }
             }
             if let Some(proved) = proof.judge(normal_runs, 0) {
-                assert_eq!(normal_runs, proof.found.runs, "as many without as with");
+                assert!(normal_runs >= proof.found.runs, "as many without as with");
                 return (proved, proof.found.hits, proof.found.runs);
             }
         }
@@ -154,6 +197,16 @@ mod tests {
         assert_eq!(prove(|it| it % 5 == 0), (Proved::Yes, 4, 20));
         assert_eq!(prove(|it| it == 5 || it == 12), (Proved::Doubtful, 2, 20));
         assert_eq!(prove(|it| it > 5), (Proved::No, 0, 5));
+    }
+
+    #[test]
+    fn what_was_not_reached_says_nothing_and_is_not_asked_for_for_ever() {
+        assert_eq!(prove_reached(|it| it % 2 == 0, |_| true), (Proved::Yes, 5, 5));
+        assert_eq!(prove_reached(|it| it % 2 == 0, |it| it != 3), (Proved::Yes, 4, 5));
+        assert_eq!(prove_reached(|it| it > 20, |_| true), (Proved::Yes, 5, 5));
+        assert_eq!(prove_reached(|it| it % 12 == 0, |_| true), (Proved::Yes, 1, 1));
+        assert_eq!(prove_reached(|it| it == 2 || it == 3, |it| it == 1), (Proved::Yes, 1, 2));
+        assert_eq!(prove_reached(|_| false, |_| true), (Proved::No, 0, 0));
     }
 
     #[test]

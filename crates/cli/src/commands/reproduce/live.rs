@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use hypocenter_engine::{DigestOf, Engine, JobId, Next};
-use hypocenter_plan::{Fault, Outcome, Site};
+use hypocenter_plan::{CandidateOutcome, CandidateResult, Fault, Outcome, Site};
 use hypocenter_reproduce::{Again, Case, Injected, Missing, Reader, Reproduce, Round, Standing, Verdict};
 
 use super::closest::shown_by;
@@ -47,6 +47,8 @@ struct Replayed {
     round: u64,
     hits: u64,
     runs: u64,
+    /// How many faults they had: of two the second is replayed alone first.
+    faults: usize,
     /// The last of them that has ended.
     last: Option<JobId>,
 }
@@ -55,6 +57,9 @@ impl Replayed {
     /// What to say where the round is not what was looked for.
     fn was_chance(&self) -> String {
         let Replayed { round, hits, runs, .. } = self;
+        if *runs == 0 {
+            return format!("no replay of round {round} reached its fault");
+        }
         let was = if *hits == 0 { "was" } else { "may be" };
         format!("round {round} {was} chance: {hits} of {runs} replays showed it")
     }
@@ -106,19 +111,31 @@ impl Narrated {
         screen::line("", &screen::clean(&text));
     }
 
-    /// Takes down what a replay, or a run without a fault beside it, came to.
-    fn tell_replay(&mut self, id: JobId, is_replay: bool, happened: bool) {
+    /// Takes down what a replay with so many faults, or a run without a fault beside it, came to. One that did not reach them
+    /// says nothing.
+    fn tell_replay(&mut self, id: JobId, faults: usize, reached: bool, happened: bool) {
         if let Some(it) = &mut self.replayed {
-            it.runs += u64::from(is_replay);
-            it.hits += u64::from(is_replay && happened);
+            if faults > it.faults {
+                (it.hits, it.runs, it.faults) = (0, 0, faults);
+            }
+            let counts = faults > 0 && reached;
+            it.runs += u64::from(counts);
+            it.hits += u64::from(counts && happened);
             it.last = it.last.max(Some(id));
         }
+    }
+
+    /// How many faults the round had that is being replayed.
+    fn rounds_faults(&self) -> usize {
+        let number = self.replayed.as_ref().map(|it| it.round);
+        let round = number.and_then(|it| self.engine.numbered(it));
+        round.map_or(0, |it| it.kept.len() + usize::from(it.fault.is_some()))
     }
 
     /// Says that a round was not what was looked for, once its replays are over: no round is asked for before. `next` is one that
     /// has ended, or nothing where no more follow.
     fn tell_chance(&mut self, next: Option<JobId>) {
-        let is_over = |it: &mut Replayed| it.runs > 0 && next.is_none_or(|next| Some(next) > it.last);
+        let is_over = |it: &mut Replayed| it.faults > 0 && next.is_none_or(|next| Some(next) > it.last);
         let Some(it) = self.replayed.take_if(is_over) else { return };
         let verdict = self.engine.verdict();
         let is_by_itself = matches!(verdict.standing, Standing::AlreadyFails { .. });
@@ -454,16 +471,19 @@ impl Engine for Narrated {
             let gone = if is_live { self.gone() } else { self.before };
             self.happened.insert(round.number, gone);
         }
-        let has_fault = outcome.is_some_and(|it| !it.candidates.is_empty());
+        let faults = outcome.map_or(0, |it| it.candidates.len());
+        let was_injected = |it: &CandidateOutcome| matches!(it.result, CandidateResult::Injected(_));
+        let reached = outcome.is_some_and(|it| it.candidates.iter().all(was_injected));
         match &round {
             Some(round) => {
                 self.tell_chance(Some(id));
                 // While one is replayed, another is not.
                 if round.happened && round.fault.is_some() && self.replayed.is_none() {
-                    self.replayed = Some(Replayed { round: round.number, hits: 0, runs: 0, last: None });
+                    self.replayed =
+                        Some(Replayed { round: round.number, hits: 0, runs: 0, faults: 0, last: None });
                 }
             }
-            None => self.tell_replay(id, has_fault, failed),
+            None => self.tell_replay(id, faults, reached, failed),
         }
         match &round {
             // What was recorded before is told at once.
@@ -474,7 +494,14 @@ impl Engine for Narrated {
             None => {
                 // Rounds follow the last run that is none.
                 self.pace = Pace::begun();
-                let with = if has_fault { "the same fault" } else { "no fault" };
+                let is_part = self.rounds_faults() > faults;
+                let with = match faults {
+                    0 => "no fault",
+                    _ if !reached => "the fault was not reached",
+                    1 if is_part => "the second fault alone",
+                    1 => "the same fault",
+                    _ => "the same faults",
+                };
                 let what = if failed { "the failure happened" } else { "no failure" };
                 let gone = span(self.gone());
                 screen::line("run", &format!("trial {id}: {with}, {what}; {DIM}{gone}{DIM:#}"));
@@ -521,8 +548,9 @@ mod tests {
 
     #[test]
     fn a_round_that_no_replay_shows_again_is_called_chance() {
-        let said = |hits, runs| Replayed { round: 3, hits, runs, last: None }.was_chance();
+        let said = |hits, runs| Replayed { round: 3, hits, runs, faults: 1, last: None }.was_chance();
         assert_eq!(said(0, 2), "round 3 was chance: 0 of 2 replays showed it");
+        assert_eq!(said(0, 0), "no replay of round 3 reached its fault");
         assert_eq!(said(1, 20), "round 3 may be chance: 1 of 20 replays showed it");
     }
 

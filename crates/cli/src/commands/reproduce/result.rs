@@ -178,7 +178,7 @@ impl Ended<'_> {
         if let Some(story) = story {
             story.show_moment();
         }
-        screen::line("rate", &format!("{} of {} replays", found.hits, found.runs));
+        screen::line("rate", &rate(found));
         if let Some(others) = as_likely(&found.as_likely, self.several_nodes()) {
             // As faults are written here.
             let others = screen::clean(&others).replace('\u{2192}', "->");
@@ -199,7 +199,7 @@ impl Ended<'_> {
                 format!(", lacks {things} that the failure log has")
             }
         };
-        let text = format!("{}: {} of {} replays{lacks}", faults.join(" + "), found.hits, found.runs);
+        let text = format!("{}: {}{lacks}", faults.join(" + "), rate(found));
         screen::line("beside", &screen::clean(&text));
         screen::line("", &replay(found, called));
     }
@@ -400,6 +400,15 @@ fn seen_without_a_fault(campaign: &Path) -> Result<Option<(JobId, String)>, Fail
 
 fn rounds_of(number: usize) -> String {
     screen::count(number as u64, "round", "rounds")
+}
+
+/// In how many of its replays the failure happened.
+fn rate(found: &Found) -> String {
+    let missed = match found.missed {
+        0 => String::new(),
+        some => format!(", {some} more did not reach the fault"),
+    };
+    format!("{} of {} replays{missed}", found.hits, found.runs)
 }
 
 fn replay(found: &Found, called: &Called) -> String {
