@@ -115,7 +115,7 @@ pub struct ScanArgs {
     /// List only what is in these classes (`org.acme.*`, `Store`, `Store$*`); of causes, only faults in them
     #[arg(long, value_name = "GLOB", help_heading = "Lists")]
     pub class: Option<String>,
-    /// Which faults can lead to this line of a log, or to this message
+    /// Which faults can lead to this line of a log, to this message, or to what has this part of one
     #[arg(long, value_name = "LOGLINE", group = "started", help_heading = "Causes")]
     pub why: Option<OsString>,
     /// Which faults can lead to the warnings, errors and exceptions of this log

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::class::{Named, names, outermost};
 use crate::entry::Entry;
 use crate::level::Level;
-use crate::template::{Part, Template};
+use crate::template::Template;
 
 /// Which log statement of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -137,6 +137,8 @@ const SEARCHED_BYTES_MAX: usize = 64 * 1024;
 const CANDIDATES_MAX: usize = 1024;
 /// A template of the entry's own class counts before longer ones of other classes if it says this much.
 const TELLING_CHARS_MIN: usize = 6;
+/// The longest part of a message that is looked for in templates.
+const PART_CHARS_MAX: usize = 1000;
 
 impl Statements {
     /// An index of these statements.
@@ -209,11 +211,21 @@ impl Statements {
         self.tie_by(entry).0
     }
 
-    /// The statements whose own words have this text in them, if it is long enough to say something.
+    /// The statements of which this can be a part of a message, those that say most of it: it may begin and end anywhere. What is
+    /// put in must not be more than half of it, unless it is a few words of their own.
     pub fn saying(&self, text: &str) -> Tie {
-        let has = |it: &Part| matches!(it, Part::Text(it) if it.contains(text));
-        let says = |it: &&Statement| text.len() >= KEY_BYTES_MIN && it.template.parts().iter().any(has);
-        Tie::of(self.statements.iter().filter(says).map(|it| it.id).collect(), How::Text)
+        let part: Vec<char> = text.chars().take(PART_CHARS_MAX + 1).collect();
+        let said = |it: &Statement| match &it.template {
+            it if text.len() >= KEY_BYTES_MIN && it.texts().any(|it| it.contains(text)) => part.len(),
+            // It cannot say enough.
+            it if it.literal_chars() * 2 < part.len() || part.len() > PART_CHARS_MAX => 0,
+            it => Some(it.literal_chars_of(&part))
+                .filter(|it| *it >= TELLING_CHARS_MIN && it * 2 >= part.len())
+                .unwrap_or(0),
+        };
+        let said: Vec<(usize, StatementId)> = self.statements.iter().map(|it| (said(it), it.id)).collect();
+        let most = said.iter().map(|it| it.0).max().unwrap_or(0).max(1);
+        Tie::of(said.iter().filter(|it| it.0 == most).map(|it| it.1).collect(), How::Text)
     }
 
     /// As above, and what was looked at for it.

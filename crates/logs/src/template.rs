@@ -74,6 +74,34 @@ impl Template {
         self.texts().map(|it| it.chars().count()).sum()
     }
 
+    /// How many characters of a part of a message it says at most: none where no message has this part.
+    pub(crate) fn literal_chars_of(&self, part: &[char]) -> usize {
+        let end = part.len();
+        // For each place of the part: how much of what is before it was said, if the template can have come so far.
+        let mut said: Vec<Option<usize>> = vec![None; end + 1];
+        let mut most = 0;
+        // The part may begin anywhere, so its first place is always come to.
+        said[0] = Some(0);
+        for it in &self.parts {
+            match it {
+                Part::Hole => {
+                    (0..end).for_each(|at| said[at + 1] = said[at + 1].max(said[at]));
+                    most = most.max(said[end].unwrap_or(0));
+                }
+                Part::Text(text) => {
+                    for letter in text.chars() {
+                        for at in (0..end).rev() {
+                            said[at + 1] = said[at].filter(|_| part[at] == letter).map(|it| it + 1);
+                        }
+                        // It may end anywhere.
+                        most = most.max(said[end].unwrap_or(0));
+                    }
+                }
+            }
+        }
+        most
+    }
+
     /// Whether nothing is known: every message fits.
     pub fn is_open(&self) -> bool {
         self.parts == [Part::Hole]

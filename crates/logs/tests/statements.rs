@@ -107,6 +107,36 @@ fn by_text() {
 }
 
 #[test]
+fn by_a_part_of_a_message() {
+    let program = program();
+    for (part, expected) in [
+        // Words of their own, however few.
+        ("wice", several(&[12, 13], How::Text)),
+        ("TOOK", exact(0, How::Text)),
+        ("wi", Tie::None),
+        // With what was put in, from anywhere to anywhere.
+        ("Session 0x1 clos", exact(10, How::Text)),
+        ("ession 0x1000023a4f closed", exact(10, How::Text)),
+        ("0x1 closed", exact(10, How::Text)),
+        ("TOOK - 3", exact(0, How::Text)),
+        ("alues:\n1\n2\nen", exact(8, How::Text)),
+        // As the program has it.
+        ("Session {} cl", exact(10, How::Text)),
+        // Those that say most.
+        ("Exception whi", several(&[3, 4], How::Text)),
+        ("while accepting 1", exact(4, How::Text)),
+        // More than half of it, or too much of too little, is put in.
+        ("ession 0x1000023a4f00001 closed", Tie::None),
+        ("on 1 c", Tie::None),
+        // Behind the end of a template comes nothing.
+        ("Session 1 closed again", Tie::None),
+    ] {
+        assert_eq!(program.saying(part), expected, "{part:?}");
+    }
+    assert_eq!(program.saying(&format!("Session {} closed", "x".repeat(2000))), Tie::None);
+}
+
+#[test]
 fn an_exception_in_the_entry_tells_statements_apart() {
     let statement = |id, has_exception| Statement {
         id: StatementId(id),

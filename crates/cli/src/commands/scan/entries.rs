@@ -99,7 +99,7 @@ impl Started {
                 }
                 tried.push(Entry { message: line.trim(), ..Entry::default() });
                 let tie = tried.iter().map(|it| index.tie(it)).find(|it| *it != Tie::None);
-                // A few words of a line are enough where a template has them.
+                // A part of a line is enough where a template says most of it.
                 match tie.unwrap_or_else(|| index.saying(line.trim())) {
                     Tie::None => Err(no_statement(program, &tried[0])),
                     tie => Ok(Tied::of([(1, tried[0].message, tie)])),
@@ -172,7 +172,8 @@ fn no_statement(program: &Program, entry: &Entry<'_>) -> Failure {
         format!("no log statement fits: tried {} on {} statements", tried.join(", then "), statements.len());
     let near = nearest(program, entry.message);
     if !near.is_empty() {
-        what += &format!("; the nearest are {}", near.join(", "));
+        let are = if near.len() == 1 { "is" } else { "are" };
+        what += &format!("; the nearest {are} {}", near.join(", "));
     }
     Failure::usage(what).hint(
         "give more or less of the line; check that --packages has the class that wrote it; `hypocenter scan --logs` lists \
