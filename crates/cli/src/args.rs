@@ -324,7 +324,7 @@ pub struct ExploreArgs {
     /// `*` stands for any text
     #[arg(long, value_name = "METHOD")]
     pub until: Option<String>,
-    /// Go on with a campaign that was cut short: the latest, or this one
+    /// Go on with a campaign that was cut short: the latest of explore, or this one
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = [
         "workload", "named", "command", "campaign", "trials", "seed", "faults", "delay", "normal_runs", "replays", "neighbours", "until",
         "policy", "key", "budget", "epsilon", "when_ready", "helpers", "in_memory",
@@ -463,7 +463,7 @@ pub struct ReproduceArgs {
     /// explains more of the log then comes first
     #[arg(long, value_name = "N", default_value_t = 15)]
     pub doubt: u64,
-    /// Go on with a campaign that was cut short: the latest, or this one
+    /// Go on with a campaign that was cut short: the latest of reproduce, or this one
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = ["workload", "named", "command", "campaign", "log"])]
     pub resume: Option<String>,
     /// How faults are chosen: full, or, to compare, two-level, exhaustive, distance, distance-limit, site-feedback, multiply,
@@ -526,7 +526,7 @@ pub struct RunArgs {
     /// How many trials
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub repeat: u64,
-    /// Go on with a campaign that was cut short: the latest, or this one
+    /// Go on with a campaign that was cut short: the latest of run, or this one
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = ["workload", "named", "repeat", "plan", "command", "campaign"])]
     pub resume: Option<String>,
     /// The seed of the campaign: all chance in its trials follows from it

@@ -73,16 +73,15 @@ impl Ready {
         };
         let lock = Some(Lock::take(&directory)?);
         if Journal::path_in(&directory).exists() {
-            if Request::read(&directory)? != request {
-                let has_engine = request.reproduce.is_some() || request.explore.is_some();
-                let verb = if has_engine { &request.verb } else { "run" };
+            let before = Request::read(&directory)?;
+            if before != request {
                 return Err(Failure::usage(format!(
                     "{} was begun with another command or other settings",
                     directory.display()
                 ))
                 .hint(format!(
                     "go on with `{}`, or give another --campaign",
-                    Called::of(&directory).resume(verb)
+                    Called::of(&directory).resume(before.resumed_by())
                 )));
             }
             let ready = Ready::of(request, directory, made, lab, lock)?;

@@ -11,6 +11,7 @@ use crate::args::{LabArgs, NetworkChoice, TargetArgs};
 use crate::config::Config;
 use crate::config::KnownConfig;
 use crate::failure::Failure;
+use crate::store::Called;
 use crate::target::TargetSpec;
 
 /// The version of `campaign.json`.
@@ -240,6 +241,15 @@ impl Request {
         (0..self.repeat).map(plan).collect()
     }
 
+    /// The verb that goes on with it: plans that were only to be carried out are so by `run`, whoever made them.
+    pub fn resumed_by(&self) -> &'static str {
+        match (self.verb.as_str(), &self.reproduce, &self.explore) {
+            ("reproduce", Some(_), _) => "reproduce",
+            ("explore", _, Some(_)) => "explore",
+            _ => "run",
+        }
+    }
+
     /// Whether there are several nodes, so that a fault alone does not say on which it is.
     pub fn has_several_nodes(&self) -> bool {
         let Workload { command, node, client, .. } = &self.workload;
@@ -288,19 +298,12 @@ impl Request {
 /// Where there is no such campaign, or none at all.
 fn gone(campaign: &Path) -> Option<Failure> {
     let out = campaign.parent()?;
-    let is_campaign = |it: &Path| Request::path(it).exists();
-    if campaign.exists() || is_campaign(out) {
+    if campaign.exists() || Request::path(out).exists() {
         return None;
     }
-    // Without `latest`, which is a link.
-    let beside = fs::read_dir(out).into_iter().flatten().flatten();
-    let beside = beside.filter(|it| it.file_type().is_ok_and(|it| it.is_dir()) && is_campaign(&it.path()));
-    let mut there: Vec<(SystemTime, String)> = beside
-        .filter_map(|it| Some((it.metadata().ok()?.modified().ok()?, it.file_name().into_string().ok()?)))
-        .collect();
+    let there = campaigns(out);
     if !there.is_empty() {
-        there.sort();
-        let names: Vec<&str> = there.iter().rev().take(CAMPAIGNS_NAMED).map(|it| it.1.as_str()).collect();
+        let names: Vec<&str> = there.iter().take(CAMPAIGNS_NAMED).map(String::as_str).collect();
         let what = match fs::read_link(campaign) {
             Ok(last) => format!("{}: {}, which was the latest, is gone", campaign.display(), last.display()),
             Err(_) => format!("{}: there is no such campaign", campaign.display()),
@@ -315,6 +318,19 @@ fn gone(campaign: &Path) -> Option<Failure> {
         Some(above) => format!("{} has some: run it there", above.display()),
         None => "`hypocenter reproduce` or `run` begins one; give --out if results are elsewhere".to_owned(),
     }))
+}
+
+/// The names of the campaigns of a directory, the newest first.
+fn campaigns(out: &Path) -> Vec<String> {
+    // Without `latest`, which is a link.
+    let below = fs::read_dir(out).into_iter().flatten().flatten();
+    let below =
+        below.filter(|it| it.file_type().is_ok_and(|it| it.is_dir()) && Request::path(&it.path()).exists());
+    let mut there: Vec<(SystemTime, String)> = below
+        .filter_map(|it| Some((it.metadata().ok()?.modified().ok()?, it.file_name().into_string().ok()?)))
+        .collect();
+    there.sort();
+    there.into_iter().rev().map(|it| it.1).collect()
 }
 
 /// How many campaigns are named in place of one that is gone, the newest first.
@@ -365,6 +381,27 @@ fn contradiction(oracle: &Oracle) -> Option<&Oracle> {
         }
         _ => None,
     }
+}
+
+/// The campaign that a verb is to go on with. The latest is that of the verb, whatever else was run since.
+pub fn to_resume(lab: &LabArgs, name: &str, verb: &str) -> Result<(PathBuf, Request), Failure> {
+    let read = |name: &str| {
+        let directory = existing(lab, name);
+        Request::read(&directory).map(|it| (directory, it))
+    };
+    let is_own = |it: &(PathBuf, Request)| it.1.resumed_by() == verb;
+    let mut found = read(name)?;
+    if name == "latest" && !is_own(&found) {
+        let own = campaigns(&lab.out).iter().filter_map(|it| read(it).ok()).find(is_own);
+        found = own.unwrap_or(found);
+    }
+    if is_own(&found) {
+        return Ok(found);
+    }
+    let (directory, request) = found;
+    let what = format!("{} is a campaign of {}, not of {verb}", directory.display(), request.verb);
+    let command = Called::of(&directory).resume(request.resumed_by());
+    Err(Failure::usage(what).hint(format!("`{command}` goes on with it")))
 }
 
 /// The directory of a campaign that was there before: by its name below --out, or by its path.

@@ -546,6 +546,42 @@ fn another_request_under_the_name_of_a_campaign_is_refused() {
 }
 
 #[test]
+fn a_verb_goes_on_only_with_what_is_its_own() {
+    let place = Place::new();
+    place.run("run --hook entry --repeat 2", "true").exits(0);
+    let own = document(&place.campaign("run-0001/campaign.json"));
+    let mut reproduce = own.clone();
+    reproduce["reproduce"] = json!({
+        "logs": [], "strategy": "full", "window": 1, "step": 1, "budget": 1, "exceptions": true, "normal_runs": 1,
+        "replays": 1, "patience": 1, "keep_going": false,
+    });
+    // A replay of what a search found has the request of the search.
+    for (verb, request) in [("inject", own), ("replay", reproduce.clone()), ("reproduce", reproduce)] {
+        let campaign = place.campaign(&format!("{verb}-0001"));
+        fs::create_dir(&campaign).unwrap();
+        let mut request = request;
+        request["verb"] = json!(verb);
+        fs::write(campaign.join("campaign.json"), request.to_string()).unwrap();
+    }
+    for (args, what, command) in [
+        ("reproduce --resume replay-0001", "is a campaign of replay, not of reproduce", "run"),
+        ("explore --resume inject-0001", "is a campaign of inject, not of explore", "run"),
+        ("run --resume reproduce-0001", "is a campaign of reproduce, not of run", "reproduce"),
+        ("explore --resume", "is a campaign of run, not of explore", "run"),
+    ] {
+        let said = place.tool(args).exits(1).says(what);
+        let name = args.split(' ').nth(2).unwrap_or("run-0001");
+        said.says(&format!("`hypocenter {command} --resume {name}` goes on with it"));
+    }
+    // Without a name it is the latest of the verb, whatever came behind it.
+    fs::remove_dir_all(place.campaign("inject-0001")).unwrap();
+    fs::remove_dir_all(place.campaign("replay-0001")).unwrap();
+    fs::remove_file(place.campaign("latest")).unwrap();
+    std::os::unix::fs::symlink("reproduce-0001", place.campaign("latest")).unwrap();
+    place.tool("run --resume").exits(0).says("run-0001").says("2 trials are done");
+}
+
+#[test]
 fn a_directory_takes_one_campaign_at_a_time() {
     let place = Place::new();
     let script = format!("{STARTED} {GATE}");

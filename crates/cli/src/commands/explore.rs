@@ -22,7 +22,7 @@ use crate::config::{Config, KnownConfig};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::local::Ready;
-use crate::request::{Chosen, ExploreRequest, Request, existing};
+use crate::request::{Chosen, ExploreRequest, Request, to_resume};
 use crate::screen::{self, Quiet};
 use crate::store::{Called, told};
 use crate::target::Target;
@@ -41,12 +41,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
     let begun = Instant::now();
     let (request, resumed) = match &args.resume {
         Some(name) => {
-            let directory = existing(lab, name);
-            let request = Request::read(&directory)?;
-            if request.explore.is_none() {
-                return Err(Failure::usage(format!("{} is no campaign of explore", directory.display()))
-                    .hint(format!("`hypocenter {} --resume` goes on with it", request.verb)));
-            }
+            let (directory, request) = to_resume(lab, name, VERB)?;
             screen::line("campaign", &told(&directory));
             (request, Some(directory))
         }

@@ -32,7 +32,7 @@ use crate::config::{Config, meant};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::local::Ready;
-use crate::request::{Chosen, FailureLog, ReproduceRequest, Request, existing};
+use crate::request::{Chosen, FailureLog, ReproduceRequest, Request, to_resume};
 use crate::screen;
 use crate::store::{Called, told};
 use crate::target::Target;
@@ -48,12 +48,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     let begun = Instant::now();
     let (request, target, resumed) = match &args.resume {
         Some(name) => {
-            let directory = existing(lab, name);
-            let request = Request::read(&directory)?;
-            if request.reproduce.is_none() {
-                return Err(Failure::usage(format!("{} is no campaign of reproduce", directory.display()))
-                    .hint(format!("`hypocenter {} --resume` goes on with it", request.verb)));
-            }
+            let (directory, request) = to_resume(lab, name, VERB)?;
             screen::line("campaign", &told(&directory));
             let target = Target::open(&request.target)?;
             (request, target, Some(directory))

@@ -14,7 +14,7 @@ use crate::early;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::local::{Ran, Ready};
-use crate::request::{Chosen, Request, existing};
+use crate::request::{Chosen, Request, to_resume};
 use crate::screen::{self, Passing, Quiet};
 use crate::store::{Called, told};
 use crate::target::Target;
@@ -24,7 +24,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let lab = &args.target.lab;
     let ready = match &args.resume {
         Some(name) => {
-            let directory = existing(lab, name);
+            let (directory, _) = to_resume(lab, name, "run")?;
             screen::line("campaign", &told(&directory));
             let ready = Ready::resume(directory, lab)?;
             args.pass.check(&ready.request)?;
