@@ -80,6 +80,8 @@ fn the_acceptor_that_ends_is_found_and_replayed_and_a_resumed_campaign_tells_the
     let other = Tool::new("explore").arg("--resume").arg(&latest).args("--trials 9").end().exits(1);
     other.says("cannot be used with");
     let told = again.outcome();
+    let seconds = |it: &Value| it["seconds"].as_f64().expect("a number");
+    assert!(seconds(&told) > seconds(&document) / 2.0, "what was before counts: {}", told["seconds"]);
     let mut resumed = told.clone();
     for name in ["seconds", "directory"] {
         resumed[name] = document[name].clone();

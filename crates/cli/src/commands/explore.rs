@@ -6,7 +6,7 @@ mod summary;
 mod wrong;
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hypocenter_engine::Engine;
 use hypocenter_explore::{Catalogue, ClientOf, Explore, FaultScope, KeyKind, Policy, Settings};
@@ -76,6 +76,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
         Called::of(&ready.directory).name,
         ready.request.has_several_nodes(),
         &what,
+        lab.jobs,
     );
     let interrupt = Interrupt::watch();
     let progress = engine.progress();
@@ -88,7 +89,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
         tasks: &tasks,
         places: &places,
         directory: &ready.directory,
-        took: begun.elapsed(),
+        took: begun.elapsed() + Duration::from_secs_f64(engine.before()),
         cut_short: !matches!(driven, Ok((Stopped::Done, _))),
     };
     let go_on = format!("`{}` goes on with it", Called::of(&ready.directory).resume("explore"));

@@ -18,6 +18,10 @@ pub struct Narrated {
     /// Whether something was started by now: what a resumed campaign learnt before is not told again.
     live: Listening,
     begun: Instant,
+    /// How many seconds the campaign took before it was resumed, by its trials.
+    before: f64,
+    /// Trials that run side by side.
+    jobs: u16,
     /// The campaign's name.
     name: String,
     several_nodes: bool,
@@ -43,7 +47,13 @@ struct Again {
 }
 
 impl Narrated {
-    pub fn new(engine: Explore, name: String, several_nodes: bool, what: &ExploreRequest) -> Narrated {
+    pub fn new(
+        engine: Explore,
+        name: String,
+        several_nodes: bool,
+        what: &ExploreRequest,
+        jobs: u16,
+    ) -> Narrated {
         let again = Again {
             replays: what.replays,
             comparisons: what.neighbours.saturating_mul(3),
@@ -56,6 +66,8 @@ impl Narrated {
             engine,
             live: Listening::default(),
             begun: Instant::now(),
+            before: 0.0,
+            jobs,
             name,
             several_nodes,
             again,
@@ -65,6 +77,16 @@ impl Narrated {
 
     pub fn progress(&self) -> Listening {
         self.live.clone()
+    }
+
+    /// How many seconds the campaign took before it was resumed.
+    pub fn before(&self) -> f64 {
+        self.before
+    }
+
+    /// How many seconds the campaign has taken by now.
+    fn gone(&self) -> f64 {
+        self.before + self.begun.elapsed().as_secs_f64()
     }
 
     /// Knows a job that is about to begin, if it follows the trials.
@@ -143,7 +165,7 @@ impl Narrated {
             0 => String::new(),
             it => format!(", {}", screen::count(it as u64, "new state", "new states")),
         };
-        let seconds = self.begun.elapsed().as_secs_f64();
+        let seconds = self.gone();
         let aside = format!("{states}; {}/{}, {seconds:.0} s", self.name, trial.trial);
         screen::step(&format!("trial {}", trial.number), &what, (style, &result), &aside);
     }
@@ -200,6 +222,8 @@ impl Engine for Narrated {
         let unreadable = digest.unreadable.clone();
         self.engine.tell(id, outcome, digest);
         if !self.live.is_live() {
+            let seconds = outcome.map_or(0.0, |it| it.wall_ms as f64 / 1e3);
+            self.before += seconds / f64::from(self.jobs.max(1));
             return;
         }
         if let Some(why) = unreadable {
@@ -218,7 +242,7 @@ impl Engine for Narrated {
                     (false, true) => format!("{again}, the workload {}", outcome.end),
                     (false, false) => format!("{again}, and its fault was not reached"),
                 };
-                let seconds = self.begun.elapsed().as_secs_f64();
+                let seconds = self.gone();
                 let name = screen::clean(&self.name);
                 screen::line("run", &format!("{name}/{id}: {what}; {DIM}{seconds:.0} s{DIM:#}"));
             }
