@@ -235,6 +235,12 @@ impl Config {
         let about = failure.workload.as_ref().is_none_or(|it| it.as_ref() == workload);
         failure.oracle.as_ref().map(|it| it.as_ref()).filter(|_| about)
     }
+
+    /// The workload that the oracle of the failure is about, if it is another than this.
+    pub fn oracle_is_for(&self, workload: &str) -> Option<&str> {
+        let failure = self.failure.as_ref().filter(|it| it.oracle.is_some())?;
+        failure.workload.as_ref().map(|it| it.as_ref().as_str()).filter(|it| *it != workload)
+    }
 }
 /// How alike two names must be, so that one may be meant by the other.
 const ALIKE: f64 = 0.8;

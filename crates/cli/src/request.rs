@@ -11,6 +11,7 @@ use crate::args::{LabArgs, NetworkChoice, TargetArgs};
 use crate::config::Config;
 use crate::config::KnownConfig;
 use crate::failure::Failure;
+use crate::screen;
 use crate::store::Called;
 use crate::target::TargetSpec;
 
@@ -165,6 +166,8 @@ pub struct Chosen {
     pub target: TargetSpec,
     pub workload: Workload,
     pub oracle: Option<Oracle>,
+    /// The workload that the oracle of the failure is about, where it is another.
+    not_asked: Option<String>,
 }
 
 impl Chosen {
@@ -196,9 +199,12 @@ impl Chosen {
         let words = first.map_or(Ok(Vec::new()), |it| it.words("")).map_err(Failure::usage)?;
         let directory = workload.directory.as_ref().map_or_else(|| base.clone(), |it| base.join(it));
         let target = TargetSpec::of(args, &config, &words, &directory)?;
-        let of_failure =
-            if args.command.is_empty() { config.oracle_of(&workload.name).cloned() } else { None };
-        let chosen = Chosen { base, target, workload, oracle: None };
+        let (mut of_failure, mut not_asked) = (None, None);
+        if args.command.is_empty() {
+            of_failure = config.oracle_of(&workload.name).cloned();
+            not_asked = config.oracle_is_for(&workload.name).map(str::to_owned);
+        }
+        let chosen = Chosen { base, target, workload, oracle: None, not_asked };
         match args.oracle.clone().or(of_failure) {
             Some(oracle) => chosen.judged_by(oracle, &args.node_name),
             None => Ok(chosen),
@@ -210,6 +216,14 @@ impl Chosen {
         check_names(&oracle, &self.workload, main)?;
         check_holds(&oracle)?;
         Ok(Chosen { oracle: Some(oracle), ..self })
+    }
+
+    /// Says so where no oracle is asked because that of the failure is for another workload.
+    pub fn tell_not_asked(&self) {
+        if let Some(other) = self.not_asked.as_ref().filter(|_| self.oracle.is_none()) {
+            let what = format!("none is asked: that of [failure] is for the workload {other}");
+            screen::line("oracle", &screen::clean(&what));
+        }
     }
 
     /// The request for trials of it under a plan.

@@ -57,6 +57,27 @@ fn said(done: &Done, happened: bool, why: &str) {
     assert_eq!(kept, outcome);
 }
 
+#[test]
+fn the_oracle_of_another_workload_is_not_asked_and_that_is_said() {
+    let workloads =
+        "[[workload]]\nname = 'a'\ncommand = 'true'\n[[workload]]\nname = 'b'\ncommand = 'true'\n";
+    let of_a = "[failure]\nworkload = 'a'\noracle = { log = 'x' }\n";
+    let of_all = "[failure]\noracle = { log = 'x' }\n";
+    let said = "oracle    none is asked: that of [failure] is for the workload a";
+    for (verb, args, failure, expected) in [
+        ("run", "--workload b", of_a, true),
+        ("inject", "Guards.hit --sleep 1ms --workload b", of_a, true),
+        ("run", "--workload b --oracle {exit=1}", of_a, false),
+        ("run", "--workload a", of_a, false),
+        ("run", "--workload b", of_all, false),
+        ("run", "--workload b", "[failure]\nworkload = 'a'\n", false),
+    ] {
+        let tool = Tool::new(verb).file("hypocenter.toml", config(&format!("{workloads}{failure}")));
+        let done = tool.args(args).end();
+        assert_eq!(done.stderr.contains(said), expected, "{verb} {args} {failure}: {}", done.stderr);
+    }
+}
+
 /// A script, an oracle, whether the failure happened, and a part of the reason.
 type Row = (&'static str, &'static str, bool, &'static str);
 

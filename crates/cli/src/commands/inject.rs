@@ -27,6 +27,7 @@ pub fn run(args: &InjectArgs) -> Result<ExitCode, Failure> {
     }
     screen::heading("hypocenter inject");
     let chosen = Chosen::of(&args.target, None)?;
+    chosen.tell_not_asked();
     if let Some(node) = &args.node {
         check_node(node, &chosen)?;
     }

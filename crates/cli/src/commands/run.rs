@@ -32,6 +32,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         }
         None => {
             let chosen = Chosen::of(&args.target, args.workload.as_deref())?;
+            chosen.tell_not_asked();
             let target = Target::open(&chosen.target)?;
             screen::line("target", &target.packages.join(", "));
             let plan = match &args.plan {
