@@ -158,6 +158,11 @@ impl Target {
         Ok(Target { own, with_jdk, class_patterns, packages: spec.packages.clone(), problems })
     }
 
+    /// Says what is wrong with it, once: it may be the reason for what fails next.
+    pub fn tell_problems(&mut self) {
+        screen::problems(&std::mem::take(&mut self.problems));
+    }
+
     /// Packages that have no class are a mistake; those that come nearest are named.
     pub fn check_packages(&self) -> Result<(), Failure> {
         let takes = |name: &str| self.class_patterns.iter().any(|it| glob_matches(it, name));

@@ -254,6 +254,13 @@ fn a_node_inside_a_process_has_states_and_faults_of_its_own() {
 }
 
 #[test]
+fn classes_that_are_not_there_are_named_before_what_follows_from_it() {
+    let path = format!("{}:gone", spool_classes().display());
+    let done = spool("command = 'true'").args("--packages no.such --classpath").arg(path).end().exits(1);
+    done.says("gone: this entry of the class path does not exist").says("nothing to hook");
+}
+
+#[test]
 fn ended_by_the_user_it_says_so_once_and_first() {
     let program = format!("{} \"$HYPOCENTER_DIR\"", program());
     let script = format!("case $HYPOCENTER_DIR in */002/*) touch begun; sleep 600;; esac\nexec {program}\n");

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 use support::spool::{ORACLE, Place, SEARCH, assert_true_fault, failure_log};
-use support::{default_jdk, each};
+use support::{default_jdk, each, spool_classes};
 
 #[test]
 fn an_oracle_that_holds_without_a_fault_is_no_oracle() {
@@ -173,6 +173,15 @@ fn a_log_that_cannot_be_meant_is_said_before_anything_is_run() {
         assert_eq!(place.campaigns(), Vec::<String>::new(), "a campaign was begun");
     };
     each(&rows, |it| it.0.to_owned(), check);
+}
+
+#[test]
+fn classes_that_are_not_there_are_named_before_a_log_that_fits_nothing() {
+    let place = Place::new();
+    place.file("a.log", "2026-01-01 00:00:00,123 INFO  [main] shop.Shop: opening at nine\n");
+    let said = place.tool(&format!("reproduce --log a.log --classpath {}:gone", spool_classes().display()));
+    let said = said.exits(1).says("gone: this entry of the class path does not exist");
+    said.says("no log statement of the target fits any of its 1 entries");
 }
 
 #[test]

@@ -48,7 +48,11 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
         None => (asked(args)?, None),
     };
     let Some(what) = request.explore.clone() else { unreachable!("both ways have it") };
-    let target = Target::open(&request.target)?;
+    let mut target = Target::open(&request.target)?;
+    // A resumed campaign says it when it goes on.
+    if resumed.is_none() {
+        target.tell_problems();
+    }
     target.check_packages()?;
     screen::line("target", &target.packages.join(", "));
     if request.workload.client.is_empty() && request.oracle.is_none() {

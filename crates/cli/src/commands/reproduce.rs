@@ -55,7 +55,8 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         }
         None => {
             let request = asked(args)?;
-            let target = Target::open(&request.target)?;
+            let mut target = Target::open(&request.target)?;
+            target.tell_problems();
             target.check_packages()?;
             screen::line("target", &target.packages.join(", "));
             let plan = plan_of(&request, &target, args);
