@@ -30,6 +30,12 @@ pub fn on_path(program: &str) -> Option<PathBuf> {
         .and_then(|it| it.canonicalize().ok())
 }
 
+/// What JAVA_HOME says, if that has no java.
+pub fn wrong_home() -> Option<PathBuf> {
+    let home = std::env::var_os("JAVA_HOME").filter(|it| !it.is_empty()).map(PathBuf::from);
+    home.filter(|it| !it.join("bin/java").is_file())
+}
+
 /// The home of the java that a command would run: `java` as given, or that of JAVA_HOME, or that on the PATH.
 pub fn home_for(program: Option<&str>) -> Option<PathBuf> {
     let of = |java: PathBuf| java.parent().and_then(Path::parent).map(Path::to_owned);

@@ -113,6 +113,14 @@ fn doctor_tries_the_agent_in_every_jdk() {
 }
 
 #[test]
+fn doctor_names_a_java_home_that_is_none() {
+    let done = Tool::new("doctor").env("JAVA_HOME", "/no/such").end();
+    done.says("JAVA_HOME: /no/such is no Java installation: it has no bin/java").says(", or unset it");
+    let done = Tool::new("doctor").env("JAVA_HOME", "").end();
+    assert!(!done.stderr.contains("JAVA_HOME:"), "{}", done.stderr);
+}
+
+#[test]
 fn schemas_are_printed_and_fit_what_is_written() {
     for (document, property) in
         [("plan", "candidates"), ("outcome", "jvms"), ("dump", "threads"), ("summary", "found")]

@@ -52,6 +52,11 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
             None => Err(format!("none found; {}", java::INSTALL_HINT)),
         },
     );
+    if let Some(home) = java::wrong_home() {
+        let to = javas.first().map_or("one".to_owned(), |it| it.home.display().to_string());
+        let why = "is no Java installation: it has no bin/java, and Maven and Gradle look there";
+        add("JAVA_HOME", false, Err(format!("{} {why}; set it to {to}, or unset it", home.display())));
+    }
     let mut works = 0;
     if let Ok(agent) = &agent {
         for java in &javas {
