@@ -16,7 +16,7 @@ pub struct Java {
 
 /// What to install where there is none.
 pub const INSTALL_HINT: &str = "install a JDK, 17 or newer: `apt-get install openjdk-17-jdk` (Debian, Ubuntu), \
-                                `dnf install java-17-openjdk-devel` (Fedora), `brew install openjdk` (macOS); or set JAVA_HOME";
+                                `dnf install java-17-openjdk-devel` (Fedora); or set JAVA_HOME";
 
 /// The program on the PATH, links followed.
 pub fn on_path(program: &str) -> Option<PathBuf> {

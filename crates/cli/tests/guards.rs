@@ -99,6 +99,7 @@ fn what_no_guard_lets_through_is_not_reached() {
     // The guard, the program, and why.
     let rows = [
         ("--at 9", "threads", "reached 8 times, and the plan waits for time 9 in one JVM"),
+        ("--at 2", "many 1", "reached once, and the plan waits for time 2 in one JVM"),
         ("--thread c-*", "threads", "the site was never reached under its guard"),
         ("--stack *.hit,*.right", "threads", "the site was never reached under its guard"),
         ("--node other", "threads", "no JVM of node `other`"),

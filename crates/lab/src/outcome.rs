@@ -235,12 +235,13 @@ impl Reader<'_> {
                     }
                     _ => "",
                 };
+                let times = if hits == 1 { "once".to_owned() } else { format!("{hits} times") };
                 match wanted {
                     Some(wanted) => {
                         let due = format!("and the plan waits for time {wanted} in one JVM");
-                        format!("reached {hits} times, {due}{spared}")
+                        format!("reached {times}, {due}{spared}")
                     }
-                    None => format!("reached {hits} times, and chance never let it{spared}"),
+                    None => format!("reached {times}, and chance never let it{spared}"),
                 }
             }
         }

@@ -184,8 +184,9 @@ fn why_not(outcome: &Outcome) -> String {
         ([why], _) => (*why).clone(),
         (several, 0) => format!("none of its {} calls was reached in that state", several.len()),
         (several, hits) => format!(
-            "its {} calls were reached {hits} times in that state, and passed over: by chance, or because they only work in memory",
-            several.len()
+            "its {} calls were reached {} in that state, and passed over: by chance, or because they only work in memory",
+            several.len(),
+            screen::count(hits, "time", "times")
         ),
     }
 }
