@@ -426,6 +426,10 @@ fn a_job_sees_whether_the_failure_still_happens() {
     place.tool(&format!("{fault} 2")).exits(0);
     let said = place.tool("replay inject-0002 --must-pass --quiet --times 2").exits(0);
     said.says("must pass the failure did not happen");
+    // What is not reached proves nothing.
+    place.tool(&format!("{fault} 500")).exits(2);
+    let said = place.tool("replay inject-0003 --must-pass --quiet --times 2").exits(2);
+    said.says("must pass not known: 2 runs did not reach the fault");
     let without = Place::with("spool", "");
     without.tool(&format!("{fault} 5")).exits(0);
     without.tool("replay --must-pass").exits(1).says("--must-pass: nothing says what the failure is");

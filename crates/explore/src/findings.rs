@@ -63,11 +63,11 @@ pub struct Finding {
     pub stack: Vec<String>,
     /// How much it matters: as much as the worst of its trials.
     pub severity: Severity,
-    /// What was wrong with the worst of its trials, the worst first.
+    /// What was wrong with the worst of its trials, the worst first; where one was replayed and showed it, with the replay.
     pub symptoms: Vec<Symptom>,
     /// The first trial that shows it, by its number among those with a fault.
     pub first_trial: u64,
-    /// The trial that its symptoms are of, by its number in the campaign.
+    /// The worst of its trials, by its number in the campaign.
     pub worst_trial: u64,
     /// All trials that show it, by their numbers among those with a fault: a suspicious finding has only suspicious ones.
     pub trials: Vec<u64>,
@@ -198,8 +198,12 @@ impl Findings {
         let finding = &mut self.findings[number];
         let again = finding.is_shown_by(symptoms);
         finding.rate = (finding.rate.0 + u64::from(again), finding.rate.1 + 1);
-        if again {
-            finding.replayed.get_or_insert(trial);
+        if again && finding.replayed.is_none() {
+            finding.replayed = Some(trial);
+            // What is told is of the trial that can be shown again; what it is known by comes first.
+            let kind = finding.symptoms.first().map(|it| it.kind);
+            finding.symptoms = symptoms.to_vec();
+            finding.symptoms.sort_by_key(|it| Some(it.kind) != kind);
         }
     }
 

@@ -576,8 +576,7 @@ impl Reproduce {
         else {
             return;
         };
-        let does_it = proved == Proved::Yes && found.hits * 2 >= found.runs;
-        if let Some(whole) = whole.filter(|_| !does_it && self.normal_failed == 0) {
+        if let Some(whole) = whole.filter(|_| proved != Proved::Yes && self.normal_failed == 0) {
             self.proof = Some(Proof::new(*whole, self.settings.replays, self.normal_runs));
             return;
         }

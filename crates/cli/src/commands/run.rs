@@ -59,19 +59,32 @@ impl PassArgs {
         Ok(())
     }
 
-    /// What the failure makes of a campaign that is done.
+    /// What the failure makes of a campaign that is done. Runs that did not reach the fault prove nothing, and one that did is
+    /// enough.
     pub fn judge(&self, ready: &Ready, code: ExitCode) -> Result<ExitCode, Failure> {
-        if !self.must_pass || code != ExitCode::Done {
+        if !self.must_pass || !matches!(code, ExitCode::Done | ExitCode::Findings) {
             return Ok(code);
         }
-        let (mut failures, all) = (0, ready.request.repeat);
+        let (mut failures, mut reached, all) = (0, 0, ready.request.repeat);
         for number in 0..all {
-            let outcome = finished(&trial_directory(&ready.directory, JobId(number)))?;
-            failures += u64::from(outcome.and_then(|it| it.failure).is_some_and(|it| it.happened));
+            let Some(outcome) = finished(&trial_directory(&ready.directory, JobId(number)))? else {
+                continue;
+            };
+            reached += u64::from(outcome.candidates.is_empty() || is_injected(&outcome));
+            failures += u64::from(outcome.failure.is_some_and(|it| it.happened));
         }
-        let (what, code) = match failures {
-            0 => ("the failure did not happen".to_owned(), ExitCode::Done),
-            some => (format!("no: the failure happened in {some} of {all}"), ExitCode::Findings),
+        let runs = screen::count(all, "run", "runs");
+        let (what, code) = match (failures, reached) {
+            (1.., _) => (format!("no: the failure happened in {failures} of {all}"), ExitCode::Findings),
+            (0, 0) => {
+                let what = format!("not known: {runs} did not reach the fault; more may (--repeat, --times)");
+                (what, ExitCode::Findings)
+            }
+            (0, some) if some < all => {
+                let what = format!("the failure did not happen; the fault was reached in {some} of {runs}");
+                (what, ExitCode::Done)
+            }
+            _ => ("the failure did not happen".to_owned(), ExitCode::Done),
         };
         screen::line("must pass", &what);
         Ok(code)
@@ -208,9 +221,14 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
     })
 }
 
+/// Whether a fault happened.
+fn is_injected(outcome: &Outcome) -> bool {
+    outcome.candidates.iter().any(|it| matches!(it.result, CandidateResult::Injected(_)))
+}
+
 /// How the command ends after one trial.
 pub fn code_of(request: &Request, outcome: &Outcome) -> ExitCode {
-    let injected = outcome.candidates.iter().any(|it| matches!(it.result, CandidateResult::Injected(_)));
+    let injected = is_injected(outcome);
     let happened = outcome.failure.as_ref().is_some_and(|it| it.happened);
     match outcome.end {
         End::Interrupted => ExitCode::Budget,

@@ -43,7 +43,7 @@ pub fn show(ended: &Ended<'_>, name: &str) {
     }
     let never: Vec<&Missing> = verdict.missing.iter().filter(|it| it.shown == 0).collect();
     for (number, it) in never.iter().take(NEVER_SHOWN).enumerate() {
-        let reason = if it.sites == 0 { " (no fault in the code leads to it)" } else { "" };
+        let reason = if it.sites == 0 { " (no fault is known to lead to it)" } else { "" };
         let line = line_of(it.line, &it.node, ended.case.logs() > 1);
         let text = format!("{line}{reason}: {}", shortened(&it.message));
         screen::line(if number == 0 { "never" } else { "" }, &screen::clean(&text));

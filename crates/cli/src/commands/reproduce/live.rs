@@ -406,8 +406,11 @@ fn unreached(outcome: Option<&Outcome>, round: &Round) -> String {
         some => format!(" and {some} more"),
     };
     places.truncate(UNREACHED_NAMED);
-    let faults = screen::count(round.window as u64, "fault", "faults");
-    format!("none of {faults} was reached ({}{more})", places.join(", "))
+    let places = places.join(", ");
+    match round.window {
+        1 => format!("its fault was not reached ({places})"),
+        several => format!("none of {several} faults was reached ({places}{more})"),
+    }
 }
 
 /// A line of the failure log: of one, or of one of several.
