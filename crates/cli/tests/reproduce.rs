@@ -79,7 +79,7 @@ fn assert_report(place: &Place, document: &Value) {
     let page = latest("report.html");
     for part in [
         "<h1>The failure comes back when <code>FileChannel.<wbr>write</code>, called at <code>Outbox.<wbr>append:",
-        "the 5th time that thread <code>Sender</code> of <code>main</code> gets there.</h1>",
+        "the 5th time that thread <code>Sender</code> gets there.</h1>",
         document["replay"].as_str().expect("a command"),
         "cannot write a message, trying a new file",
         "of the failure log \u{b7} the failure",
