@@ -30,7 +30,11 @@ pub(super) fn judge(
             if seen >= times { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         if seen >= times {
-            let why = if times == 1 { last } else { format!("at least {times} lines, the last of these is {last}") };
+            let why = if times == 1 {
+                last
+            } else {
+                format!("at least {times} lines, the last of these is {last}")
+            };
             return Ok(OracleOutcome { happened: true, why });
         }
     }

@@ -152,7 +152,11 @@ fn logs_of_all_incarnations_of_a_process_count_together() {
         .process("zk1", Role::Node, Some(End::Signalled { signal: 9 }), "lost\n")
         .process("zk2", Role::Node, None, "lost\nlost\n")
         .process("zk1", Role::Node, None, "up\nlost\n");
-    stage.check(r#"{"log": "lost", "node": "zk1", "times": 2}"#, true, "the last of these is zk1-2.out:2: lost");
+    stage.check(
+        r#"{"log": "lost", "node": "zk1", "times": 2}"#,
+        true,
+        "the last of these is zk1-2.out:2: lost",
+    );
     stage.check(r#"{"log": "lost", "node": "zk1", "times": 3}"#, false, "only 2 of 3");
     stage.check(r#"{"log": "lost", "times": 4}"#, true, "the last of these is zk1-2.out:2");
     stage.check(r#"{"log": "up", "node": "zk2"}"#, false, "no line of zk2-1.out has `up`");
