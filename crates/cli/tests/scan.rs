@@ -2,7 +2,7 @@
 
 mod support;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -262,6 +262,32 @@ fn a_log_is_tied_entry_by_entry() {
     let document = wal().file("failure.log", log).args("--log failure.log --json").end().exits(0).outcome();
     assert_eq!(document["why"]["statements"].as_array().unwrap().len(), 1);
     assert_eq!(document["why"]["entries"]["none"], 1);
+}
+
+#[test]
+fn a_line_has_the_same_causes_alone_and_among_others() {
+    let lines = [
+        LINE.to_owned(),
+        "2026-11-16 04:38:53,000 WARN  [Flusher] wal.Flusher: cannot write flush marker START_FLUSH"
+            .to_owned(),
+        "2026-11-16 04:38:53,100 WARN  [Compactor] wal.Compactor: compaction of 3 files failed, keeping them"
+            .to_owned(),
+        "2026-11-16 04:38:53,200 ERROR [Client] wal.Client: giving up".to_owned(),
+    ];
+    let sites = |why: &Value| -> BTreeMap<String, u64> {
+        let statements = why["statements"].as_array().unwrap().iter();
+        let place = |it: &Value| format!("{}:{}", it["class"], it["line"]);
+        statements.map(|it| (place(it), it["sites"].as_u64().unwrap())).collect()
+    };
+    let log = lines.join("\n") + "\n";
+    let all = wal().file("failure.log", &log).args("--log failure.log --json").end().exits(0).outcome();
+    let mut alone = BTreeMap::new();
+    for line in &lines {
+        let document = wal().arg("--why").arg(line).args("--json").end().exits(0).outcome();
+        alone.extend(sites(&document["why"]));
+    }
+    assert_eq!(sites(&all["why"]), alone);
+    assert!(alone.len() == lines.len() && alone.values().all(|it| *it > 0), "{alone:?}");
 }
 
 #[test]

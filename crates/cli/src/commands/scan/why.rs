@@ -7,7 +7,7 @@ use anstyle::Style;
 use hypocenter_logs::How;
 use hypocenter_plan::Site;
 use hypocenter_program::{
-    CallId, CausalGraph, EdgeKind, FaultDistances, FaultSite, GraphOptions, MethodId, Node, Program,
+    CallId, CausalGraph, EdgeKind, FaultDistances, FaultSite, GraphOptions, Graphs, MethodId, Node, Program,
     Statement, Ways,
 };
 use hypocenter_reproduce::copies as copies_of;
@@ -112,9 +112,10 @@ struct Edges {
     sites_lost: usize,
 }
 
-/// A call in the graph: its distance, and from which start.
+/// A call that leads to a statement: how far it is, by which statement's graph, and from which of its starts.
 struct Reached {
     distance: u32,
+    graph: usize,
     start: usize,
     statements: usize,
 }
@@ -134,17 +135,25 @@ impl Why {
             std::iter::once(own).chain(written)
         });
         let (owners, starts): (Vec<usize>, Vec<(MethodId, u16)>) = places.unzip();
+        let starts_of = |at: usize| -> Vec<(MethodId, u16)> {
+            starts.iter().zip(&owners).filter(|it| *it.1 == at).map(|it| *it.0).collect()
+        };
         let (world, faults) = (&program.world, &program.faults);
         let takes = |call, exception| faults.thrown(world, call, exception).is_some();
         let options = GraphOptions { distance_max: args.distance };
-        let graph = CausalGraph::of(program.causes(), &starts, options, takes);
-        let distances = graph.distances_to_faults();
+        let builder = Graphs::of(program.causes());
+        let graph = builder.build(&starts, options, takes);
+        // In a graph of several statements the calls of one are taken for those of another: which fault leads to which is
+        // said by a graph of each.
+        let graphs: Vec<CausalGraph> =
+            (0..statements.len()).map(|it| builder.build(&starts_of(it), options, takes)).collect();
         let mut reached: BTreeMap<CallId, Reached> = BTreeMap::new();
         let mut started_at = Vec::new();
         for (at, (statement, (entries, how))) in statements.iter().zip(tied.statements.values()).enumerate() {
             let mut here: BTreeMap<CallId, Reached> = BTreeMap::new();
-            for start in (0..owners.len()).filter(|&it| owners[it] == at) {
-                reach(&distances, start, &mut here);
+            let distances = graphs[at].distances_to_faults();
+            for start in 0..graphs[at].starts().len() {
+                reach(&distances, (at, start), &mut here);
             }
             started_at.push(StartedAt::of(program, statement, *entries, *how, &here));
             for (call, it) in here {
@@ -176,7 +185,7 @@ impl Why {
                 .iter()
                 .map(|(line, it)| NotTied { line: *line, message: it.clone() })
                 .collect(),
-            nearest: nearest(program, &graph, &reached, args),
+            nearest: nearest(program, &graphs, &reached, args),
             edges: args.why_edges.then(|| edges(&graph, &size, args.distance)),
             graph: size,
             is_log: matches!(started, Started::File(..)),
@@ -337,19 +346,20 @@ fn throwing_calls(program: &Program) -> usize {
 }
 
 /// Adds the calls that a start leads to, each with its distance.
-fn reach(distances: &FaultDistances, start: usize, found: &mut BTreeMap<CallId, Reached>) {
+fn reach(distances: &FaultDistances, (graph, start): (usize, usize), found: &mut BTreeMap<CallId, Reached>) {
     for (at, &call) in distances.calls().iter().enumerate() {
         let Some(distance) = distances.get(at, start) else { continue };
-        let it = found.entry(call).or_insert(Reached { distance, start, statements: 1 });
+        let here = || Reached { distance, graph, start, statements: 1 };
+        let it = found.entry(call).or_insert_with(here);
         if distance < it.distance {
-            *it = Reached { distance, start, statements: 1 };
+            *it = here();
         }
     }
 }
 
 fn nearest(
     program: &Program,
-    graph: &CausalGraph,
+    graphs: &[CausalGraph],
     reached: &BTreeMap<CallId, Reached>,
     args: &ScanArgs,
 ) -> Vec<Near> {
@@ -363,9 +373,10 @@ fn nearest(
     let named = naming::name(program, &calls);
     let words = Words(program);
     // The ways from one start serve all faults that are nearest to it.
-    let mut ways: BTreeMap<usize, Ways> = BTreeMap::new();
+    let mut ways: BTreeMap<(usize, usize), Ways> = BTreeMap::new();
     let near = |((call, it), named): (&(&CallId, &Reached), naming::NamedCall)| {
-        let ways = ways.entry(it.start).or_insert_with(|| graph.ways(it.start));
+        let graph = &graphs[it.graph];
+        let ways = ways.entry((it.graph, it.start)).or_insert_with(|| graph.ways(it.start));
         let is_nearest = |at: &u32| ways.distance(*at) == Some(it.distance);
         let faults = faults_at(graph, **call).filter(is_nearest).collect::<Vec<u32>>();
         let of = |number: &u32| match graph.nodes()[*number as usize] {
@@ -402,19 +413,22 @@ fn edges(graph: &CausalGraph, size: &Size, distance_max: u32) -> Vec<Edges> {
     for node in 0..graph.nodes().len() as u32 {
         graph.priors(node).for_each(|(_, kind)| *counts.entry(kind).or_default() += 1);
     }
+    let call_of = |it: Node| match it {
+        Node::New(call, _) | Node::External(call, _) => Some(call),
+        _ => None,
+    };
+    let sites: BTreeSet<CallId> = graph.nodes().iter().filter_map(|&it| call_of(it)).collect();
     let lost = |kind: EdgeKind| {
         let (mut nodes, mut calls) = (0, BTreeSet::new());
         for node in graph.without(kind, distance_max) {
             nodes += 1;
-            if let Node::New(call, _) | Node::External(call, _) = node {
-                calls.insert(call);
-            }
+            calls.extend(call_of(node));
         }
         Edges {
             kind: edge_name(kind),
             edges: counts.get(&kind).copied().unwrap_or(0),
             nodes_lost: size.nodes.saturating_sub(nodes),
-            sites_lost: size.sites.saturating_sub(calls.len()),
+            sites_lost: sites.len().saturating_sub(calls.len()),
         }
     };
     EdgeKind::ALL.into_iter().map(lost).collect()
