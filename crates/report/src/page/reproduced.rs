@@ -78,7 +78,8 @@ fn rest(summary: &Summary) -> String {
         }
         let _ = writeln!(
             text,
-            "<details class=\"why\"><summary>What the oracle saw</summary><p class=\"mono\">{}</p>{}</details>",
+            "<details class=\"why\"><summary>What the oracle saw, in trial {}</summary><p class=\"mono\">{}</p>{}</details>",
+            found.trial,
             escaped(&found.why, MESSAGE_CHARS),
             found.faults.iter().map(stack).collect::<String>()
         );

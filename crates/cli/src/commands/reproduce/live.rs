@@ -280,8 +280,10 @@ impl Narrated {
             format!("shows {} of {all}", round.shown.len())
         } else {
             // Behind a fault that is kept, what that one shows is the start.
-            let both = shown_by(&self.engine.verdict().rounds, round).len();
-            format!("both show {both} of {all}, {} more than the first alone", round.shown.len())
+            let rounds = self.engine.verdict().rounds;
+            let alone = Round { shown: Vec::new(), ..round.clone() };
+            let (both, first) = (shown_by(&rounds, round).len(), shown_by(&rounds, &alone).len());
+            format!("both show {both} of {all}, {} more than the first alone", both - first)
         };
         if round.shown.iter().all(|it| self.seen.contains(it)) {
             return shows;
