@@ -12,7 +12,7 @@ use hypocenter_lab::{
     Campaign, Executor, Head, JOURNAL_VERSION, Journal, LabError, Lock, Observer, Prepared, Progress,
     Stopped, Surroundings, Trial, keeper,
 };
-use hypocenter_plan::{CandidateResult, End, Fault, Outcome, Plan};
+use hypocenter_plan::{End, Fault, Outcome, Plan};
 use hypocenter_program::build_map;
 use hypocenter_trace::{MapBuilder, hash};
 
@@ -375,7 +375,7 @@ impl Progress for Shown {
     fn ended(&self, job: &Job, outcome: Option<&Outcome>) {
         let Some(outcome) = outcome else { return };
         self.without_agent.fetch_add(u64::from(outcome.jvms.is_empty()), Ordering::Relaxed);
-        let injected = outcome.candidates.iter().any(|it| matches!(it.result, CandidateResult::Injected(_)));
+        let injected = outcome.injected() > 0;
         let mut text = match &outcome.failure {
             Some(failure) if failure.happened => format!("the failure happened: {}", failure.why),
             _ => outcome.end.to_string(),

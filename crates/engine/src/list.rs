@@ -1,6 +1,6 @@
 //! The simplest engine: a list of plans, each tried once. It drives `run --repeat` and `replay`.
 
-use hypocenter_plan::{CandidateResult, Outcome, Plan};
+use hypocenter_plan::{Outcome, Plan};
 use serde::{Deserialize, Serialize};
 
 use crate::{Digester, Engine, Evidence, Job, JobId, Next, Work};
@@ -91,10 +91,9 @@ impl Engine for Plans {
 
     fn tell(&mut self, _: JobId, outcome: Option<&Outcome>, digest: Hits) {
         let Some(outcome) = outcome else { return };
-        let injected = outcome.candidates.iter().any(|it| matches!(it.result, CandidateResult::Injected(_)));
         self.tally.trials += 1;
         self.tally.well += u64::from(outcome.end.is_well());
-        self.tally.injected += u64::from(injected);
+        self.tally.injected += u64::from(outcome.injected() > 0);
         self.tally.failures += u64::from(outcome.failure.as_ref().is_some_and(|it| it.happened));
         self.tally.hits += digest.hits;
     }

@@ -152,6 +152,13 @@ pub struct CandidateOutcome {
     pub result: CandidateResult,
 }
 
+impl Outcome {
+    /// How many of the planned faults happened.
+    pub fn injected(&self) -> usize {
+        self.candidates.iter().filter(|it| matches!(it.result, CandidateResult::Injected(_))).count()
+    }
+}
+
 /// What became of a candidate: one of the four ends that a planned fault can have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "end", rename_all = "snake_case")]

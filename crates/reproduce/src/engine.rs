@@ -22,9 +22,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hypocenter_engine::{Engine, Job, JobId, Next, Work};
-use hypocenter_plan::{
-    Candidate, CandidateOutcome, CandidateResult, Fault, Guard, Injection, Outcome, Plan, Repeat, Site,
-};
+use hypocenter_plan::{Candidate, CandidateResult, Fault, Guard, Injection, Outcome, Plan, Repeat, Site};
 use serde::Serialize;
 
 use crate::case::{Case, Digest, Reader};
@@ -701,8 +699,7 @@ impl Engine for Reproduce {
             }
             Asked::Base { number, kept } => self.told_base(id, (number, *kept), outcome, digest),
             Asked::Replay => {
-                let was_injected = |it: &CandidateOutcome| matches!(it.result, CandidateResult::Injected(_));
-                let injected = outcome.candidates.iter().filter(|it| was_injected(it)).count();
+                let injected = outcome.injected();
                 if injected == 0 {
                     // It ran as without a fault.
                     self.normal_runs += 1;

@@ -66,11 +66,14 @@ impl PassArgs {
             return Ok(code);
         }
         let (mut failures, mut reached, all) = (0, 0, ready.request.repeat);
+        // Of several that may happen as many as the plan has room for.
+        let plan = &ready.request.plan;
+        let faults = plan.candidates.len().min(plan.limit as usize);
         for number in 0..all {
             let Some(outcome) = finished(&trial_directory(&ready.directory, JobId(number)))? else {
                 continue;
             };
-            reached += u64::from(outcome.candidates.is_empty() || is_injected(&outcome));
+            reached += u64::from(outcome.injected() >= faults);
             failures += u64::from(outcome.failure.is_some_and(|it| it.happened));
         }
         let runs = screen::count(all, "run", "runs");
@@ -221,14 +224,9 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Whether a fault happened.
-fn is_injected(outcome: &Outcome) -> bool {
-    outcome.candidates.iter().any(|it| matches!(it.result, CandidateResult::Injected(_)))
-}
-
 /// How the command ends after one trial.
 pub fn code_of(request: &Request, outcome: &Outcome) -> ExitCode {
-    let injected = is_injected(outcome);
+    let injected = outcome.injected() > 0;
     let happened = outcome.failure.as_ref().is_some_and(|it| it.happened);
     match outcome.end {
         End::Interrupted => ExitCode::Budget,

@@ -235,10 +235,8 @@ impl Engine for Narrated {
             (Some(trial), _) => self.tell_trial(trial, outcome),
             (None, Some(outcome)) => {
                 let requests = screen::count(requests, "request", "requests");
-                let injected =
-                    outcome.candidates.iter().any(|it| matches!(it.result, CandidateResult::Injected(_)));
                 let again = self.again.known.get(&id).map_or("replay or comparison", String::as_str);
-                let what = match (outcome.candidates.is_empty(), injected) {
+                let what = match (outcome.candidates.is_empty(), outcome.injected() > 0) {
                     (true, _) => format!("no fault, {requests}, the workload {}", outcome.end),
                     (false, true) => format!("{again}, the workload {}", outcome.end),
                     (false, false) => format!("{again}, and its fault was not reached"),

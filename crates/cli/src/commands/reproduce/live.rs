@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use hypocenter_engine::{DigestOf, Engine, JobId, Next};
-use hypocenter_plan::{CandidateOutcome, CandidateResult, Fault, Outcome, Site};
+use hypocenter_plan::{Fault, Outcome, Site};
 use hypocenter_reproduce::{Again, Case, Injected, Missing, Reader, Reproduce, Round, Standing, Verdict};
 
 use super::closest::shown_by;
@@ -477,8 +477,7 @@ impl Engine for Narrated {
             self.happened.insert(round.number, gone);
         }
         let faults = outcome.map_or(0, |it| it.candidates.len());
-        let was_injected = |it: &CandidateOutcome| matches!(it.result, CandidateResult::Injected(_));
-        let reached = outcome.is_some_and(|it| it.candidates.iter().all(was_injected));
+        let reached = outcome.is_some_and(|it| it.injected() == faults);
         match &round {
             Some(round) => {
                 self.tell_chance(Some(id));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hypocenter_engine::JobId;
 use hypocenter_lab::{finished, trial_directory};
-use hypocenter_plan::{CandidateOutcome, CandidateResult, ExitCode, Fault};
+use hypocenter_plan::{ExitCode, Fault};
 use hypocenter_report::{AS_LIKELY_MAX, SUMMARY_VERSION, as_likely};
 use hypocenter_reproduce::{Case, Found, Missing, Round, Standing, Verdict};
 use serde::Serialize;
@@ -387,8 +387,7 @@ impl Ended<'_> {
 fn seen_without_a_fault(campaign: &Path) -> Result<Option<(JobId, String)>, Failure> {
     for id in (0..).map(JobId) {
         let Some(outcome) = finished(&trial_directory(campaign, id))? else { break };
-        let is_injected = |it: &CandidateOutcome| matches!(it.result, CandidateResult::Injected(_));
-        if outcome.candidates.iter().any(is_injected) {
+        if outcome.injected() > 0 {
             continue;
         }
         if let Some(failure) = outcome.failure.filter(|it| it.happened) {
