@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Fault, Site};
+use crate::{Fault, Guard, Site};
 
 /// The result of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -204,6 +204,21 @@ pub struct Injection {
     pub stack_hash: u64,
     /// The nearest frames, innermost first.
     pub stack: Vec<Frame>,
+}
+
+impl Injection {
+    /// The pattern of the threads whose hits were counted, where the plan asked for any of several.
+    pub fn any_of<'g>(&self, guard: &'g Guard) -> Option<&'g str> {
+        guard.thread.as_deref().filter(|it| *it != self.thread)
+    }
+
+    /// Whose hits were counted: `thread main`, or `threads worker-*, by worker-2` where it may have been another.
+    pub fn counted(&self, guard: &Guard) -> String {
+        match self.any_of(guard) {
+            Some(pattern) => format!("threads {pattern}, by {}", self.thread),
+            None => format!("thread {}", self.thread),
+        }
+    }
 }
 
 /// A frame of a Java stack.

@@ -110,10 +110,13 @@ pub fn one(it: &Injected, several_nodes: bool) -> Sentence {
         (Fault::Crash { .. }, _) => said.words("the JVM halts at ").name(place),
         (Fault::Negate, _) => said.words("the result of ").name(place).words(" is turned around"),
     };
-    let said =
-        said.words(format!(", the {} time that thread ", ordinal(it.at.occurrence))).name(&*it.at.thread);
+    let any = it.at.any_of(&it.guard);
+    let whose = if any.is_some() { "one of the threads" } else { "thread" };
+    let said = said.words(format!(", the {} time that {whose} ", ordinal(it.at.occurrence)));
+    let said = said.name(any.unwrap_or(&it.at.thread));
     let said = if several_nodes { said.words(" of ").name(&*it.at.node) } else { said };
-    said.words(" gets there")
+    let said = said.words(" gets there");
+    if any.is_some() { said.words(" (here ").name(&*it.at.thread).words(")") } else { said }
 }
 
 impl Finding {
@@ -189,7 +192,9 @@ pub fn as_likely(others: &[Candidate], several_nodes: bool) -> Option<String> {
     let name = |it: &Candidate| {
         let called = callee(&it.site).map_or_else(String::new, |it| format!(" \u{2192} {it}"));
         let hit = it.when.occurrence.map_or_else(String::new, |it| format!(", hit {}", thousands(it)));
-        let thread = it.when.thread.as_ref().map_or_else(String::new, |it| format!(" of thread {it}"));
+        let thread = it.when.thread.as_ref().map_or_else(String::new, |it| {
+            format!(" of thread{} {it}", if it.contains('*') { "s" } else { "" })
+        });
         let node = it.when.node.as_ref().filter(|_| several_nodes);
         let node = node.map_or_else(String::new, |it| format!(" on {it}"));
         format!("{} at {}{called}{hit}{thread}{node}", kind(&it.fault), place(&it.site))
@@ -206,7 +211,7 @@ pub fn fault(it: &Injected) -> (String, String, String) {
     (
         what,
         place(&it.site) + &called,
-        format!("hit {} of thread {}", thousands(it.at.occurrence), it.at.thread),
+        format!("hit {} of {}", thousands(it.at.occurrence), it.at.counted(&it.guard)),
     )
 }
 

@@ -17,17 +17,18 @@ mod doubt;
 mod level;
 mod proof;
 mod second;
+mod verdict;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hypocenter_engine::{Engine, Job, JobId, Next, Work};
-use hypocenter_plan::{Candidate, CandidateResult, Fault, Guard, Injection, Outcome, Plan, Repeat, Site};
-use serde::Serialize;
+use hypocenter_plan::{Candidate, CandidateResult, Fault, Guard, Outcome, Plan, Repeat};
 
 use crate::case::{Case, Digest, Reader};
 use crate::catalogue::Kinds;
-use crate::executions::{Executions, stable_threads};
+use crate::executions::{ByThread, Executions};
+use crate::naming::Naming;
 use crate::search::{Pick, SearchOptions};
 use crate::silence::{self, Silent};
 use crate::space::Choice;
@@ -35,9 +36,8 @@ use crate::traces::Seen;
 
 use self::level::{Level, Start};
 use self::proof::{Proof, Proved};
+pub use self::verdict::{AS_LIKELY_MAX, Again, Found, Injected, Missing, Round, Standing, Verdict};
 
-/// How many faults are kept that were as likely as one that was found.
-pub const AS_LIKELY_MAX: usize = 100;
 /// How much of the ranking of a round is kept.
 const RANKING_MAX: usize = 4_000;
 
@@ -66,177 +66,6 @@ pub struct Settings {
     pub keep_going: bool,
 }
 
-/// How the campaign stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Standing {
-    /// It is not over.
-    Going,
-    /// A fault was found that makes the failure happen.
-    Reproduced,
-    /// Everything was tried.
-    Exhausted,
-    /// The budget is used up.
-    Budget,
-    /// The failure happens without a fault.
-    AlreadyFails {
-        /// In how many runs.
-        failed: u64,
-        /// Of how many.
-        runs: u64,
-    },
-    /// The failure log shows nothing that a normal run does not.
-    NothingMissing,
-    /// Nothing that was reached can lead to what the failure log shows.
-    NothingToTry,
-    /// A normal run gave nothing to go on.
-    Unreadable {
-        /// What is wrong.
-        why: String,
-    },
-}
-
-/// A round.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Round {
-    /// Its number, from 1, in the order of start.
-    pub number: u64,
-    /// The trial.
-    pub trial: u64,
-    /// How many faults it was given to choose from.
-    pub window: usize,
-    /// The fault that happened, if any.
-    pub fault: Option<Injected>,
-    /// Where the site of its fault stood among those that were left when the round was asked for, from 1.
-    pub rank: Option<usize>,
-    /// Where the site of what was found in the end stood then (ANDURIL, Figure 6); of two faults the second's.
-    pub found_rank: Option<usize>,
-    /// How many sites were left.
-    pub left: usize,
-    /// The faults that were kept from an earlier round and happened again.
-    pub kept: Vec<Injected>,
-    /// Why it looks like a round before it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub again: Option<Again>,
-    /// The observables that it showed, by their numbers.
-    pub shown: Vec<u32>,
-    /// Whether the failure happened.
-    pub happened: bool,
-}
-
-/// Why a round has a fault alone that another may have had before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Again {
-    /// It is to be kept: a run with nothing else is recorded, and a second fault is searched for behind it.
-    ForSecond,
-    /// It was to be a second fault, and the one that is kept did not happen this time.
-    WithoutKept,
-}
-
-/// A fault that happened.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Injected {
-    /// Where.
-    pub site: Site,
-    /// What.
-    pub fault: Fault,
-    /// When, as the plan asked for it.
-    pub guard: Guard,
-    /// When it happened, and by whom.
-    pub at: Injection,
-}
-
-/// A fault, or several, that make the failure happen.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Found {
-    /// The round.
-    pub round: u64,
-    /// The trial: its plan and its evidence.
-    pub trial: u64,
-    /// The faults.
-    pub faults: Vec<Injected>,
-    /// The plan that has nothing but them.
-    pub plan: Plan,
-    /// What the oracle saw.
-    pub why: String,
-    /// Replays in which the failure happened.
-    pub hits: u64,
-    /// Replays in which the faults happened.
-    pub runs: u64,
-    /// Replays in which they were not all reached, which say nothing of them.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub missed: u64,
-    /// The first replay in which it happened.
-    pub replayed: Option<u64>,
-    /// What was no less likely when it was found, and was not tried: at most [`AS_LIKELY_MAX`]. Where the fault can lead to a line
-    /// that says that the failure happened, as far as is known, what cannot is not among it.
-    pub as_likely: Vec<Candidate>,
-    /// What the failure log has, normal runs never, and the trial neither, by its place in [`Verdict::missing`]: another fault
-    /// may be meant. It is not known of a fault that others were kept beside.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub lacks: Vec<u32>,
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
-/// Something that the failure log shows and normal runs do not.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Missing {
-    /// What stands for it in the case.
-    #[serde(skip)]
-    pub key: u32,
-    /// The node whose log has it first.
-    pub node: String,
-    /// Its first entry in the failure log.
-    pub entry: u32,
-    /// The line there.
-    pub line: u32,
-    /// What it says.
-    pub message: String,
-    /// How often it is missing.
-    pub times: u32,
-    /// How often normal runs have it all the same.
-    pub normal: u32,
-    /// How many sites lead to it.
-    pub sites: usize,
-    /// In how many rounds it was shown.
-    pub shown: u64,
-}
-
-/// What came of the campaign so far.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Verdict {
-    /// How it stands.
-    pub standing: Standing,
-    /// What was found.
-    pub found: Vec<Found>,
-    /// What brought the failure once, and then so seldom that it may have come by itself.
-    pub doubtful: Vec<Found>,
-    /// All rounds that are over, by their numbers.
-    pub rounds: Vec<Round>,
-    /// What was missing at the start.
-    pub missing: Vec<Missing>,
-    /// Sites of the program.
-    pub sites_total: usize,
-    /// Sites that lead to what is missing.
-    pub sites_inferred: usize,
-    /// Sites of them that a normal run reaches.
-    pub sites_reached: usize,
-    /// Further sites that it reaches: nothing is known to lead from them there, and a delay may all the same.
-    pub sites_delayed: usize,
-    /// Executions of both.
-    pub instances: usize,
-    /// Runs without a fault, and those in which the failure happened all the same.
-    pub normal: (u64, u64),
-    /// Trials of which the oracle could not say anything.
-    pub unjudged: u64,
-    /// Faults that could not be injected, as far as they were tried.
-    pub refused: usize,
-}
-
 /// The engine. See the module.
 #[derive(Debug)]
 pub struct Reproduce {
@@ -246,6 +75,8 @@ pub struct Reproduce {
     open: BTreeMap<JobId, Asked>,
     /// What normal runs gave, in the order of their end.
     normal: Vec<Digest>,
+    /// How plans name the threads of what they executed.
+    naming: Naming,
     normal_asked: u64,
     normal_runs: u64,
     normal_failed: u64,
@@ -289,6 +120,7 @@ impl Reproduce {
             next_id: 0,
             open: BTreeMap::new(),
             normal: Vec::new(),
+            naming: Naming::default(),
             normal_asked: 0,
             normal_runs: 0,
             normal_failed: 0,
@@ -426,12 +258,10 @@ impl Reproduce {
         let keys = self.case.keys().len();
         let most = |key: usize| self.normal.iter().map(|it| it.matched.get(key).copied().unwrap_or(0)).max();
         let matched: Vec<u32> = (0..keys).map(|key| most(key).unwrap_or(0)).collect();
-        let recorded: Vec<&[crate::executions::ByThread]> =
+        let recorded: Vec<&[ByThread]> =
             self.normal.iter().map(|it| it.recorded.as_deref().unwrap_or_default()).collect();
-        let stable = stable_threads(recorded.iter().copied());
-        let first = recorded.first().copied().unwrap_or_default();
-        let executions =
-            Executions::of(self.case.catalogue().sites().len(), first, &stable, &mut self.case.names());
+        self.naming = Naming::of(&recorded);
+        let executions = self.executions(recorded.first().copied().unwrap_or_default());
         let missing = self.normal.first().map_or(&[][..], |it| &it.missing);
         let silent: Vec<&[Silent]> = self.normal.iter().map(|it| &it.silent[..]).collect();
         let stacks = self.normal.first().map_or(&[][..], |it| &it.stacks);
@@ -445,6 +275,12 @@ impl Reproduce {
             self.ended = Some(Standing::NothingToTry);
         }
         self.levels.push(level);
+    }
+
+    /// What a run executed, as plans ask for it.
+    fn executions(&self, recorded: &[ByThread]) -> Executions {
+        let sites = self.case.catalogue().sites().len();
+        Executions::of(sites, recorded, &self.naming, &mut self.case.names())
     }
 
     fn told_round(&mut self, id: JobId, asked: (u64, usize, Vec<Pick>), outcome: &Outcome, digest: &Digest) {

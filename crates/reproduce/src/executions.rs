@@ -1,13 +1,13 @@
 //! The executions of sites in a run: by whom, in which order, and where they lie in the failure log.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hypocenter_logs::{ShownNames, role};
-use hypocenter_plan::Guard;
-use rustc_hash::{FxHashMap, FxHashSet};
+use hypocenter_plan::{Guard, glob_matches};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use crate::naming::{Naming, Patterns, Sure, pattern};
 use crate::space::{Instance, Thread};
 
 /// The executions of one site by one thread of a node, in their order.
@@ -35,58 +35,109 @@ pub struct ByThread {
 pub struct Executions {
     /// For each site its executions, in their order.
     pub instances: Vec<Vec<Instance>>,
-    /// For each of them the group and its number in it, from 1.
-    names: Vec<Vec<(u32, u32)>>,
+    /// For each of them how it is asked for.
+    names: Vec<Vec<Named>>,
+    /// The threads, by node and name.
+    threads: Vec<(String, String)>,
+    /// By node and thread, or role.
     groups: Vec<Guard>,
 }
 
+/// How an execution is asked for.
+#[derive(Debug, Clone, Copy)]
+struct Named {
+    /// The thread that it was.
+    thread: u32,
+    /// The group in which it is counted.
+    group: u32,
+    /// Its number there, from 1.
+    number: u32,
+}
+
+/// A thread, and where its executions are counted.
+#[derive(Debug)]
+struct Counted {
+    /// All groups for which they count.
+    groups: Vec<u32>,
+    by_name: u32,
+    by_role: u32,
+}
+
 impl Executions {
-    /// From what one run recorded. `stable` says which threads have the same name in every run; of others all with the same
-    /// role are counted together.
-    pub fn of(
-        sites: usize,
-        recorded: &[ByThread],
-        stable: &FxHashSet<(String, String)>,
-        threads: &mut Threads,
-    ) -> Executions {
+    /// From what one run recorded.
+    pub fn of(sites: usize, recorded: &[ByThread], naming: &Naming, threads: &mut Threads) -> Executions {
         let mut found = Executions {
             instances: vec![Vec::new(); sites],
             names: vec![Vec::new(); sites],
-            groups: Vec::new(),
+            ..Executions::default()
         };
-        let mut groups: FxHashMap<(String, String), u32> = FxHashMap::default();
+        let (counted, of_recorded) = found.counted(recorded);
         let mut all: Vec<(u32, u32, Instance)> = Vec::new();
-        for it in recorded.iter().filter(|it| (it.site as usize) < sites) {
-            let pattern = pattern(it, stable);
+        for (number, it) in (0..).zip(recorded).filter(|(_, it)| (it.site as usize) < sites) {
             let thread = threads.number(&it.node, &it.thread);
-            let guards = &mut found.groups;
-            let group = *groups.entry((it.node.clone(), pattern)).or_insert_with_key(|(node, thread)| {
-                let (node, thread) = (Some(node.clone()), Some(thread.clone()));
-                guards.push(Guard { node, thread, ..Guard::default() });
-                guards.len() as u32 - 1
-            });
             for (at, (&order, &position)) in it.orders.iter().zip(&it.positions).enumerate() {
                 let stack = it.stacks.get(at).copied().unwrap_or(0);
                 let end = it.ends.get(at).copied().unwrap_or(position);
-                all.push((it.site, group, Instance { position, end, order, thread, stack }));
+                all.push((it.site, number, Instance { position, end, order, thread, stack }));
             }
         }
         all.sort_unstable_by_key(|(site, _, instance)| (*site, instance.order));
-        let mut counts: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-        for (site, group, instance) in all {
-            let count = counts.entry((site, group)).or_default();
-            *count += 1;
-            found.instances[site as usize].push(instance);
-            found.names[site as usize].push((group, *count));
+        let sure: Vec<Sure> = recorded.iter().map(|it| naming.sure(it.site, &it.node, &it.thread)).collect();
+        for of_site in all.chunk_by(|a, b| a.0 == b.0) {
+            let mut counts = vec![0; found.groups.len()];
+            for &(site, number, instance) in of_site {
+                let thread = of_recorded[number as usize];
+                let Counted { groups, by_name, by_role } = &counted[thread as usize];
+                groups.iter().for_each(|&group| counts[group as usize] += 1);
+                let (own, of_role) = (counts[*by_name as usize], counts[*by_role as usize]);
+                let is_by_role = sure[number as usize].is_by_role(own, of_role);
+                let (group, number) = if is_by_role { (*by_role, of_role) } else { (*by_name, own) };
+                found.instances[site as usize].push(instance);
+                found.names[site as usize].push(Named { thread, group, number });
+            }
         }
         found
     }
 
+    /// Numbers threads and groups: the threads, and for each item of what was recorded its thread.
+    fn counted(&mut self, recorded: &[ByThread]) -> (Vec<Counted>, Vec<u32>) {
+        let patterns = Patterns::of(recorded);
+        let mut groups: FxHashMap<(&str, String), u32> = FxHashMap::default();
+        let mut known: FxHashMap<(&str, &str), u32> = FxHashMap::default();
+        let mut counted = Vec::new();
+        let mut of_recorded = Vec::new();
+        for it in recorded {
+            let number = *known.entry((&it.node, &it.thread)).or_insert_with(|| {
+                let mut group = |pattern: String| {
+                    *groups.entry((&it.node, pattern)).or_insert_with_key(|(node, pattern)| {
+                        let (node, thread) = (Some((*node).to_owned()), Some(pattern.clone()));
+                        self.groups.push(Guard { node, thread, ..Guard::default() });
+                        self.groups.len() as u32 - 1
+                    })
+                };
+                let fitting = patterns.fitting(&it.node, &it.thread);
+                counted.push(Counted {
+                    groups: fitting.into_iter().map(&mut group).collect(),
+                    by_name: group(it.thread.clone()),
+                    by_role: group(pattern(&it.thread)),
+                });
+                self.threads.push((it.node.clone(), it.thread.clone()));
+                counted.len() as u32 - 1
+            });
+            of_recorded.push(number);
+        }
+        (counted, of_recorded)
+    }
+
     /// Leaves those that come behind one of them, if it is there, and gives that one.
     pub fn keep_behind(&mut self, site: u32, guard: &Guard) -> Option<Instance> {
-        let mut instances = 0..self.instances[site as usize].len() as u32;
-        let at = instances.find(|&it| self.guard(site, it) == *guard)?;
-        let found = self.instances[site as usize][at as usize];
+        let (node, pattern) = (guard.node.as_ref()?, guard.thread.as_ref()?);
+        let fits = |(of, thread): &(String, String)| of == node && glob_matches(pattern, thread);
+        let fitting: Vec<bool> = self.threads.iter().map(fits).collect();
+        let names = self.names[site as usize].iter().enumerate();
+        let mut fitting = names.filter(|(_, it)| fitting[it.thread as usize]).map(|(at, _)| at);
+        let number = usize::try_from(guard.occurrence?).ok()?.checked_sub(1)?;
+        let found = self.instances[site as usize][fitting.nth(number)?];
         let order = found.order;
         for (instances, names) in self.instances.iter_mut().zip(&mut self.names) {
             // They stand in their order.
@@ -99,32 +150,24 @@ impl Executions {
 
     /// The guard by which a plan asks for one of them.
     pub fn guard(&self, site: u32, instance: u32) -> Guard {
-        let (group, number) = self.names[site as usize][instance as usize];
+        let Named { group, number, .. } = self.names[site as usize][instance as usize];
         Guard { occurrence: Some(number.into()), ..self.groups[group as usize].clone() }
     }
 }
 
-/// How a plan names the thread of these executions.
-fn pattern(of: &ByThread, stable: &FxHashSet<(String, String)>) -> String {
-    if stable.contains(&(of.node.clone(), of.thread.clone())) {
-        of.thread.clone()
-    } else {
-        // What numbers the thread may be anything.
-        role(&of.thread).replace('#', "*")
-    }
-}
-
-/// When the instances that plans ask for came in a run, by site, node and thread.
+/// When the instances that plans ask for came in a run, by site, node and thread, or role.
 #[derive(Debug, Default)]
 pub struct Orders(FxHashMap<(u32, String, String), Vec<u32>>);
 
 impl Orders {
-    /// Of what one run recorded; `stable` as for [`Executions::of`].
-    pub fn of(recorded: &[ByThread], stable: &FxHashSet<(String, String)>) -> Orders {
+    /// Of what one run recorded.
+    pub fn of(recorded: &[ByThread]) -> Orders {
+        let patterns = Patterns::of(recorded);
         let mut found: FxHashMap<(u32, String, String), Vec<u32>> = FxHashMap::default();
         for it in recorded {
-            let key = (it.site, it.node.clone(), pattern(it, stable));
-            found.entry(key).or_default().extend(&it.orders);
+            for pattern in patterns.fitting(&it.node, &it.thread) {
+                found.entry((it.site, it.node.clone(), pattern)).or_default().extend(&it.orders);
+            }
         }
         found.values_mut().for_each(|it| it.sort_unstable());
         Orders(found)
@@ -173,22 +216,6 @@ impl Threads {
     }
 }
 
-/// The threads, by node and name, that all of some runs have.
-pub fn stable_threads<'r>(runs: impl IntoIterator<Item = &'r [ByThread]>) -> FxHashSet<(String, String)> {
-    let mut seen: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    let mut count = 0;
-    for run in runs {
-        count += 1;
-        let mut own: Vec<(&str, &str)> =
-            run.iter().map(|it| (it.node.as_str(), it.thread.as_str())).collect();
-        own.sort_unstable();
-        own.dedup();
-        own.into_iter().for_each(|it| *seen.entry(it).or_default() += 1);
-    }
-    let of_all = seen.into_iter().filter(|&(_, times)| times == count);
-    of_all.map(|((node, thread), _)| (node.to_owned(), thread.to_owned())).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,9 +237,8 @@ mod tests {
         let first =
             [recorded(0, "main", &[0, 4]), recorded(0, "pool-7", &[1, 5]), recorded(0, "pool-8", &[2])];
         let second = [recorded(0, "main", &[0, 3]), recorded(0, "pool-9", &[1])];
-        let stable = stable_threads([&first[..], &second[..]]);
-        assert_eq!(stable.len(), 1);
-        let found = Executions::of(2, &first, &stable, &mut Threads::default());
+        let naming = Naming::of(&[&first[..], &second[..]]);
+        let found = Executions::of(2, &first, &naming, &mut Threads::default());
         assert_eq!(found.instances[0].len(), 5);
         let asked = |instance| {
             let guard = found.guard(0, instance);
@@ -223,7 +249,7 @@ mod tests {
         assert_eq!(all, expected.map(|(thread, n)| (thread.to_owned(), n)));
         assert_eq!(found.instances[0].iter().map(|it| it.order).collect::<Vec<_>>(), [0, 1, 2, 4, 5]);
         // The same instances in the other run, which has fewer of them.
-        let orders = Orders::of(&second, &stable);
+        let orders = Orders::of(&second);
         let places: Vec<Option<u32>> = (0..5).map(|it| orders.place(0, &found.guard(0, it))).collect();
         assert_eq!(places, [Some(0), Some(1), None, Some(3), None]);
         assert!(found.instances[1].is_empty());
@@ -232,8 +258,8 @@ mod tests {
     #[test]
     fn what_comes_behind_one_keeps_its_number() {
         let run = [recorded(0, "main", &[0, 4, 6]), recorded(1, "main", &[1, 5])];
-        let stable = stable_threads([&run[..]]);
-        let mut found = Executions::of(2, &run, &stable, &mut Threads::default());
+        let naming = Naming::of(&[&run[..]]);
+        let mut found = Executions::of(2, &run, &naming, &mut Threads::default());
         let second = found.guard(0, 1);
         found.keep_behind(0, &second);
         assert_eq!([found.instances[0].len(), found.instances[1].len()], [1, 1]);
@@ -241,5 +267,21 @@ mod tests {
         // One that is not there leaves all.
         found.keep_behind(0, &Guard { occurrence: Some(9), ..second });
         assert_eq!([found.instances[0].len(), found.instances[1].len()], [1, 1]);
+    }
+
+    #[test]
+    fn what_a_pool_shares_is_found_by_the_role_whoever_did_it() {
+        let first = [recorded(0, "w-1", &[0, 2, 4]), recorded(0, "w-2", &[1])];
+        let second = [recorded(0, "w-1", &[0]), recorded(0, "w-2", &[1, 2, 5])];
+        let naming = Naming::of(&[&first[..], &second[..]]);
+        let mut found = Executions::of(1, &first, &naming, &mut Threads::default());
+        let last = found.guard(0, 3);
+        assert_eq!((last.thread.as_deref(), last.occurrence), (Some("w-*"), Some(4)));
+        // In the other run another thread does it.
+        assert_eq!(Orders::of(&second).place(0, &last), Some(5));
+        // One that is asked for by the role here was asked for by a name elsewhere.
+        let by_name = Guard { thread: Some("w-1".to_owned()), occurrence: Some(2), ..last };
+        assert_eq!(found.keep_behind(0, &by_name).map(|it| it.order), Some(2));
+        assert_eq!(found.instances[0].len(), 1);
     }
 }

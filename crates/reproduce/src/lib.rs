@@ -10,6 +10,7 @@ mod executions;
 mod lanes;
 mod logged;
 mod mentioned;
+mod naming;
 mod play;
 mod reading;
 mod recording;

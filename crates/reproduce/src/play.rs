@@ -22,7 +22,7 @@ use serde::Serialize;
 
 use crate::case::{Case, Digest, Reader};
 use crate::engine::{Reproduce, Settings, Standing};
-use crate::executions::{Orders, stable_threads};
+use crate::executions::Orders;
 use crate::search::SearchOptions;
 use crate::strategy::Strategy;
 
@@ -214,8 +214,7 @@ impl Comparison {
             let runs = || self.recorded.normal.iter().take(count);
             let of = |it: &Ended| it.digest.recorded.clone().unwrap_or_default();
             let recorded: Vec<_> = runs().map(of).collect();
-            let stable = stable_threads(recorded.iter().map(Vec::as_slice));
-            self.orders = recorded.iter().map(|it| Orders::of(it, &stable)).collect();
+            self.orders = recorded.iter().map(|it| Orders::of(it)).collect();
         }
     }
 

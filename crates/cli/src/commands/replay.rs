@@ -134,10 +134,15 @@ fn export_to(
     screen::heading("hypocenter replay");
     let outcome = finished(&trial_directory(campaign, JobId(index)))?;
     let name = campaign.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let injected = outcome.iter().flat_map(|it| &it.candidates).filter_map(|it| match &it.result {
+    let ended = outcome.iter().flat_map(|it| &it.candidates).zip(&plan.candidates);
+    let injected = ended.filter_map(|(it, asked)| match &it.result {
         CandidateResult::Injected(at) => Some(format!(
-            "{} at {}, hit {} of thread {} on {}",
-            it.fault, it.site, at.occurrence, at.thread, at.node
+            "{} at {}, hit {} of {} on {}",
+            it.fault,
+            it.site,
+            at.occurrence,
+            at.counted(&asked.when),
+            at.node
         )),
         _ => None,
     });

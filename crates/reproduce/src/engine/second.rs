@@ -5,7 +5,6 @@ use hypocenter_plan::{Candidate, CandidateResult, Outcome};
 
 use super::{Again, Asked, Injected, Level, Reproduce, Round, Start, candidate_of};
 use crate::case::Digest;
-use crate::executions::{Executions, stable_threads};
 use crate::traces::Seen;
 
 /// How often a run with the kept fault alone is asked for before it is given up that it happens again.
@@ -143,10 +142,7 @@ impl Reproduce {
         if !is_level {
             return;
         }
-        let recorded = digest.recorded.unwrap_or_default();
-        let stable = stable_threads(self.normal.iter().filter_map(|it| it.recorded.as_deref()));
-        let sites = self.case.catalogue().sites().len();
-        let mut executions = Executions::of(sites, &recorded, &stable, &mut self.case.names());
+        let mut executions = self.executions(digest.recorded.as_deref().unwrap_or_default());
         let site = self.case.catalogue().find(&kept.site);
         let behind = site.and_then(|it| executions.keep_behind(it, &kept.when));
         let mut matched = digest.matched;

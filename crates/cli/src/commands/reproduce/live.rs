@@ -437,7 +437,7 @@ pub fn fault(it: &Injected, several_nodes: bool) -> String {
 /// When a fault happened, and to whom.
 fn moment(it: &Injected, several_nodes: bool) -> String {
     let node = if several_nodes { format!(" on {}", it.at.node) } else { String::new() };
-    format!("hit {} of thread {}{node}", it.at.occurrence, it.at.thread)
+    format!("hit {} of {}{node}", it.at.occurrence, it.at.counted(&it.guard))
 }
 
 impl Engine for Narrated {
@@ -544,6 +544,9 @@ mod tests {
             assert!(told(&it, true).ends_with(", hit 3 of thread Intake on mirror"), "{}", told(&it, true));
             assert!(told(&it, false).ends_with(", hit 3 of thread Intake"), "{}", told(&it, false));
         }
+        let guard = hypocenter_plan::Guard { thread: Some("In*".to_owned()), ..it.guard.clone() };
+        let of_any = Injected { guard, ..it };
+        assert!(fault(&of_any, true).ends_with(", hit 3 of threads In*, by Intake on mirror"));
         let (node, message) = ("mirror".to_owned(), String::new());
         let it =
             Missing { key: 0, node, entry: 0, line: 7, message, times: 1, normal: 0, sites: 0, shown: 0 };
