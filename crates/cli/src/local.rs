@@ -66,6 +66,9 @@ impl Ready {
     /// Begins a new campaign, or goes on with that of the same name.
     pub fn begin(request: Request, target: &Target, lab: &LabArgs) -> Result<Ready, Failure> {
         screen::problems(&target.problems);
+        if let Some(oracle) = &request.oracle {
+            target.check_frames(oracle)?;
+        }
         let made = make_map(&request.plan, target)?;
         let directory = match &lab.campaign {
             None => store::new_campaign(&lab.out, &request.verb)?,

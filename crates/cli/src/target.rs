@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use hypocenter_plan::{Problem, glob_matches};
-use hypocenter_program::{ClassPath, Classes};
+use hypocenter_plan::{Oracle, Problem, glob_matches};
+use hypocenter_program::{ClassPath, Classes, Unknown, unknown_frame};
 use serde::{Deserialize, Serialize};
 
 use crate::args::TargetArgs;
@@ -185,6 +185,34 @@ impl Target {
         );
         Err(Failure::usage(what)
             .hint("correct `packages` under [target] of hypocenter.toml, or give --packages; or add the target's classes to the class path"))
+    }
+}
+
+impl Target {
+    /// A stack in which no thread can ever stand is a mistake; a class that is not on the class path may come from elsewhere.
+    pub fn check_frames(&self, oracle: &Oracle) -> Result<(), Failure> {
+        // What the JVM makes itself is nowhere, and a pattern says what it means.
+        let is_plain = |it: &&str| !it.contains('*') && !it.contains("$$");
+        for frame in hypocenter_lab::oracle::frames(oracle).into_iter().filter(is_plain) {
+            match unknown_frame(&self.with_jdk, frame) {
+                None => {}
+                Some(Unknown::Class(nearest)) => {
+                    let what = format!(
+                        "it asks for a thread in `{frame}`, which must come from elsewhere: {nearest}"
+                    );
+                    screen::note("oracle", &what);
+                }
+                Some(Unknown::Method(nearest)) => {
+                    return Err(Failure::usage(format!(
+                        "the oracle asks for a thread in `{frame}`, where none can ever be: {nearest}"
+                    ))
+                    .hint(
+                        "a frame has the class that declares the method, as in a stack trace; correct `stack` of the oracle",
+                    ));
+                }
+            }
+        }
+        Ok(())
     }
 }
 

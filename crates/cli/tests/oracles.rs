@@ -352,7 +352,7 @@ fn the_stack_of_a_live_thread_is_seen() {
             "none of the 1 threads called `keeper` is in",
         ),
         (r#"{ stack = ["Dumps.keep", "Dumps.waitForTheBell"] }"#, false, "but not next to each other"),
-        (r#"{ stack = "Dumps.listThreads" }"#, false, "is in Dumps.listThreads"),
+        (r#"{ stack = "Dumps.step" }"#, false, "is in Dumps.step"),
         (r#"{ all = [{ stack = "Dumps.queue" }, { not = { stack = "Dumps.step" } }] }"#, true, "queued"),
     ];
     each(
@@ -369,6 +369,24 @@ fn the_stack_of_a_live_thread_is_seen() {
     let tool = || Tool::new("inject").arg("Dumps.step").args("--sleep 600s");
     let done = stuck(tool(), "x", r#"{ stack = "probe.Dumps.step", thread = "stepper" }"#).exits(0);
     said(&done, true, "thread `stepper` of table is in probe.Dumps.step");
+}
+
+#[test]
+fn a_frame_in_which_no_thread_can_be_is_told_before_anything_runs() {
+    let oracle = |stack: &str| format!("{{ all = [{{ exit = 0 }}, {{ stack = \"{stack}\" }}] }}");
+    let run = |stack: &str| stuck(Tool::new("run").args("--hook entry"), "", &oracle(stack));
+    let done = run("probe.Dumps.waitForTheBel").exits(1);
+    let done =
+        done.says("the oracle asks for a thread in `probe.Dumps.waitForTheBel`, where none can ever be");
+    let done = done.says("`probe.Dumps` has no method `waitForTheBel`; there is probe.Dumps.waitForTheBell");
+    assert!(!done.directory().join("hypocenter-out").exists(), "there is no campaign");
+    // A class may come from elsewhere, and a native method is one.
+    run("probe.Dunps.keep")
+        .exits(0)
+        .says("no class `probe.Dunps` is on the class path; there is probe.Dumps");
+    let done = run("java.lang.Thread.currentThread").exits(0);
+    assert!(!done.stderr.contains("class path"), "{}", done.stderr);
+    run("probe.*.waitForTheBel").exits(0);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use hypocenter_report::Summary;
 use serde_json::{Value, json};
-use support::spool::{ORACLE, Place, SEARCH, assert_true_fault, failure_log};
+use support::spool::{ORACLE, Place, SCRIPT, SEARCH, assert_true_fault, failure_log};
 use support::{Said, default_jdk, is_running, line_of, spool_classes};
 
 /// Far longer than anything takes; a test that needs it has failed.
@@ -412,6 +412,37 @@ fn what_a_fault_does_not_show_of_the_failure_log_is_said() {
             && page.contains(">message 5 is lost</span></li>")
     );
     assert_document(&document);
+}
+
+#[test]
+fn of_equal_workers_that_share_the_jobs_whichever_gets_there_is_hit() {
+    let place = Place::new();
+    place.file(
+        "hypocenter.toml",
+        format!(
+            "[target]\nclasspath = ['{}']\npackages = ['pool']\n\n\
+             [[workload]]\nname = 'pool'\ncommand = 'sh pool.sh {{dir}} runs'\ntimeout = '100s'\n\n\
+             [failure]\nworkload = 'pool'\noracle = {{ log = 'is lost' }}\n",
+            spool_classes().display()
+        ),
+    );
+    place.file("pool.sh", SCRIPT.replace("spool.Main", "pool.Workers"));
+    let fault = "--throw java.io.IOException --at 7 --workload pool";
+    place.tool(&format!("inject Workers.write->Files.writeString {fault}")).exits(0);
+    let log = place.path("hypocenter-out/latest/trials/000/logs/main.stderr.log");
+    fs::copy(log, place.path("failure.log")).expect("the program's log");
+    let said = place.tool(&format!("reproduce --log failure.log {SEARCH}")).exits(0);
+    let found = &said.json()["found"][0];
+    let guard = &found["faults"][0]["guard"];
+    assert_eq!((&guard["thread"], &guard["occurrence"]), (&json!("worker-*"), &json!(7)), "{found:#}");
+    // In every other run another worker gets the seventh job.
+    assert_eq!((&found["hits"], &found["runs"], &found["missed"]), (&json!(2), &json!(2), &Value::Null));
+    let said = said.says("writeString, hit 7 of threads worker-*, by worker-");
+    assert!(!said.stderr.contains("not reached"), "{}", said.stderr);
+    let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
+    assert!(page.contains(
+        "the 7th time that one of the threads <code>worker-*</code> gets there (here <code>worker-"
+    ));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use hypocenter_program::{ClassPath, SitePattern, find_sites};
 use serde_json::Value;
-use support::{Done, Tool, classes, default_jdk, each, wal_classes};
+use support::{Done, Tool, classes, default_jdk, each, line_of, wal_classes};
 
 /// The scan of `targets/wal`.
 fn wal() -> Tool {
@@ -195,6 +195,22 @@ const LINE: &str = "2026-11-16 04:38:52,896 WARN  [AckReader-wal.00002] wal.Writ
                     broken";
 
 #[test]
+fn an_exception_has_one_name_however_it_is_passed_on() {
+    let document = probes().arg("--why").arg("there was no answer").args("--json").end().exits(0).outcome();
+    let nearest = document["why"]["nearest"].as_array().expect("faults");
+    let line = line_of("probe/Again.java", "expect");
+    let name = format!("probe.Again.passOn:{line} -> probe.Again.expect");
+    let found = nearest.iter().find(|it| it["name"] == *name).unwrap_or_else(|| panic!("{document:#}"));
+    assert_eq!(found["exceptions"], serde_json::json!(["java.io.EOFException"]));
+    let steps: Vec<&str> =
+        found["steps"].as_array().expect("steps").iter().filter_map(Value::as_str).collect();
+    let throws: Vec<&&str> = steps.iter().filter(|it| it.contains("Exception")).collect();
+    assert!(throws.len() > 1 && throws.iter().all(|it| it.ends_with("EOFException")), "{steps:#?}");
+    let again = format!("which is thrown again at Again.passOn:{}", line + 3);
+    assert!(steps.contains(&&*again), "{steps:#?}");
+}
+
+#[test]
 fn a_line_leads_to_the_fault_of_the_truth() {
     let message = LINE.split_once("WriteAheadLog: ").unwrap().1;
     let truth: toml::Value = toml::from_str(
@@ -203,7 +219,17 @@ fn a_line_leads_to_the_fault_of_the_truth() {
     )
     .unwrap();
     let site = truth["bug"][0]["site"].as_str().unwrap();
-    for line in [LINE, message, "the stream is broken"] {
+    // With a piece of what stands before the message, too.
+    let behind = |part: &str| &LINE[LINE.find(part).unwrap()..];
+    let part = LINE.split_once(", the stream").unwrap().0;
+    for line in [
+        LINE,
+        message,
+        "the stream is broken",
+        behind("AheadLog: "),
+        behind("wal.00002]"),
+        &part[part.find("WriteAheadLog: ").unwrap()..],
+    ] {
         let document = wal().arg("--why").arg(line).args("--json --top 1000").end().exits(0).outcome();
         let why = &document["why"];
         assert_eq!(why["entries"]["exact"], 1, "{why:#}");

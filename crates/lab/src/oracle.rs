@@ -169,6 +169,15 @@ pub fn named_processes(oracle: &Oracle) -> Vec<&str> {
     }
 }
 
+/// The frames that an oracle asks for, but not those that must not be there.
+pub fn frames(oracle: &Oracle) -> Vec<&str> {
+    match oracle {
+        Oracle::Stack { frames, .. } => frames.iter().map(String::as_str).collect(),
+        Oracle::All(parts) | Oracle::Any(parts) => parts.iter().flat_map(self::frames).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// Why a process that is asked for cannot be looked at.
 fn not_started(process: Option<&str>, scene: &Scene<'_>) -> String {
     let mut started: Vec<&str> = scene.processes.iter().map(|it| it.name.as_str()).collect();

@@ -75,26 +75,58 @@ fn method_names(class: &ClassFile<'_>) -> Vec<String> {
     names
 }
 
-/// Goes down class, method, callee and number, and names what there is instead at the first that does not exist.
-fn suggest(classes: &Classes, pattern: &SitePattern) -> Suggestions {
-    let wanted = pattern.method();
-    let wanted_class = wanted.class.as_deref().unwrap_or("*");
-    if !classes.names().any(|name| wanted.fits_class(name)) {
-        let names = nearest_classes(wanted_class, classes.names());
-        return Suggestions { what: format!("no class `{wanted_class}` is on the class path"), names };
+/// What there is instead of a method that does not exist.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unknown {
+    /// Not even its class.
+    Class(Suggestions),
+    /// The class has none of that name.
+    Method(Suggestions),
+}
+
+/// Looks for a frame as stack traces have it, `package.Class.method`, of which parts of the package may be left out. Nothing if it is
+/// there.
+pub fn unknown_frame(classes: &Classes, frame: &str) -> Option<Unknown> {
+    let (class, method) = frame.rsplit_once('.')?;
+    let ends = |name: &str| name.strip_suffix(class).is_some_and(|it| it.is_empty() || it.ends_with('.'));
+    unknown_method(classes, class, method, ends)
+}
+
+fn unknown_method(
+    classes: &Classes,
+    class: &str,
+    method: &str,
+    fits_class: impl Fn(&str) -> bool + Sync,
+) -> Option<Unknown> {
+    if !classes.names().any(&fits_class) {
+        let names = nearest_classes(class, classes.names());
+        return Some(Unknown::Class(Suggestions {
+            what: format!("no class `{class}` is on the class path"),
+            names,
+        }));
     }
     let of_class = |name: &str, bytes: &[u8]| -> Vec<(String, String)> {
         let Ok(class) = parse_class(name, bytes) else { return Vec::new() };
         method_names(&class).into_iter().map(|method| (method, name.to_owned())).collect()
     };
-    let methods: Vec<(String, String)> =
-        classes.map(|name| wanted.fits_class(name), of_class).0.into_iter().flatten().collect();
-    if !methods.iter().any(|(method, _)| hypocenter_plan::glob_matches(&wanted.name, method)) {
-        let names = nearest(&wanted.name, methods, |(method, _)| method, true, SUGGESTIONS_MAX);
-        return Suggestions {
-            what: format!("`{wanted_class}` has no method `{}`", wanted.name),
-            names: names.into_iter().map(|(method, class)| format!("{class}.{method}")).collect(),
-        };
+    let methods: Vec<(String, String)> = classes.map(&fits_class, of_class).0.into_iter().flatten().collect();
+    if methods.iter().any(|(it, _)| hypocenter_plan::glob_matches(method, it)) {
+        return None;
+    }
+    let names = nearest(method, methods, |(method, _)| method, true, SUGGESTIONS_MAX);
+    Some(Unknown::Method(Suggestions {
+        what: format!("`{class}` has no method `{method}`"),
+        names: names.into_iter().map(|(method, class)| format!("{class}.{method}")).collect(),
+    }))
+}
+
+/// Goes down class, method, callee and number, and names what there is instead at the first that does not exist.
+fn suggest(classes: &Classes, pattern: &SitePattern) -> Suggestions {
+    let wanted = pattern.method();
+    let wanted_class = wanted.class.as_deref().unwrap_or("*");
+    let unknown = unknown_method(classes, wanted_class, &wanted.name, |name| wanted.fits_class(name));
+    if let Some(Unknown::Class(it) | Unknown::Method(it)) = unknown {
+        return it;
     }
     let sites: Vec<Site> = classes
         .map(|name| wanted.fits_class(name), |name, bytes| sites_of_kind(name, bytes, pattern, |_| true).0)

@@ -16,6 +16,9 @@ const SUGGESTED_MAX: usize = 3;
 /// The shortest word that counts when templates are compared with a line.
 const WORD_CHARS_MIN: usize = 3;
 
+/// How many words may stand before a message.
+const HEAD_WORDS_MAX: usize = 8;
+
 /// The log lines that are asked about.
 #[derive(Debug)]
 pub enum Started {
@@ -98,11 +101,15 @@ impl Started {
                     tried.push(Entry { message: entry.message, rest: entry.rest, ..Entry::default() });
                 }
                 tried.push(Entry { message: line.trim(), ..Entry::default() });
-                let tie = tried.iter().map(|it| index.tie(it)).find(|it| *it != Tie::None);
-                // A part of a line is enough where a template says most of it.
-                match tie.unwrap_or_else(|| index.saying(line.trim())) {
-                    Tie::None => Err(no_statement(program, &tried[0])),
-                    tie => Ok(Tied::of([(1, tried[0].message, tie)])),
+                // A part of a line is enough where a template says most of it; it may begin before the message.
+                let whole = tried.iter().map(|it| index.tie(it)).chain([index.saying(line.trim())]);
+                let behind = without_head(line.trim()).flat_map(|message| {
+                    [index.tie(&Entry { message, ..Entry::default() }), index.saying(message)]
+                });
+                let tie = whole.chain(behind).find(|it| *it != Tie::None);
+                match tie {
+                    None => Err(no_statement(program, &tried[0])),
+                    Some(tie) => Ok(Tied::of([(1, tried[0].message, tie)])),
                 }
             }
             Started::File(path, log) => {
@@ -158,6 +165,17 @@ impl Tied {
     pub fn entries(&self) -> usize {
         self.exact + self.several + self.none.len()
     }
+}
+
+/// A line without what may stand before its message (the end of a time, a level, a thread, a logger), the longest first. The first
+/// word of small letters is the message's own.
+fn without_head(line: &str) -> impl Iterator<Item = &str> {
+    fn behind(rest: &str) -> Option<&str> {
+        let (word, behind) = rest.split_once(char::is_whitespace)?;
+        let is_head = !word.chars().all(|it| it.is_ascii_lowercase());
+        is_head.then_some(behind.trim_start())
+    }
+    std::iter::successors(behind(line), |it| behind(it)).take(HEAD_WORDS_MAX)
 }
 
 /// What was tried, and which templates come nearest.

@@ -2,7 +2,9 @@
 
 mod onward;
 
-use hypocenter_program::{CallId, CausalGraph, EdgeKind, Exception, FieldId, MethodId, Need, Node, Program};
+use hypocenter_program::{
+    CallId, CausalGraph, EdgeKind, Exception, FieldId, MethodId, Need, Node, Program, Value,
+};
 
 use super::naming;
 
@@ -13,19 +15,18 @@ pub struct Words<'p>(pub &'p Program);
 impl Words<'_> {
     /// A way from a log statement to a fault: one line a step.
     pub fn steps(&self, graph: &CausalGraph, path: &[(u32, Option<EdgeKind>)]) -> Vec<String> {
+        let nodes: Vec<Node> = path.iter().map(|it| graph.nodes()[it.0 as usize]).collect();
         let mut steps: Vec<String> = Vec::new();
-        let mut before = None;
-        for &(number, kind) in path {
-            let node = graph.nodes()[number as usize];
-            let step = self.step(before, kind, node).filter(|it| steps.last() != Some(it));
+        for (at, &(_, kind)) in path.iter().enumerate() {
+            let step = self.step(&nodes, at, kind).filter(|it| steps.last() != Some(it));
             steps.extend(step);
-            before = Some(node);
         }
         steps
     }
 
     /// One step; nothing where the next says it as well.
-    fn step(&self, before: Option<Node>, kind: Option<EdgeKind>, node: Node) -> Option<String> {
+    fn step(&self, nodes: &[Node], at: usize, kind: Option<EdgeKind>) -> Option<String> {
+        let (node, before) = (nodes[at], at.checked_sub(1).map(|it| nodes[it]));
         Some(match (node, kind) {
             (Node::Location(method, at), None) => format!("{} logs it", self.place(method, at)),
             (Node::Location(method, at), Some(EdgeKind::Call)) => {
@@ -43,7 +44,8 @@ impl Words<'_> {
                 format!("{what} is handed over, to be run, at {}", self.place(method, at))
             }
             (Node::Location(method, at), Some(EdgeKind::Throw)) => {
-                format!("which is thrown at {}", self.place(method, at))
+                let again = if self.throws_again(method, at) { " again" } else { "" };
+                format!("which is thrown{again} at {}", self.place(method, at))
             }
             // The operand has said where.
             (Node::Location(..), Some(EdgeKind::Data)) => return None,
@@ -55,8 +57,8 @@ impl Words<'_> {
                 let handler = self.0.facts.handler(it);
                 format!("this runs in the catch at {}", self.at_line(handler.method, handler.line))
             }
-            (Node::Internal(call, it) | Node::New(call, it) | Node::External(call, it), _) => {
-                self.thrown(before, node, call, it)
+            (Node::Internal(call, _) | Node::New(call, _) | Node::External(call, _), _) => {
+                self.thrown(before, node, call, &self.named(&nodes[at..])?)
             }
             (Node::Carried(call), _) => {
                 format!("when the future at {} ends with an exception", self.place_of(call))
@@ -97,9 +99,48 @@ impl Words<'_> {
         })
     }
 
-    fn thrown(&self, before: Option<Node>, node: Node, call: CallId, exception: Exception) -> String {
+    /// The name of the exception that the first of these nodes throws. The way on to the fault says which it is: what is passed on,
+    /// or caught and thrown again, is the same object, whatever the code in between calls it.
+    fn named(&self, nodes: &[Node]) -> Option<String> {
+        let mut named = None;
+        let mut rest = nodes.iter().copied();
+        while let Some(node) = rest.next() {
+            match node {
+                Node::New(call, it) | Node::External(call, it) => {
+                    let thrown = self.0.faults.thrown(&self.0.world, call, it).unwrap_or(it.class());
+                    return Some(naming::simple(self.0, thrown));
+                }
+                Node::Internal(_, it) | Node::Escape(_, it) => named = Some(self.exception(it)),
+                Node::Location(method, at) if self.throws_again(method, at) => {
+                    let is_its_handler = |it: &Node| matches!(it, Node::Handler(_));
+                    let mut between = rest.by_ref().skip_while(|it| matches!(it, Node::Condition(..)));
+                    if !between.next().as_ref().is_some_and(is_its_handler) {
+                        break;
+                    }
+                }
+                _ => break,
+            }
+        }
+        named
+    }
+
+    /// Whether an instruction throws what was caught in its own method.
+    fn throws_again(&self, method: MethodId, at: u16) -> bool {
+        let again = self.0.world.look(method, |view| {
+            let thrown = view.body.operands(at.into()).first();
+            let mut origins = thrown
+                .map_or_else(Vec::new, |&it| view.body.origins_through_casts(it))
+                .into_iter()
+                .peekable();
+            let any = origins.peek().is_some();
+            any && origins.all(|it| matches!(view.body.value(it), Value::Caught(_)))
+        });
+        again.unwrap_or(false)
+    }
+
+    fn thrown(&self, before: Option<Node>, node: Node, call: CallId, what: &str) -> String {
         let callee = naming::callee(self.0, call);
-        let (what, place) = (self.exception(exception), self.place_of(call));
+        let place = self.place_of(call);
         let line = self.0.facts.call(call).line;
         let from_handler = matches!(before, Some(Node::Handler(_)));
         match node {

@@ -380,7 +380,10 @@ fn nearest(
         let is_nearest = |at: &u32| ways.distance(*at) == Some(it.distance);
         let faults = faults_at(graph, **call).filter(is_nearest).collect::<Vec<u32>>();
         let of = |number: &u32| match graph.nodes()[*number as usize] {
-            Node::New(_, it) | Node::External(_, it) => Some(program.world.show_type(it.class())),
+            Node::New(call, it) | Node::External(call, it) => {
+                let thrown = program.faults.thrown(&program.world, call, it).unwrap_or(it.class());
+                Some(program.world.show_type(thrown))
+            }
             _ => None,
         };
         let mut exceptions: Vec<String> = faults.iter().filter_map(of).collect();

@@ -17,9 +17,7 @@ impl Words<'_> {
         let nodes: Vec<Node> = path.iter().map(|it| graph.nodes()[it.0 as usize]).collect();
         let mut steps: Vec<(String, Option<Place>)> = Vec::new();
         for at in (0..nodes.len()).rev() {
-            let after = at.checked_sub(1).map(|it| nodes[it]);
-            let before = nodes.get(at + 1).copied();
-            let step = self.happens(before, nodes[at], path[at].1, after);
+            let step = self.happens(&nodes, at, path[at].1);
             let step = step.filter(|it| steps.last().is_none_or(|last| last.0 != *it));
             steps.extend(step.map(|it| (it, self.place_in(nodes[at]))));
         }
@@ -48,19 +46,16 @@ impl Words<'_> {
     }
 
     /// What happens at a node, between the one before it and the one after it; nothing where one of these says it as well.
-    fn happens(
-        &self,
-        before: Option<Node>,
-        node: Node,
-        kind: Option<EdgeKind>,
-        after: Option<Node>,
-    ) -> Option<String> {
+    fn happens(&self, nodes: &[Node], at: usize, kind: Option<EdgeKind>) -> Option<String> {
+        let (before, node) = (nodes.get(at + 1), nodes[at]);
+        let after = at.checked_sub(1).map(|it| nodes[it]);
+        let named = |from: usize| self.named(&nodes[from..]);
         // What is given or written says what it is given to.
         let is_given = matches!(before, Some(Node::Operand(..)));
         Some(match node {
-            Node::New(call, it) | Node::External(call, it) => {
+            Node::New(call, _) | Node::External(call, _) => {
                 let callee = naming::callee(self.0, call);
-                format!("{callee}, called at {}, throws {}", self.place_of(call), self.exception(it))
+                format!("{callee}, called at {}, throws {}", self.place_of(call), named(at)?)
             }
             Node::Internal(call, _) => {
                 format!("it comes out of {}, called at {}", naming::callee(self.0, call), self.place_of(call))
@@ -73,8 +68,8 @@ impl Words<'_> {
             Node::Condition(method, at, _) => {
                 format!("that decides the branch at {}", self.place(method, at))
             }
-            Node::Location(method, at) => {
-                let place = self.place(method, at);
+            Node::Location(method, instruction) => {
+                let place = self.place(method, instruction);
                 match (kind, after) {
                     (None, _) => format!("{place} logs it"),
                     (Some(EdgeKind::Call), Some(Node::Invocation(it))) => {
@@ -83,8 +78,9 @@ impl Words<'_> {
                     (Some(EdgeKind::Task), Some(Node::Invocation(it))) => {
                         format!("{place} hands over {}, which is run", self.method(it))
                     }
-                    (Some(EdgeKind::Throw), Some(Node::Escape(_, it) | Node::Internal(_, it))) => {
-                        format!("{place} throws {}", self.exception(it))
+                    (Some(EdgeKind::Throw), Some(Node::Escape(..) | Node::Internal(..))) => {
+                        let again = if self.throws_again(method, instruction) { " again" } else { "" };
+                        format!("{place} throws {}{again}", named(at - 1)?)
                     }
                     (Some(EdgeKind::Throw), _) => format!("{place} throws"),
                     (Some(EdgeKind::Data), _) => return None,
