@@ -13,7 +13,8 @@ use hypocenter_trace::{Map, SiteId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::{Catalogue, NamedFrame, Wanted};
+use crate::before::Before;
+use crate::catalogue::{Catalogue, Choices, Kinds, NamedFrame, Wanted};
 use crate::executions::{ByThread, Threads};
 use crate::logged::Logged;
 use crate::mentioned::mentioned;
@@ -58,6 +59,8 @@ pub struct Case {
     order: OnceLock<Order>,
     /// What is known of the entries of trials, for as many as are read at once.
     memos: Mutex<Vec<Memo>>,
+    /// What comes before keys, as far as somebody asked.
+    before: Mutex<FxHashMap<u32, Arc<Before>>>,
 }
 
 /// A log of the failure.
@@ -147,6 +150,19 @@ pub(crate) enum SiteRole {
 pub struct Reader(pub(crate) Arc<Case>);
 
 impl Case {
+    /// What can lead to some keys, and to some threads being silent, which have the numbers behind.
+    pub fn choices(&self, keys: &[u32], silent: usize, kinds: Kinds) -> Choices {
+        let mut known = self.before.lock().unwrap_or_else(PoisonError::into_inner);
+        let new: Vec<u32> = keys.iter().copied().filter(|it| !known.contains_key(it)).collect();
+        let wanted: Vec<&Wanted> = new.iter().map(|&it| &self.keys[it as usize].wanted).collect();
+        let found = Before::of_all(&self.program, &wanted);
+        known.extend(new.into_iter().zip(found.into_iter().map(Arc::new)));
+        let of_key = |&key: &u32| (&self.keys[key as usize].wanted, known[&key].clone());
+        let observables: Vec<(&Wanted, Arc<Before>)> = keys.iter().map(of_key).collect();
+        drop(known);
+        self.catalogue.choices(&self.program, &observables, silent, kinds)
+    }
+
     /// A case. Each log of the failure has the name of the node that wrote it; one log of all has any name. `is_symptom` knows
     /// the lines that say that the failure happened.
     pub fn new(program: Program, failure: Vec<(String, Log)>, is_symptom: impl Fn(&str) -> bool) -> Case {
@@ -198,6 +214,7 @@ impl Case {
             tied: Mutex::default(),
             order: OnceLock::new(),
             memos: Mutex::default(),
+            before: Mutex::default(),
         }
     }
 

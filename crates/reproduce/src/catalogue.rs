@@ -1,15 +1,14 @@
 //! The faults that can be tried, as a plan names them.
 
+use std::sync::Arc;
+
 use hypocenter_plan::{Fault, Pause, Site};
-use hypocenter_program::{
-    CallId, CausalGraph, FaultKind, GraphOptions, MethodId, Node, Program, TypeId, World, may_come_from,
-    name_calls,
-};
+use hypocenter_program::{CallId, FaultKind, MethodId, Program, TypeId, World, may_come_from, name_calls};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::before::Before;
 use crate::mentioned::Mentioned;
 use crate::space::Choice;
-use crate::statements::copies;
 
 /// How far a delay is taken to be from anything: time is seen by everybody, and an exception that leads to an observable
 /// explains more than a delay that may.
@@ -204,28 +203,30 @@ impl Catalogue {
     }
 
     /// What can lead to some observables, and to some threads being silent, which have the numbers behind.
-    pub fn choices(&self, program: &Program, observables: &[Wanted], silent: usize, kinds: Kinds) -> Choices {
+    pub(crate) fn choices(
+        &self,
+        program: &Program,
+        observables: &[(&Wanted, Arc<Before>)],
+        silent: usize,
+        kinds: Kinds,
+    ) -> Choices {
         let mut found = Choices::default();
-        let causes = Causes::of(program, observables);
         if kinds.exceptions {
-            self.exceptions(program, observables, &causes, &mut found);
+            self.exceptions(program, observables, &mut found);
         }
         if let Some(delay_ms) = kinds.delay_ms {
             let fault = Fault::Delay { delay_ms, pause: Pause::Sleep };
             // A delay explains no exception that was logged, or caught and told in other words.
-            let before = causes.before(program, observables.len());
-            let against = |number: usize, it: &Wanted| match before[number].is_caught || !it.frames.is_empty()
-            {
+            let against = |it: &Wanted, before: &Before| match before.is_caught || !it.frames.is_empty() {
                 true => OTHER_EXCEPTION_DISTANCE,
                 false => 0,
             };
             let delays = program.faults.sites().iter().filter(|it| it.kind == FaultKind::Delay);
             for (call, site) in delays.filter_map(|it| Some((it.call, self.number(it.call)?))) {
                 let method = program.facts.call(call).method;
-                let distance = |(number, it): (usize, &Wanted)| {
-                    let late =
-                        before[number].methods.get(&method).map_or(DELAY_DISTANCE, |it| it + LATE_DISTANCE);
-                    (number as u32, late.min(DELAY_DISTANCE) + against(number, it))
+                let distance = |(number, (it, before)): (usize, &(&Wanted, Arc<Before>))| {
+                    let late = before.methods.get(&method).map_or(DELAY_DISTANCE, |it| it + LATE_DISTANCE);
+                    (number as u32, late.min(DELAY_DISTANCE) + against(it, before))
                 };
                 let silent = (0..silent).map(|it| ((observables.len() + it) as u32, SILENCE_DISTANCE));
                 let distances = observables.iter().enumerate().map(distance).chain(silent).collect();
@@ -319,19 +320,9 @@ impl Catalogue {
         found.into_iter().map(|(_, site, class)| (site, fault(class))).collect()
     }
 
-    fn exceptions(&self, program: &Program, observables: &[Wanted], causes: &Causes, found: &mut Choices) {
+    fn exceptions(&self, program: &Program, observables: &[(&Wanted, Arc<Before>)], found: &mut Choices) {
         let (world, faults) = (&program.world, &program.faults);
-        let Causes { graph, owners } = causes;
-        let thrown = |node: &Node| match *node {
-            Node::New(call, it) | Node::External(call, it) => {
-                let class = faults.thrown(world, call, it)?;
-                let is_declared = faults.at(call).iter().any(|it| it.kind.exceptions().contains(&class));
-                Some((call, class, if is_declared { 0 } else { SUBTYPE_DISTANCE }))
-            }
-            _ => None,
-        };
-        let thrown: Vec<Option<(CallId, TypeId, u32)>> = graph.nodes().iter().map(thrown).collect();
-        let evidence: Vec<Evidence> = observables.iter().map(|it| self.evidence(program, it)).collect();
+        let evidence: Vec<Evidence> = observables.iter().map(|it| self.evidence(program, it.0)).collect();
         let io_exception = world.find_type(b"java/io/IOException");
         let mut nearest: FxHashMap<(CallId, TypeId), FxHashMap<u32, u32>> = FxHashMap::default();
         let mut add = |observable: u32, call: CallId, class: TypeId, distance: u32| {
@@ -340,12 +331,15 @@ impl Catalogue {
             let nearest = nearest.entry((call, class)).or_default().entry(observable).or_insert(distance);
             *nearest = distance.min(*nearest);
         };
-        graph.each_distance(|start, node, distance| {
-            let Some((call, class, extra)) = thrown[node as usize] else { return };
-            let site = self.number(call).map(|it| &self.sites[it as usize]);
-            let against = evidence[owners[start] as usize].against(world, call, site, class);
-            add(owners[start], call, class, distance + extra + against);
-        });
+        for (observable, ((_, before), evidence)) in (0..).zip(observables.iter().zip(&evidence)) {
+            for (&(call, class), &distance) in &before.faults {
+                let is_declared = faults.at(call).iter().any(|it| it.kind.exceptions().contains(&class));
+                let extra = if is_declared { 0 } else { SUBTYPE_DISTANCE };
+                let site = self.number(call).map(|it| &self.sites[it as usize]);
+                let against = evidence.against(world, call, site, class);
+                add(observable, call, class, distance + extra + against);
+            }
+        }
         for (observable, evidence) in evidence.iter().enumerate() {
             for (&(call, class), &distance) in &evidence.named {
                 add(observable as u32, call, class, distance);
@@ -438,67 +432,6 @@ impl Catalogue {
         let declared = program.faults.at(call).iter().flat_map(|it| it.kind.exceptions());
         let fits = |it: &&TypeId| are_kin(&program.world, **it, logged);
         found.extend(declared.filter(fits).map(|&class| (call, class, distance)));
-    }
-}
-
-/// The causal graph of some observables.
-#[derive(Debug)]
-struct Causes {
-    graph: CausalGraph,
-    /// For each start the observable that it is of.
-    owners: Vec<u32>,
-}
-
-/// What comes before an observable.
-#[derive(Debug, Default)]
-struct Before {
-    /// The methods in which something leads to it, and how far that is.
-    methods: FxHashMap<MethodId, u32>,
-    /// Whether it is written where an exception was caught.
-    is_caught: bool,
-}
-
-impl Causes {
-    fn of(program: &Program, observables: &[Wanted]) -> Causes {
-        let mut starts: Vec<(MethodId, u16)> = Vec::new();
-        let mut owners: Vec<u32> = Vec::new();
-        for (observable, wanted) in observables.iter().enumerate() {
-            for it in wanted.statements.iter().flat_map(|&number| copies(program, number)) {
-                // What a wrapper writes depends on its caller, and on how the wrapper comes to write it.
-                let written = it.via.map(|_| (it.written.method, it.written.instruction));
-                let places = std::iter::once((it.method, it.instruction)).chain(written);
-                for place in places {
-                    starts.push(place);
-                    owners.push(observable as u32);
-                }
-            }
-        }
-        let takes = |call, exception| program.faults.thrown(&program.world, call, exception).is_some();
-        let graph = CausalGraph::of(program.causes(), &starts, GraphOptions::default(), takes);
-        Causes { graph, owners }
-    }
-
-    /// For each observable what comes before it.
-    fn before(&self, program: &Program, observables: usize) -> Vec<Before> {
-        let method = |node: &Node| match *node {
-            Node::Location(method, _) | Node::Condition(method, ..) | Node::Invocation(method) => {
-                Some(method)
-            }
-            Node::Handler(handler) => Some(program.facts.handler(handler).method),
-            Node::Internal(call, _) => Some(program.facts.call(call).method),
-            _ => None,
-        };
-        let methods: Vec<Option<MethodId>> = self.graph.nodes().iter().map(method).collect();
-        let mut found: Vec<Before> = (0..observables).map(|_| Before::default()).collect();
-        self.graph.each_distance(|start, node, distance| {
-            let Some(method) = methods[node as usize] else { return };
-            let before = &mut found[self.owners[start] as usize];
-            let is_handler = matches!(self.graph.nodes()[node as usize], Node::Handler(_));
-            before.is_caught |= is_handler && distance == 1;
-            let nearest = before.methods.entry(method).or_insert(distance);
-            *nearest = distance.min(*nearest);
-        });
-        found
     }
 }
 

@@ -1,20 +1,18 @@
 //! How a fault leads to lines of the failure log, as ways through the causal graph.
 
 use hypocenter_plan::{Fault, Frame, Site};
-use hypocenter_program::{CallId, CausalGraph, EdgeKind, GraphOptions, MethodId, Node, Program};
+use hypocenter_program::{CallId, EdgeKind, GraphOptions, Graphs, Node, Program};
 
+use crate::before::starts;
 use crate::case::Case;
 use crate::catalogue::NamedFrame;
-use crate::statements::copies;
 
-/// The most log statements that are started from: what is shown is a handful.
-const STARTS_MAX: usize = 64;
+/// The most lines that are gone back from: what is shown is a handful.
+const KEYS_MAX: usize = 64;
 
 /// The ways from a fault to what it made the system log.
 #[derive(Debug)]
 pub struct Causes {
-    /// The graph that they go through.
-    pub graph: CausalGraph,
     /// The ways, the shortest first; one for each line that the fault leads to.
     pub ways: Vec<Way>,
     /// The lines whose stack trace names the fault, as keys of the case, with the frame.
@@ -28,8 +26,8 @@ pub struct Way {
     pub key: u32,
     /// How many events it has.
     pub distance: u32,
-    /// The nodes of the graph, the log statement first and the fault last, each with why the one before needs it.
-    pub path: Vec<(u32, Option<EdgeKind>)>,
+    /// What it goes through, the log statement first and the fault last, each with why the one before needs it.
+    pub path: Vec<(Node, Option<EdgeKind>)>,
 }
 
 impl Case {
@@ -41,51 +39,36 @@ impl Case {
         let (world, faults) = (&program.world, &program.faults);
         let call = self.catalogue().call(self.catalogue().find(site)?);
         let class = world.find_type(class.replace('.', "/").as_bytes())?;
-        let mut starts: Vec<(MethodId, u16)> = Vec::new();
-        let mut owners: Vec<u32> = Vec::new();
-        for &key in keys {
-            let statements = &self.keys()[key as usize].wanted.statements;
-            for it in statements.iter().flat_map(|&number| copies(program, number)) {
-                let written = it.via.map(|_| (it.written.method, it.written.instruction));
-                for place in std::iter::once((it.method, it.instruction)).chain(written) {
-                    starts.push(place);
-                    owners.push(key);
-                }
-            }
-            if starts.len() >= STARTS_MAX {
-                break;
-            }
-        }
         let takes = |at: CallId, exception| at == call && faults.thrown(world, at, exception) == Some(class);
-        let graph = CausalGraph::of(program.causes(), &starts, GraphOptions::default(), takes);
         let is_fault = |node: &Node| match *node {
             Node::New(at, it) | Node::External(at, it) => takes(at, it),
             _ => false,
         };
-        let nodes: Vec<u32> = (0..).zip(graph.nodes()).filter(|it| is_fault(it.1)).map(|it| it.0).collect();
         let passes = |node: &Node| match *node {
             Node::Internal(at, _) => !is_beside(program, at, stack),
             _ => true,
         };
-        let way_of = |start: usize, key: u32, may: &dyn Fn(&Node) -> bool| {
-            let found = graph.ways_through(start, may);
-            let nearest = nodes.iter().filter_map(|&it| Some((found.distance(it)?, it))).min();
-            nearest.map(|(distance, node)| Way { key, distance, path: found.path(node) })
-        };
+        let graphs = Graphs::of(program.causes());
         let mut ways: Vec<Way> = Vec::new();
-        for may in [&passes as &dyn Fn(&Node) -> bool, &|_| true] {
-            let mut found: Vec<Way> = Vec::new();
-            for (start, &key) in
-                owners.iter().enumerate().filter(|it| ways.iter().all(|way| way.key != *it.1))
-            {
-                let Some(way) = way_of(start, key, may) else { continue };
-                match found.iter_mut().find(|it| it.key == key) {
-                    Some(before) if before.distance <= way.distance => {}
-                    Some(before) => *before = way,
-                    None => found.push(way),
-                }
-            }
-            ways.extend(found);
+        for &key in keys.iter().take(KEYS_MAX) {
+            let starts = starts(program, &self.keys()[key as usize].wanted);
+            let graph = graphs.build(&starts, GraphOptions::default(), takes);
+            let faults: Vec<u32> =
+                (0..).zip(graph.nodes()).filter(|it| is_fault(it.1)).map(|it| it.0).collect();
+            let way_from = |start: usize, may: &dyn Fn(&Node) -> bool| {
+                let found = graph.ways_through(start, may);
+                let nearest = faults.iter().filter_map(|&it| Some((found.distance(it)?, it))).min();
+                nearest.map(|(distance, fault)| {
+                    let path = found.path(fault).into_iter();
+                    let path = path.map(|(node, kind)| (graph.nodes()[node as usize], kind)).collect();
+                    Way { key, distance, path }
+                })
+            };
+            let way = |may: &dyn Fn(&Node) -> bool| {
+                let found = (0..graph.starts().len()).filter_map(|it| way_from(it, may));
+                found.min_by_key(|it| it.distance)
+            };
+            ways.extend(way(&passes).or_else(|| way(&|_| true)));
         }
         ways.sort_by_key(|it| (it.distance, it.key));
         let frame = |key: u32| {
@@ -93,7 +76,7 @@ impl Case {
             self.catalogue().frame_of(program, wanted, call, class).map(|it| (key, it))
         };
         let named = keys.iter().filter_map(|&key| frame(key)).collect();
-        Some(Causes { graph, ways, named })
+        Some(Causes { ways, named })
     }
 }
 

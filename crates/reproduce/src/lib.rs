@@ -1,5 +1,6 @@
 //! From a failure log to the fault that made it.
 
+mod before;
 mod beside;
 mod case;
 mod catalogue;

@@ -19,7 +19,7 @@ fn of_two_calls_of_a_method_the_way_goes_by_the_one_of_the_stack() {
     // The lines of `compact` at which the way passes.
     let lines = |stack: &[Frame]| -> Vec<u16> {
         let causes = case.causes(site, &fault, stack, &[0]).expect("a way");
-        let nodes = causes.ways[0].path.iter().map(|&(it, _)| causes.graph.nodes()[it as usize]);
+        let nodes = causes.ways[0].path.iter().map(|it| it.0);
         let calls = nodes.filter_map(|it| match it {
             Node::Internal(call, _) => Some(case.program().facts.call(call).line),
             _ => None,
@@ -42,9 +42,9 @@ fn a_delay_is_farther_from_what_is_said_of_a_caught_exception() {
     let failure = "2026-01-01 10:00:03,000 WARN  [main] store.Store: cannot load\n\
                    2026-01-01 10:00:04,000 INFO  [main] store.Store: loaded\n";
     let case = support::case_of("store", "Store", failure, "cannot load");
-    let wanted: Vec<_> = case.keys().iter().map(|it| it.wanted.clone()).collect();
+    let keys: Vec<u32> = (0..case.keys().len() as u32).collect();
     let kinds = Kinds { exceptions: false, delay_ms: Some(1_000) };
-    let found = case.catalogue().choices(case.program(), &wanted, 0, kinds);
+    let found = case.choices(&keys, 0, kinds);
     let flush = |site: &hypocenter_plan::Site| site.callee.as_deref().is_some_and(|it| it.contains("flush"));
     let choice = found.choices.iter().find(|it| flush(&case.catalogue().sites()[it.site as usize]));
     let distances = &choice.expect("a call that may take long").distances;
@@ -55,9 +55,9 @@ fn a_delay_is_farther_from_what_is_said_of_a_caught_exception() {
 /// Which of the calls of `store` is nearest to what the log says.
 fn nearest(failure: &str) -> String {
     let case = support::case_of("mover", "Mover", failure, "cannot store");
-    let wanted: Vec<_> = case.keys().iter().map(|it| it.wanted.clone()).collect();
+    let keys: Vec<u32> = (0..case.keys().len() as u32).collect();
     let kinds = Kinds { exceptions: true, delay_ms: None };
-    let found = case.catalogue().choices(case.program(), &wanted, 0, kinds);
+    let found = case.choices(&keys, 0, kinds);
     let mut ranked: Vec<(u32, String)> = found
         .choices
         .iter()

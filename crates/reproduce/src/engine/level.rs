@@ -98,16 +98,10 @@ impl Level {
         let keys = case.keys();
         let is_missing = |key: &usize| (keys[*key].entries.len() as u32) > matched[*key];
         let observables: Vec<u32> = (0..keys.len()).filter(is_missing).map(|it| it as u32).collect();
-        let of_observable = |&key: &u32| keys[key as usize].wanted.clone();
         let found = match settings.search.strategy {
             Strategy::Fate => case.catalogue().every(case.program()),
             Strategy::Stacktrace => logged_choices(case),
-            _ => case.catalogue().choices(
-                case.program(),
-                &observables.iter().map(of_observable).collect::<Vec<_>>(),
-                silent.len(),
-                settings.kinds,
-            ),
+            _ => case.choices(&observables, silent.len(), settings.kinds),
         };
         let logged = match settings.search.strategy {
             Strategy::Stacktrace => logged_stacks(case, &found, stacks),

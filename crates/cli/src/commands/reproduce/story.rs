@@ -218,7 +218,7 @@ fn leads(case: &Case, causes: &Causes) -> Vec<Lead> {
     }
     let lead = |it: &Way| {
         let key = &case.keys()[it.key as usize];
-        let (steps, places) = words.onward(&causes.graph, &it.path).into_iter().unzip();
+        let (steps, places) = words.onward(&it.path).into_iter().unzip();
         Lead {
             node: case.node(key.log).to_owned(),
             line: key.line,

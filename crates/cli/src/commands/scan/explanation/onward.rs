@@ -1,6 +1,6 @@
 //! A way through the causal graph in the order in which things happen: from the fault on.
 
-use hypocenter_program::{CausalGraph, EdgeKind, Need, Node};
+use hypocenter_program::{EdgeKind, Need, Node};
 
 use hypocenter_report::Place;
 
@@ -9,12 +9,8 @@ use super::{Words, naming};
 impl Words<'_> {
     /// A way from a fault to a log statement: one line a step, with where in the program it is, if it is anywhere. The path is as
     /// the graph gives it, the statement first.
-    pub fn onward(
-        &self,
-        graph: &CausalGraph,
-        path: &[(u32, Option<EdgeKind>)],
-    ) -> Vec<(String, Option<Place>)> {
-        let nodes: Vec<Node> = path.iter().map(|it| graph.nodes()[it.0 as usize]).collect();
+    pub fn onward(&self, path: &[(Node, Option<EdgeKind>)]) -> Vec<(String, Option<Place>)> {
+        let nodes: Vec<Node> = path.iter().map(|it| it.0).collect();
         let mut steps: Vec<(String, Option<Place>)> = Vec::new();
         for at in (0..nodes.len()).rev() {
             let step = self.happens(&nodes, at, path[at].1);
