@@ -78,7 +78,10 @@ impl Words<'_> {
                         let again = if self.throws_again(method, instruction) { " again" } else { "" };
                         format!("{place} throws {}{again}", named(at - 1)?)
                     }
-                    (Some(EdgeKind::Throw), _) => format!("{place} throws"),
+                    (Some(EdgeKind::Throw), _) => match named(at) {
+                        Some(what) => format!("{place} throws {what} again"),
+                        None => format!("{place} throws"),
+                    },
                     (Some(EdgeKind::Data), _) => return None,
                     // The branch says where.
                     (_, Some(Node::Condition(at_method, branch, _)))
