@@ -412,4 +412,6 @@ pub enum Again {
     ForSecond,
     /// It was to be a second fault, and the one that is kept did not happen this time.
     WithoutKept,
+    /// A delay was found, and this is an exception of the same call at the same moment.
+    Instead,
 }

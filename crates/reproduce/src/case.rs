@@ -150,8 +150,9 @@ pub(crate) enum SiteRole {
 pub struct Reader(pub(crate) Arc<Case>);
 
 impl Case {
-    /// What can lead to some keys, and to some threads being silent, which have the numbers behind.
-    pub fn choices(&self, keys: &[u32], silent: usize, kinds: Kinds) -> Choices {
+    /// What can lead to some keys, and to some threads being silent, which have the numbers behind. Beyond what is known to lead
+    /// there are exceptions that may all the same.
+    pub fn choices(&self, keys: &[u32], silent: usize, kinds: Kinds, beyond: bool) -> Choices {
         let mut known = self.before.lock().unwrap_or_else(PoisonError::into_inner);
         let new: Vec<u32> = keys.iter().copied().filter(|it| !known.contains_key(it)).collect();
         let wanted: Vec<&Wanted> = new.iter().map(|&it| &self.keys[it as usize].wanted).collect();
@@ -160,7 +161,7 @@ impl Case {
         let of_key = |&key: &u32| (&self.keys[key as usize].wanted, known[&key].clone());
         let observables: Vec<(&Wanted, Arc<Before>)> = keys.iter().map(of_key).collect();
         drop(known);
-        self.catalogue.choices(&self.program, &observables, silent, kinds)
+        self.catalogue.choices(&self.program, &observables, silent, kinds, beyond)
     }
 
     /// A case. Each log of the failure has the name of the node that wrote it; one log of all has any name. `is_symptom` knows
@@ -378,7 +379,7 @@ impl Case {
             true => Timeline::along(own(), &trial, &comparison),
             false => Timeline::of(&failure, &trial, &comparison),
         };
-        let silent = silence::silent(&trial, &comparison, &timeline);
+        let silent = silence::silent(&failure, &trial, &comparison, &timeline);
         let own = (entries - pairs) as u32;
         let digest = Digest { matched, elsewhere, missing, own, silent, ..Digest::default() };
         Compared { digest, timeline, comparison, failure, trial }
@@ -433,7 +434,8 @@ impl Digester for Reader {
             digest.traces = Some(case.traces.of_run(logs.iter().flat_map(|it| it.log.entries())));
             match (evidence.map(), evidence.trace()) {
                 (Ok(map), Ok(trace)) => {
-                    let recording = Recording::of(case, &compared.trial, &compared.timeline, &map, &trace);
+                    let (logs, timeline) = (&compared.trial, &compared.timeline);
+                    let recording = Recording::of(case, logs, timeline, &map, &trace, &mut digest.silent);
                     digest.recorded = Some(recording.executions);
                     digest.stacks = recording.stacks;
                 }

@@ -17,6 +17,11 @@ const DELAY_DISTANCE: u32 = 12;
 const LATE_DISTANCE: u32 = 7;
 /// How far a delay is from a thread that falls silent.
 const SILENCE_DISTANCE: u32 = 8;
+/// How far an exception is from it: a thread or a task may die of one without a word.
+const DEATH_DISTANCE: u32 = 9;
+/// How far an exception is from what nothing in the code is known to lead to from it. What it leaves undone may show through files,
+/// collections or other processes, where no graph follows.
+const FAR_DISTANCE: u32 = 10;
 
 /// What it costs to throw another class than a call declares: a handler on the way names it, and the declared one does as
 /// well where that makes no difference.
@@ -115,6 +120,8 @@ pub struct Choices {
     pub choices: Vec<Choice>,
     /// What each does.
     pub faults: Vec<Fault>,
+    /// For each whether something in the code is known to lead from it to an observable.
+    pub known: Vec<bool>,
     /// How many sites of the program the causal graph of the observables has.
     pub sites_inferred: usize,
 }
@@ -202,17 +209,20 @@ impl Catalogue {
         self.calls.binary_search(&call).ok().map(|it| it as u32)
     }
 
-    /// What can lead to some observables, and to some threads being silent, which have the numbers behind.
+    /// What can lead to some observables, and to some threads being silent, which have the numbers behind. Beyond what is known to
+    /// lead there are exceptions that may all the same.
     pub(crate) fn choices(
         &self,
         program: &Program,
         observables: &[(&Wanted, Arc<Before>)],
         silent: usize,
         kinds: Kinds,
+        beyond: bool,
     ) -> Choices {
         let mut found = Choices::default();
         if kinds.exceptions {
-            self.exceptions(program, observables, &mut found);
+            let silent = beyond.then_some(silent);
+            self.exceptions(program, observables, silent, &mut found);
         }
         if let Some(delay_ms) = kinds.delay_ms {
             let fault = Fault::Delay { delay_ms, pause: Pause::Sleep };
@@ -232,6 +242,7 @@ impl Catalogue {
                 let distances = observables.iter().enumerate().map(distance).chain(silent).collect();
                 found.choices.push(Choice { site, distances });
                 found.faults.push(fault.clone());
+                found.known.push(false);
             }
         }
         found
@@ -248,6 +259,7 @@ impl Catalogue {
             for &class in it.kind.exceptions() {
                 found.choices.push(Choice { site, distances: Vec::new() });
                 found.faults.push(Fault::Exception { class: program.world.show_type(class), message: None });
+                found.known.push(true);
             }
         }
         found
@@ -320,14 +332,24 @@ impl Catalogue {
         found.into_iter().map(|(_, site, class)| (site, fault(class))).collect()
     }
 
-    fn exceptions(&self, program: &Program, observables: &[(&Wanted, Arc<Before>)], found: &mut Choices) {
+    /// Exceptions; all of them where it is said how many threads are silent.
+    fn exceptions(
+        &self,
+        program: &Program,
+        observables: &[(&Wanted, Arc<Before>)],
+        silent: Option<usize>,
+        found: &mut Choices,
+    ) {
         let (world, faults) = (&program.world, &program.faults);
         let evidence: Vec<Evidence> = observables.iter().map(|it| self.evidence(program, it.0)).collect();
         let io_exception = world.find_type(b"java/io/IOException");
         let mut nearest: FxHashMap<(CallId, TypeId), FxHashMap<u32, u32>> = FxHashMap::default();
-        let mut add = |observable: u32, call: CallId, class: TypeId, distance: u32| {
+        let no_io = |class: TypeId| {
             let is_io = io_exception.is_some_and(|it| world.is_subtype(class, it));
-            let distance = distance + if is_io { 0 } else { NO_IO_DISTANCE };
+            if is_io { 0 } else { NO_IO_DISTANCE }
+        };
+        let mut add = |observable: u32, call: CallId, class: TypeId, distance: u32| {
+            let distance = distance + no_io(class);
             let nearest = nearest.entry((call, class)).or_default().entry(observable).or_insert(distance);
             *nearest = distance.min(*nearest);
         };
@@ -345,17 +367,33 @@ impl Catalogue {
                 add(observable as u32, call, class, distance);
             }
         }
+        let known: FxHashSet<(CallId, TypeId)> = nearest.keys().copied().collect();
+        found.sites_inferred = known.iter().map(|it| it.0).collect::<FxHashSet<_>>().len();
+        if let Some(silent) = silent {
+            let sites = faults.sites().iter();
+            for (call, class) in
+                sites.flat_map(|it| it.kind.exceptions().iter().map(|&class| (it.call, class)))
+            {
+                let extra = no_io(class);
+                let distances = nearest.entry((call, class)).or_default();
+                if !known.contains(&(call, class)) {
+                    let site = self.number(call).map(|it| &self.sites[it as usize]);
+                    let far = |it: &Evidence| FAR_DISTANCE + extra + it.against(world, call, site, class);
+                    distances.extend((0..).zip(evidence.iter().map(far)));
+                }
+                let silent = (0..silent).map(|it| (observables.len() + it) as u32);
+                distances.extend(silent.map(|it| (it, DEATH_DISTANCE + extra)));
+            }
+        }
         let mut sorted: Vec<_> = nearest.into_iter().collect();
         sorted.sort_unstable_by_key(|it| it.0);
-        let mut sites: Vec<CallId> = sorted.iter().map(|it| it.0.0).collect();
-        sites.dedup();
-        found.sites_inferred = sites.len();
         for ((call, class), distances) in sorted {
             let Some(site) = self.number(call) else { continue };
             let mut distances: Vec<(u32, u32)> = distances.into_iter().collect();
             distances.sort_unstable();
             found.choices.push(Choice { site, distances });
             found.faults.push(Fault::Exception { class: world.show_type(class), message: None });
+            found.known.push(known.contains(&(call, class)));
         }
     }
 

@@ -14,6 +14,7 @@
 //! Where what was found leaves a warning unexplained that other faults bring, the search [goes on for a while](doubt).
 
 mod doubt;
+mod instead;
 mod level;
 mod proof;
 mod second;
@@ -23,7 +24,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hypocenter_engine::{Engine, Job, JobId, Next, Work};
-use hypocenter_plan::{Candidate, CandidateResult, Fault, Guard, Outcome, Plan, Repeat};
+use hypocenter_plan::{Candidate, CandidateResult, Guard, Outcome, Plan, Repeat};
 
 use crate::case::{Case, Digest, Reader};
 use crate::catalogue::Kinds;
@@ -94,6 +95,8 @@ pub struct Reproduce {
     proof: Option<Proof>,
     /// Until how many rounds something is searched for that explains more than what was found.
     until: Option<u64>,
+    /// What is tried next in place of a delay that was found.
+    instead: Vec<Pick>,
     /// Trials of which the oracle could not say anything.
     unjudged: u64,
     found: Vec<Found>,
@@ -105,7 +108,7 @@ pub struct Reproduce {
 #[derive(Debug, Clone)]
 enum Asked {
     Normal,
-    Round { number: u64, level: usize, picks: Vec<Pick> },
+    Round { number: u64, level: usize, picks: Vec<Pick>, again: Option<Again> },
     Base { number: u64, kept: Box<Candidate> },
     Replay,
     Control,
@@ -134,6 +137,7 @@ impl Reproduce {
             unjudged: 0,
             proof: None,
             until: None,
+            instead: Vec::new(),
             found: Vec::new(),
             doubtful: Vec::new(),
             ended: None,
@@ -192,6 +196,9 @@ impl Reproduce {
                 replay => Some(self.job(replay, faults, limit)),
             };
         }
+        if let Some(pick) = self.instead.pop() {
+            return Some(self.round_of_picks(0, vec![pick], Some(Again::Instead)));
+        }
         if self.rounds_asked >= self.until.unwrap_or(self.settings.budget) {
             return None;
         }
@@ -217,6 +224,12 @@ impl Reproduce {
             return None;
         }
         level.rounds += 1;
+        Some(self.round_of_picks(number, picks, None))
+    }
+
+    /// A round of a level with these faults to choose from.
+    fn round_of_picks(&mut self, number: usize, picks: Vec<Pick>, again: Option<Again>) -> Job {
+        let level = &self.levels[number];
         let kept = level.kept.iter().cloned();
         let candidates: Vec<Candidate> =
             kept.chain(picks.iter().map(|it| level.candidate(&self.case, *it))).collect();
@@ -226,8 +239,8 @@ impl Reproduce {
         let left = sites.len();
         sites.truncate(RANKING_MAX);
         self.rankings.push((sites, left));
-        let asked = Asked::Round { number: self.rounds_asked, level: number, picks };
-        Some(self.job(asked, candidates, limit))
+        let asked = Asked::Round { number: self.rounds_asked, level: number, picks, again };
+        self.job(asked, candidates, limit)
     }
 
     /// Where a site stood when a round was asked for, from 1.
@@ -283,7 +296,14 @@ impl Reproduce {
         Executions::of(sites, recorded, &self.naming, &mut self.case.names())
     }
 
-    fn told_round(&mut self, id: JobId, asked: (u64, usize, Vec<Pick>), outcome: &Outcome, digest: &Digest) {
+    fn told_round(
+        &mut self,
+        id: JobId,
+        asked: (u64, usize, Vec<Pick>),
+        again: Option<Again>,
+        outcome: &Outcome,
+        digest: &Digest,
+    ) {
         let (number, at, picks) = asked;
         let level = &mut self.levels[at];
         let kept = level.kept.len();
@@ -332,7 +352,8 @@ impl Reproduce {
             self.picked.insert(number, *pick);
         }
         let fault = hit.map(|(_, it)| it);
-        let again = (fault.is_some() && kept_now.len() < kept).then_some(Again::WithoutKept);
+        let without_kept = (fault.is_some() && kept_now.len() < kept).then_some(Again::WithoutKept);
+        let again = again.or(without_kept);
         let round = Round {
             number,
             trial: id.0,
@@ -388,7 +409,8 @@ impl Reproduce {
         };
         let whole = found(&faults);
         // Another that leaves as much unexplained is no better answer.
-        if self.until.is_some() && !self.explains_more(&whole) {
+        let is_instead = self.is_instead(&whole);
+        if self.until.is_some() && !is_instead && !self.explains_more(&whole) {
             return;
         }
         let (replays, runs) = (self.settings.replays, self.normal_runs);
@@ -419,13 +441,22 @@ impl Reproduce {
         }
         match proved {
             Proved::Yes if self.normal_failed == 0 => {
+                self.put_in_place(&found);
                 self.found.push(found);
-                if !self.settings.keep_going && self.ended.is_none() && !self.doubts() {
-                    self.ended = Some(Standing::Reproduced);
-                }
             }
             Proved::Yes | Proved::Doubtful => self.doubtful.push(found),
             Proved::No => {}
+        }
+        self.conclude();
+    }
+
+    /// Ends the campaign if something was found and nothing speaks against it.
+    fn conclude(&mut self) {
+        let is_instead = |it: &Asked| matches!(it, Asked::Round { again: Some(_), .. });
+        let is_busy = self.proof.is_some() || !self.instead.is_empty() || self.open.values().any(is_instead);
+        let is_over = self.found.is_empty() || self.settings.keep_going || self.ended.is_some();
+        if !is_over && !is_busy && !self.doubts() {
+            self.ended = Some(Standing::Reproduced);
         }
     }
 
@@ -463,7 +494,8 @@ impl Reproduce {
         if let Some(ended) = &self.ended {
             return ended.clone();
         }
-        if self.levels.is_empty() || self.proof.is_some() || !self.open.is_empty() {
+        if self.levels.is_empty() || self.proof.is_some() || !self.open.is_empty() || !self.instead.is_empty()
+        {
             return Standing::Going;
         }
         let end = |otherwise: Standing| {
@@ -530,8 +562,11 @@ impl Engine for Reproduce {
                     self.begin();
                 }
             }
-            Asked::Round { number, level, picks } => {
-                self.told_round(id, (number, level, picks), outcome, &digest);
+            Asked::Round { number, level, picks, again } => {
+                self.told_round(id, (number, level, picks), again, outcome, &digest);
+                if again.is_some() {
+                    self.conclude();
+                }
             }
             Asked::Base { number, kept } => self.told_base(id, (number, *kept), outcome, digest),
             Asked::Replay => {
@@ -567,12 +602,11 @@ impl Engine for Reproduce {
         let missing = first.map_or_else(Vec::new, |level| {
             let of = |(number, &key): (usize, &u32)| {
                 let it = &keys[key as usize];
-                // A delay may lead anywhere, so that says nothing where exceptions are tried.
-                let counts =
-                    |fault: &Fault| !self.settings.kinds.exceptions || !matches!(fault, Fault::Delay { .. });
-                let leads = |(choice, fault): &(&Choice, &Fault)| {
+                // What may lead anywhere says nothing where exceptions are tried.
+                let leads = |(choice, known): &(&Choice, &bool)| {
                     let mut led_to = choice.distances.iter();
-                    counts(fault) && led_to.any(|&(observable, _)| observable == number as u32)
+                    (**known || !self.settings.kinds.exceptions)
+                        && led_to.any(|&(observable, _)| observable == number as u32)
                 };
                 Missing {
                     key,
@@ -582,7 +616,7 @@ impl Engine for Reproduce {
                     message: it.message.clone(),
                     times: it.entries.len() as u32 - level.matched[key as usize],
                     normal: level.matched[key as usize],
-                    sites: level.search.space().choices.iter().zip(&level.faults).filter(leads).count(),
+                    sites: level.search.space().choices.iter().zip(&level.known).filter(leads).count(),
                     shown: self.rounds.iter().filter(|it| it.shown.contains(&key)).count() as u64,
                 }
             };
@@ -590,21 +624,20 @@ impl Engine for Reproduce {
         });
         let reached = |level: &Level| {
             let space = level.search.space();
-            let is_delay = |it: &Fault| matches!(it, Fault::Delay { .. });
-            // For each site whether all that is tried there are delays.
+            // For each site whether something is known to lead from it there.
             let mut sites: BTreeMap<u32, bool> = BTreeMap::new();
-            for (choice, fault) in space.choices.iter().zip(&level.faults) {
-                *sites.entry(choice.site).or_insert(true) &= is_delay(fault);
+            for (choice, known) in space.choices.iter().zip(&level.known) {
+                *sites.entry(choice.site).or_insert(false) |= known;
             }
             sites.retain(|&it, _| !space.instances[it as usize].is_empty());
             let instances = sites.keys().map(|&it| space.instances[it as usize].len()).sum();
-            let delayed = sites.values().filter(|it| **it).count();
-            (sites.len() - delayed, delayed, instances)
+            let known = sites.values().filter(|it| **it).count();
+            (known, sites.len() - known, instances)
         };
-        let (sites_reached, sites_delayed, instances) = first.map_or((0, 0, 0), reached);
-        // What explains most comes first, and of what explains as much what was found first.
+        let (sites_reached, sites_beyond, instances) = first.map_or((0, 0, 0), reached);
+        // What explains most comes first, and of what explains as much an exception, and then what was found first.
         let mut all: Vec<&Found> = self.found.iter().collect();
-        all.sort_by_key(|it| self.unexplained(it).len());
+        all.sort_by_key(|it| (self.unexplained(it).len(), instead::is_delay(it)));
         let found = all.first().and_then(|it| it.faults.last());
         let root = found.and_then(|it| self.case.catalogue().find(&it.site));
         Verdict {
@@ -623,7 +656,7 @@ impl Engine for Reproduce {
             sites_total: self.case.catalogue().sites().len(),
             sites_inferred: first.map_or(0, |it| it.sites_inferred),
             sites_reached,
-            sites_delayed,
+            sites_beyond,
             instances,
             normal: (self.normal_runs, self.normal_failed),
             unjudged: self.unjudged,

@@ -129,15 +129,19 @@ impl Executions {
         (counted, of_recorded)
     }
 
-    /// Leaves those that come behind one of them, if it is there, and gives that one.
-    pub fn keep_behind(&mut self, site: u32, guard: &Guard) -> Option<Instance> {
+    /// The execution that a guard asks for, by its number among those of the site.
+    pub fn find(&self, site: u32, guard: &Guard) -> Option<u32> {
         let (node, pattern) = (guard.node.as_ref()?, guard.thread.as_ref()?);
         let fits = |(of, thread): &(String, String)| of == node && glob_matches(pattern, thread);
         let fitting: Vec<bool> = self.threads.iter().map(fits).collect();
-        let names = self.names[site as usize].iter().enumerate();
-        let mut fitting = names.filter(|(_, it)| fitting[it.thread as usize]).map(|(at, _)| at);
+        let mut fitting = (0..).zip(&self.names[site as usize]).filter(|(_, it)| fitting[it.thread as usize]);
         let number = usize::try_from(guard.occurrence?).ok()?.checked_sub(1)?;
-        let found = self.instances[site as usize][fitting.nth(number)?];
+        fitting.nth(number).map(|it| it.0)
+    }
+
+    /// Leaves those that come behind one of them, if it is there, and gives that one.
+    pub fn keep_behind(&mut self, site: u32, guard: &Guard) -> Option<Instance> {
+        let found = self.instances[site as usize][self.find(site, guard)? as usize];
         let order = found.order;
         for (instances, names) in self.instances.iter_mut().zip(&mut self.names) {
             // They stand in their order.

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::case::{Case, Compared, SiteRole};
 use crate::emission::{ByStatement, Emissions};
 use crate::executions::ByThread;
+use crate::silence::Silent;
 
 /// An execution of a fault site.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,9 +41,10 @@ impl Recording {
         timeline: &Timeline,
         map: &Map<'_>,
         trace: &Trace<'_>,
+        silent: &mut [Silent],
     ) -> Recording {
         let mut stacks = Stacks::default();
-        let executions = executions(case, logs, timeline, map, trace, &mut stacks);
+        let executions = executions(case, logs, timeline, (map, trace), &mut stacks, silent);
         let fits = |stack: &Vec<StackFrame>| {
             let logged = case.logged().iter().enumerate();
             logged.filter(|(_, it)| it.fits(stack)).map(|(number, _)| number as u32).collect()
@@ -71,12 +73,13 @@ fn executions(
     case: &Case,
     logs: &[Tied],
     timeline: &Timeline,
-    map: &Map<'_>,
-    trace: &Trace<'_>,
+    (map, trace): (&Map<'_>, &Trace<'_>),
     stacks: &mut Stacks,
+    silent: &mut [Silent],
 ) -> Vec<ByThread> {
     let roles = case.roles(map);
     let mut hits: Vec<Hit> = Vec::new();
+    let mut fell_silent: Vec<Option<(u64, u64)>> = vec![None; silent.len()];
     let mut groups: Vec<(String, String)> = Vec::new();
     for jvm in trace.jvms() {
         let dictionary = trace.dictionary(&jvm);
@@ -114,6 +117,10 @@ fn executions(
         };
         let stamps =
             stamps(&logs[node], emissions.written(), |thread| dictionary.thread_name(thread).to_owned());
+        for (it, ticks) in silent.iter().zip(&mut fell_silent).filter(|it| it.0.node == logs[node].node()) {
+            let written = |entry: u32| stamps.get(stamps.partition_point(|it| it.1 < entry)).map(|it| it.0);
+            *ticks = written(it.between.0).zip(written(it.between.1)).or(*ticks);
+        }
         let mut finder = timeline.finder();
         let mut span = |ticks: u64| {
             let before = stamps.partition_point(|it| it.0 <= ticks);
@@ -125,6 +132,10 @@ fn executions(
     }
     let mut order: Vec<u32> = (0..hits.len() as u32).collect();
     order.sort_unstable_by_key(|&it| hits[it as usize].ticks);
+    for (it, ticks) in silent.iter_mut().zip(fell_silent) {
+        let before = |ticks: u64| order.partition_point(|&hit| hits[hit as usize].ticks < ticks) as u32;
+        it.orders = ticks.map(|(last, first)| (before(last), before(first)));
+    }
     let mut found: FxHashMap<(u32, u32), ByThread> = FxHashMap::default();
     for (place, &hit) in order.iter().enumerate() {
         let Hit { site, group, stack, place: (from, to), .. } = hits[hit as usize];

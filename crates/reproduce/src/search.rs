@@ -233,6 +233,11 @@ impl Search {
         self.tried_stacks.insert((pick.choice, stack));
     }
 
+    /// Whether a fault has happened.
+    pub fn was_tried(&self, pick: Pick) -> bool {
+        self.tried.contains(&pick)
+    }
+
     /// Nothing happened in a round, although any of these might have.
     pub fn missed(&mut self, picks: &[Pick]) {
         self.window = self.window.saturating_mul(2);

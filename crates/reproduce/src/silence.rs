@@ -4,7 +4,10 @@
 //! A thread of a normal run that goes on to write where the failure log has nothing more from it, although the log itself goes
 //! on, is *silent* from there.
 
-use hypocenter_logs::{Comparison, Moment, Tied, Timeline, role};
+use std::borrow::{Borrow, Cow};
+use std::collections::BTreeMap;
+
+use hypocenter_logs::{Comparison, Moment, Position, Tied, Timeline, role};
 use serde::{Deserialize, Serialize};
 
 /// A thread that writes more in a run than in the failure log.
@@ -18,6 +21,11 @@ pub struct Silent {
     pub place: u32,
     /// How many it does not have.
     pub entries: u32,
+    /// The last entry of the run's log that it has, and the first that it does not have.
+    pub between: (u32, u32),
+    /// How many executions came before each of these in the run, if it was recorded: what makes the thread fall silent lies between.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orders: Option<(u32, u32)>,
 }
 
 impl Silent {
@@ -30,37 +38,78 @@ impl Silent {
 }
 
 /// The threads that are silent in the failure log from some place on and not in a run. The comparison is that of the failure
-/// with the run.
-pub fn silent(run: &[Tied], comparison: &Comparison, timeline: &Timeline) -> Vec<Silent> {
-    let mut has_partner: Vec<Vec<bool>> = run.iter().map(|it| vec![false; it.entries().len()]).collect();
-    for (_, it) in comparison.pairs() {
-        has_partner[it.node as usize][it.entry as usize] = true;
-    }
-    let mut finder = timeline.finder();
-    let mut found = Vec::new();
-    for (node, tied) in run.iter().enumerate() {
-        // For each thread the first entry behind the last that the failure log has as well, and how many there are.
-        let mut behind: Vec<Option<(u32, u32)>> = vec![None; tied.threads().len()];
-        let mut is_known = vec![false; tied.threads().len()];
-        for (at, entry) in tied.entries().iter().enumerate() {
-            let thread = entry.thread as usize;
-            if has_partner[node][at] {
-                (is_known[thread], behind[thread]) = (true, None);
-            } else {
-                behind[thread].get_or_insert((at as u32, 0)).1 += 1;
+/// with the run. Where a pool falls silent, its threads do so as one: which of them did what is chance.
+pub fn silent(
+    failure: &[impl Borrow<Tied>],
+    run: &[Tied],
+    comparison: &Comparison,
+    timeline: &Timeline,
+) -> Vec<Silent> {
+    let mut found = by(run, comparison, timeline, |name| name.into());
+    let has_others = |it: &Silent| {
+        let of_node = run.iter().find(|tied| tied.node() == it.node);
+        let names = of_node.into_iter().flat_map(Tied::threads).map(|other| &*other.name);
+        names.filter(|other| role(other) == role(&it.thread)).count() > 1
+    };
+    if found.iter().any(has_others) {
+        for it in by(run, &Comparison::by_role(failure, run), timeline, role) {
+            let is_of = |other: &Silent| other.node == it.node && role(&other.thread) == role(&it.thread);
+            let alone: Vec<u32> = found.iter().filter(|other| is_of(other)).map(|it| it.entries).collect();
+            if !alone.is_empty() && it.entries >= alone.iter().sum() {
+                found.retain(|other| !is_of(other));
+                found.push(it);
             }
         }
-        for (thread, behind) in behind.into_iter().enumerate() {
+    }
+    found
+}
+
+/// What a thread wrote in a run.
+#[derive(Default)]
+struct Written {
+    /// The last entry that the failure log has as well, and where.
+    last: Option<(u32, Position)>,
+    /// The first of those behind it, and how many there are.
+    behind: Option<(u32, u32)>,
+}
+
+/// The same, of the threads that `group` takes for one.
+fn by<'r>(
+    run: &'r [Tied],
+    comparison: &Comparison,
+    timeline: &Timeline,
+    group: impl Fn(&'r str) -> Cow<'r, str>,
+) -> Vec<Silent> {
+    let mut partners: Vec<Vec<Option<Position>>> =
+        run.iter().map(|it| vec![None; it.entries().len()]).collect();
+    for (failure, it) in comparison.pairs() {
+        partners[it.node as usize][it.entry as usize] = Some(failure);
+    }
+    let mut found = Vec::new();
+    let mut finder = timeline.finder();
+    for ((node, tied), partners) in (0..).zip(run).zip(&partners) {
+        let mut groups: BTreeMap<Cow<'r, str>, Written> = BTreeMap::new();
+        for ((at, entry), partner) in (0..).zip(tied.entries()).zip(partners) {
+            let of_group = groups.entry(group(&tied.threads()[entry.thread as usize].name)).or_default();
+            match partner {
+                Some(partner) => *of_group = Written { last: Some((at, *partner)), behind: None },
+                None => of_group.behind.get_or_insert((at, 0)).1 += 1,
+            }
+        }
+        for Written { last, behind } in groups.into_values() {
             // A thread of which the failure log has nothing at all may have been there under another name.
-            let Some((first, entries)) = behind.filter(|_| is_known[thread]) else { continue };
-            let place = finder.place(Moment::After { node: node as u32, entries: first }).unwrap_or(0.0);
+            let (Some((last, partner)), Some((first, entries))) = (last, behind) else { continue };
+            let place = finder.place(Moment::After { node, entries: first }).unwrap_or(0.0);
+            let place = place.max(timeline.place(partner) + 1.0);
             // Where the failure log ends, everybody is silent.
             if place < timeline.length() as f64 {
                 found.push(Silent {
                     node: tied.node().to_owned(),
-                    thread: tied.threads()[thread].name.clone(),
+                    thread: tied.threads()[tied.entries()[first as usize].thread as usize].name.to_string(),
                     place: place.ceil() as u32,
                     entries,
+                    between: (last, first),
+                    orders: None,
                 });
             }
         }
@@ -100,7 +149,7 @@ mod tests {
         let (failure, run) = ([tied(failure)], [tied(run)]);
         let comparison = Comparison::of(&failure, &run);
         let timeline = Timeline::of(&failure, &run, &comparison);
-        let found = silent(&run, &comparison, &timeline);
+        let found = silent(&failure, &run, &comparison, &timeline);
         found.into_iter().map(|it| (it.thread, it.place, it.entries)).collect()
     }
 
@@ -117,12 +166,26 @@ mod tests {
     }
 
     #[test]
+    fn a_pool_that_falls_silent_does_so_as_one() {
+        let run =
+            ["w-1 take", "w-1 done", "w-2 take", "w-2 done", "w-1 take", "w-2 take", "w-2 done", "main end"];
+        // Each has less to say; the first that nobody said is that the second is done.
+        let failure = ["w-1 take", "w-1 done", "w-2 take", "main late", "main end"];
+        assert_eq!(compared(&failure, &run), [("w-2".to_owned(), 3, 4)]);
+        // One that goes on while another is silent is another matter.
+        let failure = ["w-1 take", "w-1 done", "w-2 take", "w-1 take", "main late", "main end"];
+        assert_eq!(compared(&failure, &run), [("w-2".to_owned(), 3, 3)]);
+    }
+
+    #[test]
     fn what_falls_silent_compared_with_one_run_alone_does_not_count() {
         let of = |thread: &str, entries| Silent {
             node: "n".to_owned(),
             thread: thread.to_owned(),
             place: 7,
             entries,
+            between: (2, 3),
+            orders: None,
         };
         let first = [of("beat-1", 5), of("noise", 2), of("pool-3", 1)];
         let second = [of("pool-9", 4), of("beat-1", 3)];

@@ -29,6 +29,8 @@ pub struct Observable {
     pub remote: u32,
     /// The last of the failure's own lines; the greatest number where it has none.
     pub until: u32,
+    /// Between which executions of the run what leads to it must lie, where it is known when it would have shown there.
+    pub between: Option<(u32, u32)>,
 }
 
 /// A fault at a site.
@@ -115,7 +117,7 @@ impl Observable {
         let nearest = if symptoms.is_empty() { 0 } else { entries.iter().map(gap).min().unwrap_or(0) };
         let remote = (2 * bits(nearest / REMOTE_ENTRIES)).min(REMOTE_MAX);
         let until = symptoms.iter().copied().max().unwrap_or(u32::MAX);
-        Observable { remote: mild + remote, entries, threads, until }
+        Observable { remote: mild + remote, entries, threads, until, between: None }
     }
 
     /// One more place at which it may have come.
@@ -133,9 +135,13 @@ impl Observable {
         let beside = (first.saturating_sub(1)..=last).filter(|&at| at < self.entries.len()).take(MARKS_MAX);
         let apart = |at: usize| {
             let entries = between(&self.entries[at..=at], instance.position, instance.end);
+            let is_between = self.between.is_some_and(|(from, to)| (from..to).contains(&instance.order));
+            let entries = if is_between { 0 } else { entries };
             bits(entries / 2) + self.threads[at].apart(instance.thread)
         };
-        let behind = if instance.position > self.until { BEHIND_ALL } else { 0 };
+        let is_behind =
+            instance.position > self.until || self.between.is_some_and(|(_, to)| instance.order >= to);
+        let behind = if is_behind { BEHIND_ALL } else { 0 };
         beside.map(apart).min().unwrap_or(u32::BITS) + behind
     }
 
@@ -202,6 +208,15 @@ mod tests {
         };
         assert_eq!([at(&[4, 10], 9), at(&[4, 10], 10)], [at(&[], 9), at(&[], 10)]);
         assert_eq!(at(&[4, 10], 11), at(&[], 11) + BEHIND_ALL);
+        // Nor is what comes when a thread was silent already, though no line lies between.
+        let mut silent = Observable::new(vec![(10, Thread::default())], &[], 0);
+        silent.between = Some((5, 7));
+        let apart = |position, order| {
+            silent.apart(&Instance { position, end: position, order, ..Instance::default() })
+        };
+        assert_eq!([apart(10, 6), apart(10, 7)], [0, BEHIND_ALL]);
+        // What lies between is as near as can be, wherever it seems to lie in the failure.
+        assert_eq!([apart(2, 4), apart(2, 5), apart(2, 6)], [3, 0, 0]);
     }
 
     #[test]

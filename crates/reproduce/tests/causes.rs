@@ -44,7 +44,7 @@ fn a_delay_is_farther_from_what_is_said_of_a_caught_exception() {
     let case = support::case_of("store", "Store", failure, "cannot load");
     let keys: Vec<u32> = (0..case.keys().len() as u32).collect();
     let kinds = Kinds { exceptions: false, delay_ms: Some(1_000) };
-    let found = case.choices(&keys, 0, kinds);
+    let found = case.choices(&keys, 0, kinds, false);
     let flush = |site: &hypocenter_plan::Site| site.callee.as_deref().is_some_and(|it| it.contains("flush"));
     let choice = found.choices.iter().find(|it| flush(&case.catalogue().sites()[it.site as usize]));
     let distances = &choice.expect("a call that may take long").distances;
@@ -57,7 +57,7 @@ fn nearest(failure: &str) -> String {
     let case = support::case_of("mover", "Mover", failure, "cannot store");
     let keys: Vec<u32> = (0..case.keys().len() as u32).collect();
     let kinds = Kinds { exceptions: true, delay_ms: None };
-    let found = case.choices(&keys, 0, kinds);
+    let found = case.choices(&keys, 0, kinds, false);
     let mut ranked: Vec<(u32, String)> = found
         .choices
         .iter()

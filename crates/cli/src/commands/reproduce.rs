@@ -87,8 +87,8 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         return compare::run(asked, case, settings(&request, what)?, &ready, lab);
     }
     let engine = Reproduce::new(case.clone(), settings(&request, what)?);
-    let mut engine =
-        live::Narrated::new(engine, &case, several_nodes(&request, &case), what.budget, lab.jobs);
+    let (nodes, delays) = (several_nodes(&request, &case), what.delay_ms.is_some());
+    let mut engine = live::Narrated::new(engine, &case, nodes, delays, what.budget, lab.jobs);
     let interrupt = Interrupt::watch();
     let progress = engine.progress();
     let stopwatch = Stopwatch::new(&interrupt);

@@ -23,6 +23,8 @@ pub(super) struct Level {
     pub kept: Vec<Candidate>,
     pub search: Search,
     pub faults: Vec<Fault>,
+    /// For each choice whether something is known to lead from it to what is missing.
+    pub known: Vec<bool>,
     pub executions: Executions,
     /// For each observable of the search its number in the case; behind them are the silent threads.
     pub observables: Vec<u32>,
@@ -66,6 +68,7 @@ fn logged_choices(case: &Case) -> Choices {
     for (site, fault) in all {
         found.choices.push(Choice { site: *site, distances: Vec::new() });
         found.faults.push(fault.clone());
+        found.known.push(true);
     }
     let mut sites: Vec<u32> = found.choices.iter().map(|it| it.site).collect();
     sites.sort_unstable();
@@ -101,15 +104,17 @@ impl Level {
         let found = match settings.search.strategy {
             Strategy::Fate => case.catalogue().every(case.program()),
             Strategy::Stacktrace => logged_choices(case),
-            _ => case.choices(&observables, silent.len(), settings.kinds),
+            // The strategies of the paper know nothing beyond the causal graph.
+            strategy => case.choices(&observables, silent.len(), settings.kinds, strategy == Strategy::Full),
         };
         let logged = match settings.search.strategy {
             Strategy::Stacktrace => logged_stacks(case, &found, stacks),
             _ => Vec::new(),
         };
         let mut names = case.names();
-        let fell_silent = silent.iter().map(|it| {
-            Observable::new(vec![(it.place, names.number(&it.node, &it.thread))], case.symptoms(), 0)
+        let fell_silent = silent.iter().map(|it| Observable {
+            between: it.orders,
+            ..Observable::new(vec![(it.place, names.number(&it.node, &it.thread))], case.symptoms(), 0)
         });
         let space = Space {
             observables: observables
@@ -141,6 +146,7 @@ impl Level {
             kept,
             search: Search::new(Arc::new(space), settings.search),
             faults: found.faults,
+            known: found.known,
             executions,
             observables,
             silent,

@@ -118,7 +118,10 @@ impl Proof {
             return Some(Proved::Yes);
         }
         self.longer += 1;
-        if self.longer >= LONGER_MAX {
+        // At this rate, would all the replays that there may be tell it from chance?
+        let most = LONGER_MAX * self.step;
+        let foretold = hits.saturating_mul(most) / runs.max(1);
+        if self.longer >= LONGER_MAX || chance(foretold, most, most.max(normal_runs)) > CHANCE_MAX {
             return Some(Proved::Doubtful);
         }
         self.replays += self.step;
@@ -195,7 +198,10 @@ mod tests {
         assert_eq!(prove(|it| it != 3), (Proved::Yes, 4, 5));
         assert_eq!(prove(|it| it % 2 == 0), (Proved::Yes, 5, 10));
         assert_eq!(prove(|it| it % 5 == 0), (Proved::Yes, 4, 20));
-        assert_eq!(prove(|it| it == 5 || it == 12), (Proved::Doubtful, 2, 20));
+        assert_eq!(prove(|it| it % 4 == 3), (Proved::Yes, 4, 15));
+        // At this rate nothing would be known after twenty either.
+        assert_eq!(prove(|it| it == 5 || it == 12), (Proved::Doubtful, 1, 10));
+        assert_eq!(prove(|it| it < 3 || it == 19), (Proved::Doubtful, 2, 15));
         assert_eq!(prove(|it| it > 5), (Proved::No, 0, 5));
     }
 

@@ -72,6 +72,8 @@ pub enum Again {
     ForSecond,
     /// It was to be a second fault, and the one that is kept did not happen this time.
     WithoutKept,
+    /// A delay was found, and this is an exception of the same call at the same moment.
+    Instead,
 }
 
 /// A fault that happened.
@@ -165,8 +167,8 @@ pub struct Verdict {
     pub sites_inferred: usize,
     /// Sites of them that a normal run reaches.
     pub sites_reached: usize,
-    /// Further sites that it reaches: nothing is known to lead from them there, and a delay may all the same.
-    pub sites_delayed: usize,
+    /// Further sites that it reaches: nothing is known to lead from them there, and something may all the same.
+    pub sites_beyond: usize,
     /// Executions of both.
     pub instances: usize,
     /// Runs without a fault, and those in which the failure happened all the same.

@@ -20,6 +20,8 @@ pub struct Narrated {
     sites_total: usize,
     several_logs: bool,
     several_nodes: bool,
+    /// Whether delays are tried.
+    delays: bool,
     budget: u64,
     begun: Instant,
     /// How many trials run at once.
@@ -66,13 +68,21 @@ impl Replayed {
 }
 
 impl Narrated {
-    pub fn new(engine: Reproduce, case: &Case, several_nodes: bool, budget: u64, jobs: u16) -> Narrated {
+    pub fn new(
+        engine: Reproduce,
+        case: &Case,
+        several_nodes: bool,
+        delays: bool,
+        budget: u64,
+        jobs: u16,
+    ) -> Narrated {
         Narrated {
             engine,
             live: Listening::default(),
             sites_total: case.catalogue().sites().len(),
             several_logs: case.logs() > 1,
             several_nodes,
+            delays,
             budget,
             begun: Instant::now(),
             jobs,
@@ -216,17 +226,17 @@ impl Narrated {
         if let Some(more @ 1..) = verdict.missing.len().checked_sub(MISSING_SHOWN) {
             screen::line("", &format!("and {} more (the report has all)", count(more)));
         }
-        let delayed = match verdict.sites_delayed {
+        let beyond = match verdict.sites_beyond {
             0 => String::new(),
             some => {
-                let others = screen::count(some as u64, "other call", "other calls");
-                format!(", and {others}, which can only be late")
+                let others = screen::count(some as u64, "other", "others");
+                format!(", and {others}, which come later as no way from them is known")
             }
         };
         screen::line(
             "search",
             &format!(
-                "{} of {} calls can lead to that; the workload makes {} of the {0}{delayed}: {} to try",
+                "{} of {} calls can lead to that; the workload makes {} of the {0}{beyond}: {} to try",
                 count(verdict.sites_inferred),
                 count(self.sites_total),
                 count(verdict.sites_reached),
@@ -234,7 +244,7 @@ impl Narrated {
             ),
         );
         let has_exception = |it: &Missing| it.normal == 0 && it.message.contains("Exception");
-        if verdict.sites_delayed > 0 && verdict.missing.iter().any(has_exception) {
+        if self.delays && verdict.missing.iter().any(has_exception) {
             screen::line("", "the log names exceptions: `--faults exceptions` saves the rounds with delays");
         }
         screen::gap();
@@ -259,6 +269,7 @@ impl Narrated {
                 format!("once more, and alone: a second fault is searched for behind it; {result}")
             }
             Some(Again::WithoutKept) => format!("{result}; the fault that is kept did not happen this time"),
+            Some(Again::Instead) => format!("in place of the delay; {result}"),
             None => result,
         };
         let rank = round.rank.map_or_else(String::new, |it| format!("; ranked {it} of {} calls", round.left));
