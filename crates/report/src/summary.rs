@@ -372,6 +372,9 @@ pub struct Missing {
     pub normal: u32,
     /// How many sites lead to it.
     pub sites: u64,
+    /// The method that writes it, where no run without a fault did anything in its class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_run: Option<String>,
     /// In how many rounds it was shown.
     pub shown: u64,
 }

@@ -370,19 +370,19 @@ impl Catalogue {
         let known: FxHashSet<(CallId, TypeId)> = nearest.keys().copied().collect();
         found.sites_inferred = known.iter().map(|it| it.0).collect::<FxHashSet<_>>().len();
         if let Some(silent) = silent {
+            // Any call can fail to reach a disk or a peer; what else it may throw has a reason in the program.
+            let is_io = |class: &TypeId| no_io(*class) == 0;
             let sites = faults.sites().iter();
-            for (call, class) in
-                sites.flat_map(|it| it.kind.exceptions().iter().map(|&class| (it.call, class)))
-            {
-                let extra = no_io(class);
+            let all = sites.flat_map(|it| it.kind.exceptions().iter().map(|&class| (it.call, class)));
+            for (call, class) in all.filter(|it| is_io(&it.1)) {
                 let distances = nearest.entry((call, class)).or_default();
                 if !known.contains(&(call, class)) {
                     let site = self.number(call).map(|it| &self.sites[it as usize]);
-                    let far = |it: &Evidence| FAR_DISTANCE + extra + it.against(world, call, site, class);
+                    let far = |it: &Evidence| FAR_DISTANCE + it.against(world, call, site, class);
                     distances.extend((0..).zip(evidence.iter().map(far)));
                 }
                 let silent = (0..silent).map(|it| (observables.len() + it) as u32);
-                distances.extend(silent.map(|it| (it, DEATH_DISTANCE + extra)));
+                distances.extend(silent.map(|it| (it, DEATH_DISTANCE)));
             }
         }
         let mut sorted: Vec<_> = nearest.into_iter().collect();

@@ -26,6 +26,8 @@ use std::sync::Arc;
 use hypocenter_engine::{Engine, Job, JobId, Next, Work};
 use hypocenter_plan::{Candidate, CandidateResult, Guard, Outcome, Plan, Repeat};
 
+use rustc_hash::FxHashSet;
+
 use crate::case::{Case, Digest, Reader};
 use crate::catalogue::Kinds;
 use crate::executions::{ByThread, Executions};
@@ -78,6 +80,8 @@ pub struct Reproduce {
     normal: Vec<Digest>,
     /// How plans name the threads of what they executed.
     naming: Naming,
+    /// The classes with sites of which they executed none.
+    idle: FxHashSet<String>,
     normal_asked: u64,
     normal_runs: u64,
     normal_failed: u64,
@@ -124,6 +128,7 @@ impl Reproduce {
             open: BTreeMap::new(),
             normal: Vec::new(),
             naming: Naming::default(),
+            idle: FxHashSet::default(),
             normal_asked: 0,
             normal_runs: 0,
             normal_failed: 0,
@@ -274,6 +279,11 @@ impl Reproduce {
         let recorded: Vec<&[ByThread]> =
             self.normal.iter().map(|it| it.recorded.as_deref().unwrap_or_default()).collect();
         self.naming = Naming::of(&recorded);
+        let sites = self.case.catalogue().sites();
+        self.idle = sites.iter().map(|it| it.class.clone()).collect();
+        for it in recorded.iter().copied().flatten() {
+            self.idle.remove(&sites[it.site as usize].class);
+        }
         let executions = self.executions(recorded.first().copied().unwrap_or_default());
         let missing = self.normal.first().map_or(&[][..], |it| &it.missing);
         let silent: Vec<&[Silent]> = self.normal.iter().map(|it| &it.silent[..]).collect();
@@ -474,6 +484,22 @@ impl Reproduce {
         digest
     }
 
+    /// The method that writes something, if no normal run did anything in its class.
+    fn not_run(&self, key: u32, matched: u32) -> Option<String> {
+        let program = self.case.program();
+        let statements = &self.case.keys()[key as usize].wanted.statements;
+        let classes: Vec<String> = statements
+            .iter()
+            .map(|&it| {
+                let method = program.statements.statements()[it as usize].method;
+                program.world.show_type(program.world.method(method).owner)
+            })
+            .collect();
+        let is_idle = matched == 0 && classes.iter().all(|it| self.idle.contains(it));
+        let method = program.statements.statements()[*statements.first()? as usize].method;
+        is_idle.then(|| program.world.show_method(method))
+    }
+
     /// The same as it stands now: more may have been tried since it was found.
     fn now(&self, found: &Found, missing: &[Missing]) -> Found {
         let mut found = found.clone();
@@ -483,7 +509,9 @@ impl Reproduce {
         let tried = || self.rounds.iter().filter_map(|it| it.fault.as_ref());
         found.as_likely.retain(|other| !tried().any(|it| is_it(it, other)));
         if let Some(round) = self.rounds.iter().find(|it| it.number == found.round && it.kept.is_empty()) {
-            let lacks = |it: &Missing| it.normal == 0 && it.sites > 0 && !round.shown.contains(&it.key);
+            let lacks = |it: &Missing| {
+                it.normal == 0 && it.sites > 0 && it.not_run.is_none() && !round.shown.contains(&it.key)
+            };
             found.lacks = (0..).zip(missing).filter(|(_, it)| lacks(it)).map(|(place, _)| place).collect();
         }
         found
@@ -616,6 +644,7 @@ impl Engine for Reproduce {
                     message: it.message.clone(),
                     times: it.entries.len() as u32 - level.matched[key as usize],
                     normal: level.matched[key as usize],
+                    not_run: self.not_run(key, level.matched[key as usize]),
                     sites: level.search.space().choices.iter().zip(&level.known).filter(leads).count(),
                     shown: self.rounds.iter().filter(|it| it.shown.contains(&key)).count() as u64,
                 }
@@ -643,6 +672,7 @@ impl Engine for Reproduce {
         Verdict {
             standing: self.standing(),
             found: all.into_iter().map(|it| self.now(it, &missing)).collect(),
+            proving: self.proof.as_ref().map(|it| self.now(&it.found, &missing)),
             doubtful: self.doubtful.iter().map(|it| self.now(it, &missing)).collect(),
             rounds: self
                 .rounds

@@ -76,6 +76,8 @@ pub struct Search {
     /// For each choice whether it can be done at all.
     possible: Vec<bool>,
     tried: FxHashSet<Pick>,
+    /// For each choice how often it was tried.
+    tried_of: FxHashMap<u32, usize>,
     /// In how many rounds without any fault a pick was not reached.
     missed: FxHashMap<Pick, u32>,
     /// Stacks with which a choice was tried.
@@ -113,6 +115,7 @@ impl Search {
             failed: vec![0; space.instances.len()],
             possible: vec![true; space.choices.len()],
             tried: FxHashSet::default(),
+            tried_of: FxHashMap::default(),
             missed: FxHashMap::default(),
             tried_stacks: FxHashSet::default(),
             window: options.window.max(1),
@@ -228,7 +231,7 @@ impl Search {
 
     /// A fault happened, whatever came of it: it is not tried again.
     pub fn used(&mut self, pick: Pick) {
-        self.tried.insert(pick);
+        *self.tried_of.entry(pick.choice).or_default() += usize::from(self.tried.insert(pick));
         let stack = self.space.instances_of(pick.choice)[pick.instance as usize].stack;
         self.tried_stacks.insert((pick.choice, stack));
     }
@@ -344,12 +347,18 @@ impl Search {
         };
         let mut known = self.nearest.borrow_mut();
         let nearest = known.entry((site, observable)).or_default();
+        let roams = self.space.roams.get(choice as usize).is_some_and(|it| *it);
+        let skipped = if roams { (1_usize << self.times(choice).min(20)) - 1 } else { 0 };
         let (nearness, order, pick) = loop {
-            if let Some(found) = nearest.iter().find_map(open) {
+            let beyond = nearest.iter().skip(skipped).find_map(open);
+            let instances = self.space.instances_of(choice);
+            let is_all = nearest.len() == instances.len();
+            if let Some(found) =
+                beyond.or_else(|| nearest.iter().find_map(open).filter(|_| skipped == 0 || is_all))
+            {
                 break found;
             }
-            let instances = self.space.instances_of(choice);
-            if nearest.len() == instances.len() {
+            if is_all {
                 return None;
             }
             let count = NEAREST_KEPT.max(8 * nearest.len());
@@ -361,6 +370,11 @@ impl Search {
         let priority =
             u64::from(priority) + u64::from(farther) + u64::from(failed) * u64::from(self.options.step);
         Some(Ranked { priority, nearness, order, pick })
+    }
+
+    /// How often a choice was tried.
+    fn times(&self, choice: u32) -> usize {
+        self.tried_of.get(&choice).copied().unwrap_or(0)
     }
 
     /// The instances that are nearest to an observable, in order.
@@ -479,6 +493,7 @@ mod tests {
             ],
             // The failure log has choice 1 as it was reached at entry 49.
             logged: vec![vec![], vec![49], vec![], vec![]],
+            roams: Vec::new(),
         })
     }
 
@@ -534,6 +549,26 @@ mod tests {
             assert!(distances.is_sorted(), "{distances:?}");
         }
         assert_eq!(search.next(&[]), []);
+    }
+
+    #[test]
+    fn a_fault_of_which_the_moment_is_not_known_goes_farther_and_farther() {
+        let space = Space {
+            observables: vec![Observable::new(vec![(100, Thread::default())], &[], 0)],
+            choices: vec![Choice { site: 0, distances: vec![(0, 1)] }],
+            instances: vec![(0..10).map(|it| instance(it, 10 * it)).collect()],
+            roams: vec![true],
+            ..Space::default()
+        };
+        let options = SearchOptions { strategy: Strategy::Full, window: 1, step: 1, seed: 0 };
+        let mut search = Search::new(Arc::new(space), options);
+        let mut tried = Vec::new();
+        while let [pick] = search.next(&[])[..] {
+            tried.push(pick.instance);
+            search.failed(pick, []);
+        }
+        // And then what was passed over.
+        assert_eq!(tried, [9, 8, 6, 2, 7, 5, 4, 3, 1, 0]);
     }
 
     #[test]

@@ -99,6 +99,9 @@ pub struct Space {
     pub instances: Vec<Vec<Instance>>,
     /// For each choice the stacks that the failure log has of it, sorted; empty where nobody asks.
     pub logged: Vec<Vec<u64>>,
+    /// For each choice whether little is known of the moment at which it matters: of its instances, each that is tried is farther by
+    /// as many as were between before. Empty if that is so of none.
+    pub roams: Vec<bool>,
 }
 
 impl Space {

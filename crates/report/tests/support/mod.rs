@@ -99,6 +99,7 @@ pub fn summary(rounds: u64) -> Summary {
         message: message.into(),
         times: 1,
         normal: 0,
+        not_run: None,
         sites: 12,
         shown: 2,
     };

@@ -138,6 +138,12 @@ impl Level {
                 })
                 .chain(fell_silent)
                 .collect(),
+            roams: found
+                .known
+                .iter()
+                .zip(&found.faults)
+                .map(|(known, fault)| !known && matches!(fault, Fault::Exception { .. }))
+                .collect(),
             choices: found.choices,
             instances: std::mem::take(&mut executions.instances),
             logged,

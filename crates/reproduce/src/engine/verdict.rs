@@ -144,6 +144,9 @@ pub struct Missing {
     pub normal: u32,
     /// How many sites lead to it.
     pub sites: usize,
+    /// The method that writes it, where no run without a fault did anything in its class: the workload may not run it at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_run: Option<String>,
     /// In how many rounds it was shown.
     pub shown: u64,
 }
@@ -155,6 +158,9 @@ pub struct Verdict {
     pub standing: Standing,
     /// What was found.
     pub found: Vec<Found>,
+    /// What is being proved.
+    #[serde(skip)]
+    pub proving: Option<Found>,
     /// What brought the failure once, and then so seldom that it may have come by itself.
     pub doubtful: Vec<Found>,
     /// All rounds that are over, by their numbers.

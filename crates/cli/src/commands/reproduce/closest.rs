@@ -43,7 +43,11 @@ pub fn show(ended: &Ended<'_>, name: &str) {
     }
     let never: Vec<&Missing> = verdict.missing.iter().filter(|it| it.shown == 0).collect();
     for (number, it) in never.iter().take(NEVER_SHOWN).enumerate() {
-        let reason = if it.sites == 0 { " (no fault is known to lead to it)" } else { "" };
+        let reason = match (&it.not_run, it.sites) {
+            (Some(method), _) => format!(" (logged by {method}, which this workload does not seem to run)"),
+            (None, 0) => " (no fault is known to lead to it)".to_owned(),
+            (None, _) => String::new(),
+        };
         let line = line_of(it.line, &it.node, ended.case.logs() > 1);
         let text = format!("{line}{reason}: {}", shortened(&it.message));
         screen::line(if number == 0 { "never" } else { "" }, &screen::clean(&text));
@@ -182,8 +186,8 @@ fn suggestions(ended: &Ended<'_>, near: &[(&Round, BTreeSet<u32>)], never: usize
     // Who ended the search before that knows how to go on.
     if verdict.standing == Standing::Budget && left > 0 {
         found.push(format!(
-            "more rounds (--budget): {} left",
-            screen::count(left as u64, "site is", "sites are")
+            "more rounds (--budget): {} moments that were not tried",
+            screen::count(left as u64, "call has", "calls have")
         ));
     }
     found

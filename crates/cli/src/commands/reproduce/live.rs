@@ -10,7 +10,7 @@ use hypocenter_reproduce::{Again, Case, Injected, Missing, Reader, Reproduce, Ro
 use super::closest::shown_by;
 use super::measured::Rounds;
 use crate::listening::Listening;
-use crate::screen::{self, BAD, DIM, GOOD, span};
+use crate::screen::{self, BAD, DIM, GOOD, WARN, span};
 
 /// The engine, and a voice that tells what it learns.
 pub struct Narrated {
@@ -209,9 +209,13 @@ impl Narrated {
                 0 => String::new(),
                 some => format!(" {DIM}({} times, normal runs {some}){DIM:#}", it.times + some),
             };
-            let unknown = match it.sites {
-                0 => format!(" {DIM}(no exception is known to lead here){DIM:#}"),
-                _ => String::new(),
+            let unknown = match (&it.not_run, it.sites) {
+                (Some(method), _) => {
+                    let method = screen::clean(method);
+                    format!(" {WARN}(logged by {method}, which this workload does not seem to run){WARN:#}")
+                }
+                (None, 0) => format!(" {DIM}(no exception is known to lead here){DIM:#}"),
+                (None, _) => String::new(),
             };
             let message = screen::clean(&shortened(&it.message));
             screen::line("", &format!("{DIM}{node}line {:<5}{DIM:#} {message}{often}{unknown}", it.line));
@@ -559,8 +563,18 @@ mod tests {
         let of_any = Injected { guard, ..it };
         assert!(fault(&of_any, true).ends_with(", hit 3 of threads In*, by Intake on mirror"));
         let (node, message) = ("mirror".to_owned(), String::new());
-        let it =
-            Missing { key: 0, node, entry: 0, line: 7, message, times: 1, normal: 0, sites: 0, shown: 0 };
+        let it = Missing {
+            key: 0,
+            node,
+            entry: 0,
+            line: 7,
+            message,
+            times: 1,
+            normal: 0,
+            sites: 0,
+            not_run: None,
+            shown: 0,
+        };
         assert_eq!((number_of(&it, true), number_of(&it, false)), ("mirror:7".to_owned(), "7".to_owned()));
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hypocenter_engine::JobId;
 use hypocenter_lab::{finished, trial_directory};
-use hypocenter_plan::{ExitCode, Fault};
+use hypocenter_plan::{ExitCode, Fault, Frame};
 use hypocenter_report::{AS_LIKELY_MAX, SUMMARY_VERSION, as_likely};
 use hypocenter_reproduce::{Case, Found, Missing, Round, Standing, Verdict};
 use serde::Serialize;
@@ -20,7 +20,7 @@ use crate::commands::report;
 use crate::early;
 use crate::failure::Failure;
 use crate::request::Request;
-use crate::screen::{self, span};
+use crate::screen::{self, DIM, span};
 use crate::store::{Called, told};
 
 // The words say of so many that there may be more.
@@ -97,6 +97,19 @@ const LACKING_SHOWN: usize = 3;
 /// Frames of a stack that are shown.
 const FRAMES_SHOWN: usize = 6;
 
+/// The frames of a stack that say most, with their places: the innermost, and those of the target before those of libraries.
+fn frames<'f>(stack: &'f [Frame], packages: &[String]) -> Vec<(usize, &'f Frame)> {
+    let is_own = |it: &Frame| {
+        let rest = packages.iter().filter_map(|package| it.method.strip_prefix(package.as_str()));
+        rest.into_iter().any(|rest| rest.starts_with(['.', '$']))
+    };
+    let (own, others): (Vec<_>, Vec<_>) =
+        stack.iter().enumerate().partition(|(number, it)| *number == 0 || is_own(it));
+    let mut shown: Vec<(usize, &Frame)> = own.into_iter().chain(others).take(FRAMES_SHOWN).collect();
+    shown.sort_unstable_by_key(|it| it.0);
+    shown
+}
+
 /// A campaign that is over.
 #[derive(Debug)]
 pub struct Ended<'v> {
@@ -165,8 +178,12 @@ impl Ended<'_> {
     fn show(&self, found: &Found, story: Option<&Story>, called: &Called) {
         for it in &found.faults {
             screen::line("fault", &screen::clean(&fault(it, self.several_nodes())));
-            for (number, frame) in it.at.stack.iter().take(FRAMES_SHOWN).enumerate() {
-                screen::line(if number == 0 { "stack" } else { "" }, &screen::clean(&frame.to_string()));
+            let mut next = 0;
+            for (number, frame) in frames(&it.at.stack, &self.request.target.packages) {
+                let left_out = if number > next { "... " } else { "" };
+                let label = if number == 0 { "stack" } else { "" };
+                screen::line(label, &format!("{DIM}{left_out}{DIM:#}{}", screen::clean(&frame.to_string())));
+                next = number + 1;
             }
         }
         self.show_lacking(found);
@@ -282,7 +299,7 @@ impl Ended<'_> {
             Standing::Going => {
                 let found = match verdict.found.len() {
                     0 => "nothing found".to_owned(),
-                    some => format!("{some} found"),
+                    some => format!("{some} found; the search or the replays were not over"),
                 };
                 screen::line("so far", &format!("{}, {found}", rounds_of(rounds)));
                 if verdict.found.is_empty() && rounds > 0 {
