@@ -294,7 +294,7 @@ const EXPLORE_ORACLE: &str = "What must not happen, as in hypocenter.toml (`'{ l
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, mut_arg("oracle", |it| it.help(EXPLORE_ORACLE)))]
 pub struct ExploreArgs {
-    /// The workload; by default the only one of hypocenter.toml
+    /// The workload; by default the only one of hypocenter.toml, or that of its [failure]
     #[arg(value_name = "WORKLOAD", conflicts_with = "named")]
     pub workload: Option<String>,
     /// The most trials with a fault; runs without one come before (--normal-runs), and behind them each
