@@ -601,7 +601,8 @@ pub struct InjectArgs {
     )]
     pub message: Option<String>,
     /// Let the thread sleep (`500ms`, `60s`)
-    #[arg(long, value_name = "TIME", value_parser = duration, group = "fault", help_heading = "Fault")]
+    // The other verbs that let threads sleep call it so.
+    #[arg(long, visible_alias = "delay", value_name = "TIME", value_parser = duration, group = "fault", help_heading = "Fault")]
     pub sleep: Option<Duration>,
     /// Let the thread burn a core
     #[arg(long, value_name = "TIME", value_parser = duration, group = "fault", help_heading = "Fault")]

@@ -195,6 +195,7 @@ fn a_wrong_command_line_ends_with_a_hint() {
         ("inject", "Guards.hit", "required arguments were not provided"),
         ("inject", "Guards.hit --crash --negate", "cannot be used with"),
         ("inject", "Guards.hit --sleep 5", "the unit is missing"),
+        ("inject", "Guards.hit --delay 5", "the unit is missing"),
         ("inject", "Guards.hit --sleep 1ms --at 0", "--at 0: the first hit is number 1"),
         ("inject", "Guards.hit --sleep 1ms --probability 2", "probability 2: give a number from 0 to 1"),
         ("inject", "Guards.hit --negate", "`Guards.hit` has no site of kind boolean_return"),
