@@ -1,7 +1,7 @@
 //! The sites that fit a pattern, or what comes nearest.
 
 use hypocenter_classfile::ClassFile;
-use hypocenter_plan::{Problem, Site};
+use hypocenter_plan::{Problem, Site, SiteKind, glob_matches};
 
 use crate::classes::{Classes, parse_class};
 use crate::kinds::KindSet;
@@ -24,7 +24,7 @@ pub struct Found {
 pub fn find_sites(classes: &Classes, pattern: &SitePattern) -> Found {
     let (found, mut problems) = classes.map(
         |name| pattern.method().fits_class(name),
-        |name, bytes| sites_of_kind(name, bytes, pattern, |site| pattern.fits(site)),
+        |name, bytes| sites_of_kind(name, bytes, pattern.kind(), fits_method(pattern), |it| pattern.fits(it)),
     );
     let mut sites = Vec::new();
     for (of_class, of_class_problems) in found {
@@ -35,11 +35,16 @@ pub fn find_sites(classes: &Classes, pattern: &SitePattern) -> Found {
     Found { sites, problems, suggestions }
 }
 
-/// The sites of the pattern's kind, in methods that fit, that `keep` takes.
+fn fits_method(pattern: &SitePattern) -> impl Fn(&str, &str) -> bool {
+    |name, descriptor| pattern.method().fits_method(name, descriptor)
+}
+
+/// The sites of a kind, in methods that fit, that `keep` takes.
 fn sites_of_kind(
     name: &str,
     bytes: &[u8],
-    pattern: &SitePattern,
+    kind: SiteKind,
+    fits_method: impl Fn(&str, &str) -> bool,
     keep: impl Fn(&Site) -> bool,
 ) -> (Vec<Site>, Vec<Problem>) {
     let class = match parse_class(name, bytes) {
@@ -50,10 +55,10 @@ fn sites_of_kind(
     for method in class.methods() {
         let method_name = String::from_utf8_lossy(method.name);
         let descriptor = String::from_utf8_lossy(method.descriptor);
-        if !pattern.method().fits_method(&method_name, &descriptor) {
+        if !fits_method(&method_name, &descriptor) {
             continue;
         }
-        match sites_of_method(&class, method, KindSet::NONE.with(pattern.kind())) {
+        match sites_of_method(&class, method, KindSet::NONE.with(kind)) {
             Ok(found) => {
                 let named = found.sites.iter().map(|site| site.named(name, &method_name, &descriptor));
                 sites.extend(named.filter(&keep));
@@ -110,7 +115,7 @@ fn unknown_method(
         method_names(&class).into_iter().map(|method| (method, name.to_owned())).collect()
     };
     let methods: Vec<(String, String)> = classes.map(&fits_class, of_class).0.into_iter().flatten().collect();
-    if methods.iter().any(|(it, _)| hypocenter_plan::glob_matches(method, it)) {
+    if methods.iter().any(|(it, _)| glob_matches(method, it)) {
         return None;
     }
     let names = nearest(method, methods, |(method, _)| method, true, SUGGESTIONS_MAX);
@@ -118,6 +123,32 @@ fn unknown_method(
         what: format!("`{class}` has no method `{method}`"),
         names: names.into_iter().map(|(method, class)| format!("{class}.{method}")).collect(),
     }))
+}
+
+/// The method in whose code a lambda stands, by the name that javac gives to the body of the lambda.
+fn method_around(lambda: &str) -> Option<&str> {
+    let (method, number) = lambda.strip_prefix("lambda$")?.rsplit_once('$')?;
+    number.bytes().all(|it| it.is_ascii_digit()).then_some(match method {
+        "new" => "<init>",
+        "static" => "<clinit>",
+        other => other,
+    })
+}
+
+/// The calls in lambdas of the method that is meant, each once: to whom reads the source they are calls of the method.
+fn calls_in_lambdas(classes: &Classes, pattern: &SitePattern) -> Vec<String> {
+    let wanted = pattern.method();
+    let is_inside =
+        |name: &str, _: &str| method_around(name).is_some_and(|it| glob_matches(&wanted.name, it));
+    let of_class = |name: &str, bytes: &[u8]| {
+        sites_of_kind(name, bytes, pattern.kind(), is_inside, |it| pattern.fits_callee(it)).0
+    };
+    let sites = classes.map(|name| wanted.fits_class(name), of_class).0.into_iter().flatten();
+    let mut shown: Vec<String> = sites.map(|it| Site { ordinal: 0, line: None, ..it }.to_string()).collect();
+    shown.sort();
+    shown.dedup();
+    shown.truncate(SUGGESTIONS_MAX);
+    shown
 }
 
 /// Goes down class, method, callee and number, and names what there is instead at the first that does not exist.
@@ -129,11 +160,23 @@ fn suggest(classes: &Classes, pattern: &SitePattern) -> Suggestions {
         return it;
     }
     let sites: Vec<Site> = classes
-        .map(|name| wanted.fits_class(name), |name, bytes| sites_of_kind(name, bytes, pattern, |_| true).0)
+        .map(
+            |name| wanted.fits_class(name),
+            |name, bytes| sites_of_kind(name, bytes, pattern.kind(), fits_method(pattern), |_| true).0,
+        )
         .0
         .into_iter()
         .flatten()
         .collect();
+    if let Some(callee) = pattern.callee()
+        && !sites.iter().any(|site| pattern.fits_callee(site))
+    {
+        let names = calls_in_lambdas(classes, pattern);
+        if !names.is_empty() {
+            let what = format!("`{wanted}` does not call `{callee}`, but a lambda in it does");
+            return Suggestions { what, names };
+        }
+    }
     let kind = pattern.kind().name();
     if sites.is_empty() {
         return Suggestions { what: format!("`{wanted}` has no site of kind {kind}"), names: Vec::new() };
@@ -163,5 +206,22 @@ fn suggest(classes: &Classes, pattern: &SitePattern) -> Suggestions {
             let names = fitting.map(|site| site.to_string()).take(SUGGESTIONS_MAX).collect();
             Suggestions { what: format!("no site of kind {kind} has this line or number"), names }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lambda_is_named_after_the_method_around_it() {
+        let check = |name: &str, expected: Option<&str>| assert_eq!(method_around(name), expected, "{name}");
+        check("lambda$purge$1", Some("purge"));
+        check("lambda$a$b$12", Some("a$b"));
+        check("lambda$new$0", Some("<init>"));
+        check("lambda$static$0", Some("<clinit>"));
+        check("lambda$purge", None);
+        check("lambda$purge$x", None);
+        check("purge", None);
     }
 }

@@ -62,6 +62,11 @@ fn what_does_not_exist_leads_to_what_does() {
         &["fixture.Loops.retry -> java.lang.Runnable.run"],
     );
     check(
+        "Values.captured -> toString",
+        "`Values.captured` does not call `toString`, but a lambda in it does",
+        &["fixture.Values.lambda$captured$0 -> java.lang.Object.toString"],
+    );
+    check(
         "Loops.retry loop 3",
         "no site of kind loop_iteration has this line or number",
         &["fixture.Loops.retry:54 loop_iteration"],
