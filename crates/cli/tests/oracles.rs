@@ -113,7 +113,7 @@ const ROWS: &[Row] = &[
         TALK,
         r#"{ log = "two (errors|warnings)", times = 2 }"#,
         true,
-        "at least 2 lines, the last of these is logs/main.stderr.log:1",
+        "at least 2 lines, the 2nd of these is logs/main.stderr.log:1",
     ),
     (TALK, r#"{ log = "^two", times = 3 }"#, false, "only 2 of 3 lines"),
     (TALK, r#"{ log = "(a+b)" }"#, true, "two errors (a+b)"),
