@@ -390,6 +390,19 @@ fn a_frame_in_which_no_thread_can_be_is_told_before_anything_runs() {
 }
 
 #[test]
+fn a_test_that_is_not_on_the_class_path_is_noted() {
+    let oracle = |test: &str| format!("{{ any = [{{ exit = 1 }}, {{ junit = \"{test}\" }}] }}");
+    let run = |test: &str| stuck(Tool::new("run").args("--hook entry"), "", &oracle(test)).exits(0);
+    run("Dunps")
+        .says("it asks for the test `Dunps`, which is misspelt or comes from elsewhere: no class `Dunps`");
+    run("Dumps.keeep").says("`Dumps` has no method `keeep`; there is Dumps.keep");
+    for test in ["probe.Dumps.keep", "Dun*"] {
+        let done = run(test);
+        assert!(!done.stderr.contains("it asks for the test"), "{}", done.stderr);
+    }
+}
+
+#[test]
 fn what_only_the_fault_holds_is_not_stuck_if_delays_are_outlasted() {
     let oracle = |method: &str| format!("{{ stack = \"probe.Dumps.{method}\" }}");
     let held =

@@ -1,6 +1,6 @@
 //! The sites that fit a pattern, or what comes nearest.
 
-use hypocenter_classfile::ClassFile;
+use hypocenter_classfile::{ClassFile, display_name};
 use hypocenter_plan::{Problem, Site, SiteKind, glob_matches};
 
 use crate::classes::{Classes, parse_class};
@@ -93,8 +93,74 @@ pub enum Unknown {
 /// there.
 pub fn unknown_frame(classes: &Classes, frame: &str) -> Option<Unknown> {
     let (class, method) = frame.rsplit_once('.')?;
-    let ends = |name: &str| name.strip_suffix(class).is_some_and(|it| it.is_empty() || it.ends_with('.'));
-    unknown_method(classes, class, method, ends)
+    unknown_method(classes, class, method, |name| ends_in(name, class))
+}
+
+/// Whether a dotted name is this one, or ends in it from one of its dots on.
+fn ends_in(name: &str, end: &str) -> bool {
+    name.strip_suffix(end).is_some_and(|it| it.is_empty() || it.ends_with('.'))
+}
+
+/// Looks for a test as the runners of JUnit name it: `Class`, `package.Class` or `Class.method`, of which parts of the package may be
+/// left out. Nothing if it is there, or may come from a superclass that is not.
+pub fn unknown_test(classes: &Classes, test: &str) -> Option<Suggestions> {
+    let is_called = |name: &str, class: &str| ends_in(name, class) || ends_in(&name.replace('$', "."), class);
+    let is_there = |class: &str| classes.names().any(|name| is_called(name, class));
+    let (class, method) = test.rsplit_once('.').unwrap_or((test, ""));
+    if is_there(test) {
+        return None;
+    }
+    if !is_there(class) {
+        // Who misspells a class still begins it with a capital, and a method without.
+        let class = if method.starts_with(char::is_lowercase) { class } else { test };
+        return Some(no_class(classes, class));
+    }
+    let owners = classes.names().filter(|name| is_called(name, class));
+    let methods: Option<Vec<Vec<String>>> = owners.map(|it| inherited_methods(classes, it)).collect();
+    let mut methods = methods?.concat();
+    methods.sort();
+    methods.dedup();
+    if methods.iter().any(|it| it == method) {
+        return None;
+    }
+    let by_hand = methods.into_iter().filter(|it| !it.contains(['<', '$']));
+    Some(no_method(class, method, by_hand.map(|it| (it, class.to_owned()))))
+}
+
+/// The most classes and interfaces that are asked for what a class inherits.
+const ANCESTORS_MAX: usize = 256;
+
+/// The names of the methods that a class has or inherits. Nothing if an ancestor cannot be read; what the JDK has is no test.
+fn inherited_methods(classes: &Classes, class: &str) -> Option<Vec<String>> {
+    let (mut names, mut seen) = (Vec::new(), vec![class.to_owned()]);
+    let mut at = 0;
+    while let Some(name) = seen.get(at).filter(|_| at < ANCESTORS_MAX).cloned() {
+        at += 1;
+        if name.starts_with("java.") {
+            continue;
+        }
+        let bytes = classes.read(&name)?.ok()?;
+        let class = parse_class(&name, &bytes).ok()?;
+        names.extend(method_names(&class));
+        let ancestors = class.super_name().into_iter().chain(class.interfaces()).map(display_name);
+        let new: Vec<String> = ancestors.filter(|it| !seen.contains(it)).collect();
+        seen.extend(new);
+    }
+    (at < ANCESTORS_MAX).then_some(names)
+}
+
+fn no_class(classes: &Classes, class: &str) -> Suggestions {
+    let names = nearest_classes(class, classes.names());
+    Suggestions { what: format!("no class `{class}` is on the class path"), names }
+}
+
+/// What a class has instead of a method, each with the class that has it.
+fn no_method(class: &str, method: &str, methods: impl IntoIterator<Item = (String, String)>) -> Suggestions {
+    let names = nearest(method, methods, |(method, _)| method, true, SUGGESTIONS_MAX);
+    Suggestions {
+        what: format!("`{class}` has no method `{method}`"),
+        names: names.into_iter().map(|(method, class)| format!("{class}.{method}")).collect(),
+    }
 }
 
 fn unknown_method(
@@ -104,11 +170,7 @@ fn unknown_method(
     fits_class: impl Fn(&str) -> bool + Sync,
 ) -> Option<Unknown> {
     if !classes.names().any(&fits_class) {
-        let names = nearest_classes(class, classes.names());
-        return Some(Unknown::Class(Suggestions {
-            what: format!("no class `{class}` is on the class path"),
-            names,
-        }));
+        return Some(Unknown::Class(no_class(classes, class)));
     }
     let of_class = |name: &str, bytes: &[u8]| -> Vec<(String, String)> {
         let Ok(class) = parse_class(name, bytes) else { return Vec::new() };
@@ -118,11 +180,7 @@ fn unknown_method(
     if methods.iter().any(|(it, _)| glob_matches(method, it)) {
         return None;
     }
-    let names = nearest(method, methods, |(method, _)| method, true, SUGGESTIONS_MAX);
-    Some(Unknown::Method(Suggestions {
-        what: format!("`{class}` has no method `{method}`"),
-        names: names.into_iter().map(|(method, class)| format!("{class}.{method}")).collect(),
-    }))
+    Some(Unknown::Method(no_method(class, method, methods)))
 }
 
 /// The method in whose code a lambda stands, by the name that javac gives to the body of the lambda.
