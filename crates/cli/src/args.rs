@@ -294,7 +294,7 @@ const EXPLORE_ORACLE: &str = "What must not happen, as in hypocenter.toml (`'{ l
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, mut_arg("oracle", |it| it.help(EXPLORE_ORACLE)))]
 pub struct ExploreArgs {
-    /// The workload; by default the only one of hypocenter.toml
+    /// The workload; by default the only one of hypocenter.toml, or that of its [failure]
     #[arg(value_name = "WORKLOAD", conflicts_with = "named")]
     pub workload: Option<String>,
     /// The most trials with a fault; runs without one come before (--normal-runs), and behind them each
@@ -601,7 +601,8 @@ pub struct InjectArgs {
     )]
     pub message: Option<String>,
     /// Let the thread sleep (`500ms`, `60s`)
-    #[arg(long, value_name = "TIME", value_parser = duration, group = "fault", help_heading = "Fault")]
+    // The other verbs that let threads sleep call it so.
+    #[arg(long, visible_alias = "delay", value_name = "TIME", value_parser = duration, group = "fault", help_heading = "Fault")]
     pub sleep: Option<Duration>,
     /// Let the thread burn a core
     #[arg(long, value_name = "TIME", value_parser = duration, group = "fault", help_heading = "Fault")]

@@ -197,20 +197,20 @@ impl Config {
             };
             return Err(Failure::usage(what).hint(self.elsewhere()));
         }
-        let known = if names.is_empty() {
-            format!("{} has none", path.display())
-        } else {
-            format!("{} has {}", path.display(), names.join(", "))
-        };
         found.ok_or_else(|| {
-            let what = match name {
-                Some(name) => format!("no workload is called `{name}`: {known}"),
-                None => format!("nothing to run: no command behind `--`, and of workloads {known}"),
+            let (file, all) = (path.display(), names.join(", "));
+            let what = match (name, names.as_slice()) {
+                (Some(name), []) => format!("no workload is called `{name}`: {file} has none"),
+                (Some(name), _) => format!("no workload is called `{name}`: {file} has {all}"),
+                (None, []) => format!("nothing to run: no command behind `--`, and {file} has no workload"),
+                (None, _) => format!("{file} has several workloads, and none is named: {all}"),
             };
-            Failure::usage(what).hint(match (names.is_empty(), name.and_then(|it| meant(it, &names))) {
-                (true, _) => "add a [[workload]] to it, or give a command behind `--`".to_owned(),
-                (false, Some(meant)) => format!("did you mean `{meant}`?"),
-                (false, None) => "name one of them, or give a command behind `--`".to_owned(),
+            Failure::usage(what).hint(match (names.first(), name.and_then(|it| meant(it, &names))) {
+                (None, _) => "add a [[workload]] to it, or give a command behind `--`".to_owned(),
+                (_, Some(meant)) => format!("did you mean `{meant}`?"),
+                (Some(first), None) => {
+                    format!("name one of them, as in `--workload {first}`, or give a command behind `--`")
+                }
             })
         })
     }
@@ -229,6 +229,11 @@ impl Config {
         self.failure.as_ref()?.layout.as_ref().map(|it| it.as_ref().as_str())
     }
 
+    /// The workload in which the failure is looked for, where it is named.
+    pub fn workload_of_failure(&self) -> Option<&str> {
+        self.failure.as_ref()?.workload.as_ref().map(|it| it.as_ref().as_str())
+    }
+
     /// The oracle of a workload: that of the failure, if it is about this workload.
     pub fn oracle_of(&self, workload: &str) -> Option<&Oracle> {
         let failure = self.failure.as_ref()?;
@@ -238,8 +243,8 @@ impl Config {
 
     /// The workload that the oracle of the failure is about, if it is another than this.
     pub fn oracle_is_for(&self, workload: &str) -> Option<&str> {
-        let failure = self.failure.as_ref().filter(|it| it.oracle.is_some())?;
-        failure.workload.as_ref().map(|it| it.as_ref().as_str()).filter(|it| *it != workload)
+        self.failure.as_ref().filter(|it| it.oracle.is_some())?;
+        self.workload_of_failure().filter(|it| *it != workload)
     }
 }
 /// How alike two names must be, so that one may be meant by the other.

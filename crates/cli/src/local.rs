@@ -68,6 +68,7 @@ impl Ready {
         screen::problems(&target.problems);
         if let Some(oracle) = &request.oracle {
             target.check_frames(oracle)?;
+            target.tell_tests(oracle);
         }
         let made = make_map(&request.plan, target)?;
         let directory = match &lab.campaign {

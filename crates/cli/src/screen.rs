@@ -145,7 +145,9 @@ pub fn json(document: &impl Serialize) -> Result<(), Failure> {
 /// A time, as far as it matters to somebody who waits.
 pub fn span(seconds: f64) -> String {
     match seconds {
-        ..600.0 => format!("{seconds:.0} s"),
+        ..119.5 => format!("{seconds:.0} s"),
+        // A minute more or less matters where they are few.
+        ..600.0 => format!("{} min", (seconds / 6.0).round() / 10.0),
         ..5_400.0 => format!("{:.0} min", seconds / 60.0),
         _ => format!("{:.1} h", seconds / 3_600.0),
     }
@@ -465,7 +467,7 @@ impl Working {
             let mut every = WONDER_AFTER;
             while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
                 let step = seen.lock().unwrap_or_else(|poison| poison.into_inner()).clone();
-                let text = format!("{what}: {step}, {:.0} s gone", begin.elapsed().as_secs_f64());
+                let text = format!("{what}: {step}, {} gone", span(begin.elapsed().as_secs_f64()));
                 if on_terminal {
                     every = Duration::from_millis(100);
                     bar.set_message(text);
@@ -512,6 +514,20 @@ mod tests {
         let hooks = |number| count(number, "hook", "hooks");
         assert_eq!([0, 1, 2_000].map(hooks), ["0 hooks", "1 hook", "2,000 hooks"]);
         assert_eq!(clean("a\u{1b}[31mb\n"), "a\u{fffd}[31mb\u{fffd}");
+    }
+
+    #[test]
+    fn times_are_minutes_as_soon_as_there_are_two() {
+        let check = |seconds: f64, expected: &str| assert_eq!(span(seconds), expected, "{seconds}");
+        check(0.4, "0 s");
+        check(119.4, "119 s");
+        check(119.6, "2 min");
+        check(150.0, "2.5 min");
+        check(595.0, "9.9 min");
+        check(597.0, "10 min");
+        check(600.0, "10 min");
+        check(5_399.0, "90 min");
+        check(5_400.0, "1.5 h");
     }
 
     #[test]

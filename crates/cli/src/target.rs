@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use hypocenter_plan::{Oracle, Problem, glob_matches};
-use hypocenter_program::{ClassPath, Classes, Unknown, unknown_frame};
+use hypocenter_program::{ClassPath, Classes, Unknown, unknown_frame, unknown_test};
 use serde::{Deserialize, Serialize};
 
 use crate::args::TargetArgs;
@@ -213,6 +213,20 @@ impl Target {
             }
         }
         Ok(())
+    }
+}
+
+impl Target {
+    /// Says so where a test that the oracle asks for is not there. It is no mistake for certain: a build may have other classes.
+    pub fn tell_tests(&self, oracle: &Oracle) {
+        for test in hypocenter_lab::oracle::tests(oracle).into_iter().filter(|it| !it.contains('*')) {
+            if let Some(nearest) = unknown_test(&self.own, test) {
+                let what = format!(
+                    "it asks for the test `{test}`, which is misspelt or comes from elsewhere: {nearest}"
+                );
+                screen::note("oracle", &what);
+            }
+        }
     }
 }
 

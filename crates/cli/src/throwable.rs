@@ -17,17 +17,26 @@ pub fn concrete(classes: &Classes, class: &str) -> Result<Vec<String>, Failure> 
             let can_be_thrown = |name: &&str| concrete_subtypes(classes, name).is_ok();
             let meant = meant(class, classes.names(), it.names.iter().map(String::as_str));
             let meant: Vec<&str> = meant.into_iter().filter(can_be_thrown).take(SUGGESTED_MAX).collect();
-            let failure = Failure::usage(it.what);
-            match meant[..] {
-                [] => failure.hint("name the class with its package, as in java.io.IOException"),
-                _ => {
-                    let meant = screen::clean(&meant.join(", or "));
-                    failure.hint(format!("name the class with its package: {meant}"))
-                }
-            }
+            Failure::usage(it.what).hint(screen::clean(&hint(class, &meant)))
         }
         other => other.into(),
     })
+}
+
+/// What to do about a class that is not there. One with a package is misspelt, and what is in that package is likeliest.
+fn hint(class: &str, meant: &[&str]) -> String {
+    let Some((package, _)) = class.rsplit_once('.') else {
+        return match meant {
+            [] => "name the class with its package, as in java.io.IOException".to_owned(),
+            _ => format!("name the class with its package: {}", meant.join(", or ")),
+        };
+    };
+    let is_beside = |it: &&&str| it.rsplit_once('.').is_some_and(|it| it.0 == package);
+    match (meant.iter().find(is_beside), meant) {
+        (Some(one), _) => format!("did you mean {one}?"),
+        (None, []) => "check its name, and whether its jar is on the class path".to_owned(),
+        (None, _) => format!("did you mean {}?", meant.join(", or ")),
+    }
 }
 
 /// What may be meant by a name, the likeliest first: a class that is called so in some package, those of the JDK before others;
@@ -83,5 +92,22 @@ mod tests {
         check("java.util.timeoutexception", &timeouts);
         check("FileNotFound", &["java.io.FileNotFoundException"]);
         check("Naer", &["acme.Near"]);
+    }
+
+    #[test]
+    fn a_name_without_a_package_needs_one_and_another_is_misspelt() {
+        let check = |class: &str, meant: &[&str], expected: &str| {
+            assert_eq!(hint(class, meant), expected, "{class}");
+        };
+        let meant = ["javax.imageio.IIOException", "java.io.IOException"];
+        check("IOExeption", &meant[1..], "name the class with its package: java.io.IOException");
+        check("Gone", &[], "name the class with its package, as in java.io.IOException");
+        check("java.io.IOExeption", &meant, "did you mean java.io.IOException?");
+        check(
+            "java.nio.IOExeption",
+            &meant,
+            "did you mean javax.imageio.IIOException, or java.io.IOException?",
+        );
+        check("acme.Gone", &[], "check its name, and whether its jar is on the class path");
     }
 }

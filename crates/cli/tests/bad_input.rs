@@ -195,6 +195,7 @@ fn a_wrong_command_line_ends_with_a_hint() {
         ("inject", "Guards.hit", "required arguments were not provided"),
         ("inject", "Guards.hit --crash --negate", "cannot be used with"),
         ("inject", "Guards.hit --sleep 5", "the unit is missing"),
+        ("inject", "Guards.hit --delay 5", "the unit is missing"),
         ("inject", "Guards.hit --sleep 1ms --at 0", "--at 0: the first hit is number 1"),
         ("inject", "Guards.hit --sleep 1ms --probability 2", "probability 2: give a number from 0 to 1"),
         ("inject", "Guards.hit --negate", "`Guards.hit` has no site of kind boolean_return"),
@@ -411,7 +412,18 @@ fn a_search_is_replayed_at_what_it_found() {
             "plan": {"version": 1}, "explore": engine})
     };
     let found = json!({"findings": [{"trial": 7}]});
-    for (summary, says) in [(found, "none is named, so it is 7"), (json!({}), "the campaign found nothing")] {
+    // Its summary if it has one, whether it still runs, what is said.
+    let rows: [(Option<Value>, bool, &[&str]); 4] = [
+        (Some(found), false, &["none is named, so it is 7"]),
+        (Some(json!({})), false, &["the campaign found nothing", "the campaign has trials 0 to 7"]),
+        (
+            None,
+            true,
+            &["explore-0001: the campaign has not ended yet", "name a trial: the campaign has trials"],
+        ),
+        (None, false, &["cut short", "by `hypocenter explore --resume explore-0001`", "name a trial"]),
+    ];
+    for (summary, runs, says) in rows {
         let tool = Tool::new("replay");
         let campaign = tool.directory().join("hypocenter-out/explore-0001");
         for trial in ["000", "007"] {
@@ -419,11 +431,15 @@ fn a_search_is_replayed_at_what_it_found() {
             fs::write(campaign.join("trials").join(trial).join("plan.json"), r#"{"version": 1}"#).unwrap();
         }
         fs::write(campaign.join("campaign.json"), request("explore").to_string()).unwrap();
-        fs::write(campaign.join("summary.json"), summary.to_string()).unwrap();
-        let done = tool.arg("explore-0001").end().exits(1).says(says);
-        if says.contains("nothing") {
-            done.says("the campaign has trials 0 to 7");
+        if let Some(summary) = summary {
+            fs::write(campaign.join("summary.json"), summary.to_string()).unwrap();
         }
+        let lock = fs::File::create(campaign.join("lock")).unwrap();
+        if runs {
+            lock.lock().unwrap();
+        }
+        let done = tool.arg("explore-0001").end().exits(1);
+        says.iter().fold(done, |done, text| done.says(text));
     }
 }
 

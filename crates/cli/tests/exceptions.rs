@@ -141,8 +141,8 @@ fn a_refused_candidate_leaves_the_limit_to_the_next() {
 #[test]
 fn what_cannot_be_thrown_is_an_error_before_anything_runs() {
     let rows = [
-        ("java.io.IOExcepton", &["java.io.IOExcepton", "java.io.IOException"][..]),
-        ("shapes.Shapes$Tex", &["shapes.Shapes$Tex", "shapes.Shapes$Text"]),
+        ("java.io.IOExcepton", &["`java.io.IOExcepton`", "did you mean java.io.IOException?\n"][..]),
+        ("shapes.Shapes$Tex", &["`shapes.Shapes$Tex`", "did you mean shapes.Shapes$Text?\n"]),
         ("java.lang.String", &["java.lang.String", "Throwable"]),
         ("shapes.Shapes$Status", &["shapes.Shapes$Status", "Throwable"]),
         // What is called so and nothing else.

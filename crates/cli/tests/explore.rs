@@ -261,6 +261,23 @@ fn classes_that_are_not_there_are_named_before_what_follows_from_it() {
 }
 
 #[test]
+fn of_several_workloads_that_of_the_failure_is_taken_where_none_is_named() {
+    let explore = |failure: &str| {
+        let workloads = format!("command = 'true'\n[[workload]]\nname = 'v'\ncommand = 'true'\n{failure}");
+        // It ends where nothing can be hooked.
+        spool(&workloads).args("--packages no.such")
+    };
+    let (failure, taken) =
+        ("[failure]\nworkload = 'v'\n", "none is named, so it is v, that of the [failure]");
+    explore(failure).end().exits(1).says(taken).says("nothing to hook");
+    for named in ["w", "--workload w"] {
+        let done = explore(failure).args(named).end().exits(1).says("nothing to hook");
+        assert!(!done.stderr.contains("none is named"), "{}", done.stderr);
+    }
+    explore("").end().exits(1).says("hypocenter.toml has several workloads, and none is named: w, v");
+}
+
+#[test]
 fn ended_by_the_user_it_says_so_once_and_first() {
     let program = format!("{} \"$HYPOCENTER_DIR\"", program());
     let script = format!("case $HYPOCENTER_DIR in */002/*) touch begun; sleep 600;; esac\nexec {program}\n");

@@ -393,7 +393,7 @@ fn an_existing_file_is_left_as_it_is_without_force() {
     assert_eq!(fs::read_to_string(done.directory().join("hypocenter.toml.old")).unwrap(), mine);
     assert_eq!(fs::read_to_string(done.directory().join("hypocenter.toml.old2")).unwrap(), "# later\n");
     // What only its owner can know is taken over as it stands.
-    let own = "[failure]\n# On Monday.\nlogs = [\n    'a.log',\n]\noracle = { log = 'lost' }\n";
+    let own = "# Ticket 7.\n[failure]\n# On Monday.\nlogs = [\n    'a.log',\n]\noracle = { log = 'lost' }\n";
     let known = "[[explore.known]]\nstack = 'a.B.c'\nwhy = 'ACME-7'\n";
     let mine = format!("[target]\n\n{own}\n{known}");
     let done = init(&[("hypocenter.toml", &mine)]).arg("--force").end().exits(0);
@@ -401,6 +401,9 @@ fn an_existing_file_is_left_as_it_is_without_force() {
     let text = written(&done).text;
     assert!(text.contains(own) && text.contains(known), "{text}");
     assert!(!text.contains("#[failure]") && !text.contains("#[[explore"), "{text}");
+    // Also as often as one likes.
+    let again = init(&[("hypocenter.toml", &text)]).arg("--force").end().exits(0);
+    assert_eq!(written(&again).text, text);
     let mine = "[failure]\nworkload = 'mine'\n[[workload]]\nname = 'mine'\ncommand = 'true'\n";
     let done = init(&[("hypocenter.toml", mine)]).arg("--force").end().exits(0);
     done.says("there is no workload `mine`, there is none; take what is missing over from there");

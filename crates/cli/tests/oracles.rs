@@ -113,7 +113,7 @@ const ROWS: &[Row] = &[
         TALK,
         r#"{ log = "two (errors|warnings)", times = 2 }"#,
         true,
-        "at least 2 lines, the last of these is logs/main.stderr.log:1",
+        "at least 2 lines, the 2nd of these is logs/main.stderr.log:1",
     ),
     (TALK, r#"{ log = "^two", times = 3 }"#, false, "only 2 of 3 lines"),
     (TALK, r#"{ log = "(a+b)" }"#, true, "two errors (a+b)"),
@@ -387,6 +387,19 @@ fn a_frame_in_which_no_thread_can_be_is_told_before_anything_runs() {
     let done = run("java.lang.Thread.currentThread").exits(0);
     assert!(!done.stderr.contains("class path"), "{}", done.stderr);
     run("probe.*.waitForTheBel").exits(0);
+}
+
+#[test]
+fn a_test_that_is_not_on_the_class_path_is_noted() {
+    let oracle = |test: &str| format!("{{ any = [{{ exit = 1 }}, {{ junit = \"{test}\" }}] }}");
+    let run = |test: &str| stuck(Tool::new("run").args("--hook entry"), "", &oracle(test)).exits(0);
+    run("Dunps")
+        .says("it asks for the test `Dunps`, which is misspelt or comes from elsewhere: no class `Dunps`");
+    run("Dumps.keeep").says("`Dumps` has no method `keeep`; there is Dumps.keep");
+    for test in ["probe.Dumps.keep", "Dun*"] {
+        let done = run(test);
+        assert!(!done.stderr.contains("it asks for the test"), "{}", done.stderr);
+    }
 }
 
 #[test]

@@ -187,8 +187,8 @@ fn classes_that_are_not_there_are_named_before_a_log_that_fits_nothing() {
 #[test]
 fn the_layout_of_the_log_is_that_of_the_failure_unless_the_flag_says_another() {
     let place = Place::with("spool", &format!("{ORACLE}\nlayout = '%d ~ %m%n'"));
-    place.reproduce("").exits(1).says("the pattern `%d ~ %m%n` fits none");
-    place.reproduce("--layout %p~%m%n").exits(1).says("the pattern `%p~%m%n` fits none");
+    place.reproduce("").exits(1).says("the pattern `%d ~ %m%n` fits no line");
+    place.reproduce("--layout %p~%m%n").exits(1).says("the pattern `%p~%m%n` fits no line");
     assert!(place.started().is_empty() && place.campaigns().is_empty());
 }
 

@@ -604,8 +604,16 @@ fn a_workload_that_cannot_be_meant_is_refused_before_anything_runs() {
     // The configuration, the workload that is asked for, what is said.
     let rows: Vec<(String, &str, Vec<&str>)> = vec![
         (fine("a") + &fine("b"), "c", vec!["no workload is called `c`", "a, b"]),
-        (fine("a") + &fine("b"), "", vec!["nothing to run", "a, b"]),
-        (String::new(), "", vec!["nothing to run", "no command behind `--`"]),
+        (
+            fine("a") + &fine("b"),
+            "",
+            vec!["hypocenter.toml has several workloads, and none is named: a, b", "`--workload a`"],
+        ),
+        (
+            String::new(),
+            "",
+            vec!["nothing to run: no command behind `--`", "hypocenter.toml has no workload"],
+        ),
         (String::new(), "a", vec!["no workload is called `a`", "has none"]),
         (fine("a") + &fine("a"), "a", vec!["two workloads are called `a`", "hypocenter.toml:"]),
         (

@@ -44,6 +44,12 @@ impl Lock {
         Ok(Lock { _file: file })
     }
 
+    /// Whether somebody works on the campaign. The question itself holds the lock for an instant, beside others who ask.
+    pub fn is_held(campaign: &Path) -> bool {
+        let Ok(file) = File::open(campaign.join("lock")) else { return false };
+        flock(&file, FlockOperation::NonBlockingLockShared) == Err(rustix::io::Errno::WOULDBLOCK)
+    }
+
     /// Takes the lock of a trial: its directory itself.
     pub fn of_trial(directory: &Path) -> Result<Lock, LabError> {
         let error = |source| LabError::File { path: directory.display().to_string(), source };

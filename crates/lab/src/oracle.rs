@@ -178,6 +178,15 @@ pub fn frames(oracle: &Oracle) -> Vec<&str> {
     }
 }
 
+/// The tests that an oracle asks for, but not those that must not fail.
+pub fn tests(oracle: &Oracle) -> Vec<&str> {
+    match oracle {
+        Oracle::Junit { test, .. } => vec![test],
+        Oracle::All(parts) | Oracle::Any(parts) => parts.iter().flat_map(self::tests).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// Why a process that is asked for cannot be looked at.
 fn not_started(process: Option<&str>, scene: &Scene<'_>) -> String {
     let mut started: Vec<&str> = scene.processes.iter().map(|it| it.name.as_str()).collect();

@@ -18,8 +18,8 @@ pub enum LogError {
     },
     /// No layout that is known starts an entry anywhere in the text.
     #[error(
-        "no layout fits the log: {tried} were tried on {lines} lines, the first of which is \"{first}\"; give the pattern of \
-         its appender, in the syntax of log4j or logback, such as `%d{{ISO8601}} [%t] %-5p %c - %m%n`"
+        "no layout fits the log: {tried} were tried on {}; give the pattern of its appender, in the syntax of log4j or logback, such as `%d{{ISO8601}} [%t] %-5p %c - %m%n`",
+        tried_on(*lines, first)
     )]
     NoLayout {
         /// How many layouts.
@@ -43,8 +43,9 @@ pub enum LogError {
     },
     /// The pattern that was given starts no entry anywhere in the text.
     #[error(
-        "the pattern `{pattern}` fits none of the {lines} lines of the log, the first of which is \"{first}\"; take the \
-         pattern from the appender that wrote this log, or give none to have it detected"
+        "the pattern `{pattern}` fits no line of the log, tried on {}; take the pattern from the appender that wrote this log, or \
+         give none to have it detected",
+        tried_on(*lines, first)
     )]
     OtherLayout {
         /// The pattern.
@@ -70,6 +71,14 @@ impl LogError {
     /// Whether no layout fits that is known, so that somebody may say which does.
     pub fn has_no_layout(&self) -> bool {
         matches!(self, LogError::NoLayout { .. } | LogError::OfMaven { .. })
+    }
+}
+
+/// The lines that were looked at, in words.
+fn tried_on(lines: usize, first: &str) -> String {
+    match lines {
+        1 => format!("1 line, which is \"{first}\""),
+        _ => format!("{lines} lines, the first of which is \"{first}\""),
     }
 }
 

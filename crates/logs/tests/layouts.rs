@@ -356,5 +356,5 @@ fn what_is_no_log_is_told() {
     }
     let layout = Layout::compile("%d %m").unwrap();
     let told = Log::read_with(b"foo\n", &layout).unwrap_err().to_string();
-    assert!(told.contains("`%d %m` fits none of the 1 lines"), "{told}");
+    assert!(told.contains("`%d %m` fits no line of the log, tried on 1 line, which is \""), "{told}");
 }

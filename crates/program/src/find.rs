@@ -1,7 +1,7 @@
 //! The sites that fit a pattern, or what comes nearest.
 
-use hypocenter_classfile::ClassFile;
-use hypocenter_plan::{Problem, Site};
+use hypocenter_classfile::{ClassFile, display_name};
+use hypocenter_plan::{Problem, Site, SiteKind, glob_matches};
 
 use crate::classes::{Classes, parse_class};
 use crate::kinds::KindSet;
@@ -24,7 +24,7 @@ pub struct Found {
 pub fn find_sites(classes: &Classes, pattern: &SitePattern) -> Found {
     let (found, mut problems) = classes.map(
         |name| pattern.method().fits_class(name),
-        |name, bytes| sites_of_kind(name, bytes, pattern, |site| pattern.fits(site)),
+        |name, bytes| sites_of_kind(name, bytes, pattern.kind(), fits_method(pattern), |it| pattern.fits(it)),
     );
     let mut sites = Vec::new();
     for (of_class, of_class_problems) in found {
@@ -35,11 +35,16 @@ pub fn find_sites(classes: &Classes, pattern: &SitePattern) -> Found {
     Found { sites, problems, suggestions }
 }
 
-/// The sites of the pattern's kind, in methods that fit, that `keep` takes.
+fn fits_method(pattern: &SitePattern) -> impl Fn(&str, &str) -> bool {
+    |name, descriptor| pattern.method().fits_method(name, descriptor)
+}
+
+/// The sites of a kind, in methods that fit, that `keep` takes.
 fn sites_of_kind(
     name: &str,
     bytes: &[u8],
-    pattern: &SitePattern,
+    kind: SiteKind,
+    fits_method: impl Fn(&str, &str) -> bool,
     keep: impl Fn(&Site) -> bool,
 ) -> (Vec<Site>, Vec<Problem>) {
     let class = match parse_class(name, bytes) {
@@ -50,10 +55,10 @@ fn sites_of_kind(
     for method in class.methods() {
         let method_name = String::from_utf8_lossy(method.name);
         let descriptor = String::from_utf8_lossy(method.descriptor);
-        if !pattern.method().fits_method(&method_name, &descriptor) {
+        if !fits_method(&method_name, &descriptor) {
             continue;
         }
-        match sites_of_method(&class, method, KindSet::NONE.with(pattern.kind())) {
+        match sites_of_method(&class, method, KindSet::NONE.with(kind)) {
             Ok(found) => {
                 let named = found.sites.iter().map(|site| site.named(name, &method_name, &descriptor));
                 sites.extend(named.filter(&keep));
@@ -88,8 +93,74 @@ pub enum Unknown {
 /// there.
 pub fn unknown_frame(classes: &Classes, frame: &str) -> Option<Unknown> {
     let (class, method) = frame.rsplit_once('.')?;
-    let ends = |name: &str| name.strip_suffix(class).is_some_and(|it| it.is_empty() || it.ends_with('.'));
-    unknown_method(classes, class, method, ends)
+    unknown_method(classes, class, method, |name| ends_in(name, class))
+}
+
+/// Whether a dotted name is this one, or ends in it from one of its dots on.
+fn ends_in(name: &str, end: &str) -> bool {
+    name.strip_suffix(end).is_some_and(|it| it.is_empty() || it.ends_with('.'))
+}
+
+/// Looks for a test as the runners of JUnit name it: `Class`, `package.Class` or `Class.method`, of which parts of the package may be
+/// left out. Nothing if it is there, or may come from a superclass that is not.
+pub fn unknown_test(classes: &Classes, test: &str) -> Option<Suggestions> {
+    let is_called = |name: &str, class: &str| ends_in(name, class) || ends_in(&name.replace('$', "."), class);
+    let is_there = |class: &str| classes.names().any(|name| is_called(name, class));
+    let (class, method) = test.rsplit_once('.').unwrap_or((test, ""));
+    if is_there(test) {
+        return None;
+    }
+    if !is_there(class) {
+        // Who misspells a class still begins it with a capital, and a method without.
+        let class = if method.starts_with(char::is_lowercase) { class } else { test };
+        return Some(no_class(classes, class));
+    }
+    let owners = classes.names().filter(|name| is_called(name, class));
+    let methods: Option<Vec<Vec<String>>> = owners.map(|it| inherited_methods(classes, it)).collect();
+    let mut methods = methods?.concat();
+    methods.sort();
+    methods.dedup();
+    if methods.iter().any(|it| it == method) {
+        return None;
+    }
+    let by_hand = methods.into_iter().filter(|it| !it.contains(['<', '$']));
+    Some(no_method(class, method, by_hand.map(|it| (it, class.to_owned()))))
+}
+
+/// The most classes and interfaces that are asked for what a class inherits.
+const ANCESTORS_MAX: usize = 256;
+
+/// The names of the methods that a class has or inherits. Nothing if an ancestor cannot be read; what the JDK has is no test.
+fn inherited_methods(classes: &Classes, class: &str) -> Option<Vec<String>> {
+    let (mut names, mut seen) = (Vec::new(), vec![class.to_owned()]);
+    let mut at = 0;
+    while let Some(name) = seen.get(at).filter(|_| at < ANCESTORS_MAX).cloned() {
+        at += 1;
+        if name.starts_with("java.") {
+            continue;
+        }
+        let bytes = classes.read(&name)?.ok()?;
+        let class = parse_class(&name, &bytes).ok()?;
+        names.extend(method_names(&class));
+        let ancestors = class.super_name().into_iter().chain(class.interfaces()).map(display_name);
+        let new: Vec<String> = ancestors.filter(|it| !seen.contains(it)).collect();
+        seen.extend(new);
+    }
+    (at < ANCESTORS_MAX).then_some(names)
+}
+
+fn no_class(classes: &Classes, class: &str) -> Suggestions {
+    let names = nearest_classes(class, classes.names());
+    Suggestions { what: format!("no class `{class}` is on the class path"), names }
+}
+
+/// What a class has instead of a method, each with the class that has it.
+fn no_method(class: &str, method: &str, methods: impl IntoIterator<Item = (String, String)>) -> Suggestions {
+    let names = nearest(method, methods, |(method, _)| method, true, SUGGESTIONS_MAX);
+    Suggestions {
+        what: format!("`{class}` has no method `{method}`"),
+        names: names.into_iter().map(|(method, class)| format!("{class}.{method}")).collect(),
+    }
 }
 
 fn unknown_method(
@@ -99,25 +170,43 @@ fn unknown_method(
     fits_class: impl Fn(&str) -> bool + Sync,
 ) -> Option<Unknown> {
     if !classes.names().any(&fits_class) {
-        let names = nearest_classes(class, classes.names());
-        return Some(Unknown::Class(Suggestions {
-            what: format!("no class `{class}` is on the class path"),
-            names,
-        }));
+        return Some(Unknown::Class(no_class(classes, class)));
     }
     let of_class = |name: &str, bytes: &[u8]| -> Vec<(String, String)> {
         let Ok(class) = parse_class(name, bytes) else { return Vec::new() };
         method_names(&class).into_iter().map(|method| (method, name.to_owned())).collect()
     };
     let methods: Vec<(String, String)> = classes.map(&fits_class, of_class).0.into_iter().flatten().collect();
-    if methods.iter().any(|(it, _)| hypocenter_plan::glob_matches(method, it)) {
+    if methods.iter().any(|(it, _)| glob_matches(method, it)) {
         return None;
     }
-    let names = nearest(method, methods, |(method, _)| method, true, SUGGESTIONS_MAX);
-    Some(Unknown::Method(Suggestions {
-        what: format!("`{class}` has no method `{method}`"),
-        names: names.into_iter().map(|(method, class)| format!("{class}.{method}")).collect(),
-    }))
+    Some(Unknown::Method(no_method(class, method, methods)))
+}
+
+/// The method in whose code a lambda stands, by the name that javac gives to the body of the lambda.
+fn method_around(lambda: &str) -> Option<&str> {
+    let (method, number) = lambda.strip_prefix("lambda$")?.rsplit_once('$')?;
+    number.bytes().all(|it| it.is_ascii_digit()).then_some(match method {
+        "new" => "<init>",
+        "static" => "<clinit>",
+        other => other,
+    })
+}
+
+/// The calls in lambdas of the method that is meant, each once: to whom reads the source they are calls of the method.
+fn calls_in_lambdas(classes: &Classes, pattern: &SitePattern) -> Vec<String> {
+    let wanted = pattern.method();
+    let is_inside =
+        |name: &str, _: &str| method_around(name).is_some_and(|it| glob_matches(&wanted.name, it));
+    let of_class = |name: &str, bytes: &[u8]| {
+        sites_of_kind(name, bytes, pattern.kind(), is_inside, |it| pattern.fits_callee(it)).0
+    };
+    let sites = classes.map(|name| wanted.fits_class(name), of_class).0.into_iter().flatten();
+    let mut shown: Vec<String> = sites.map(|it| Site { ordinal: 0, line: None, ..it }.to_string()).collect();
+    shown.sort();
+    shown.dedup();
+    shown.truncate(SUGGESTIONS_MAX);
+    shown
 }
 
 /// Goes down class, method, callee and number, and names what there is instead at the first that does not exist.
@@ -129,11 +218,23 @@ fn suggest(classes: &Classes, pattern: &SitePattern) -> Suggestions {
         return it;
     }
     let sites: Vec<Site> = classes
-        .map(|name| wanted.fits_class(name), |name, bytes| sites_of_kind(name, bytes, pattern, |_| true).0)
+        .map(
+            |name| wanted.fits_class(name),
+            |name, bytes| sites_of_kind(name, bytes, pattern.kind(), fits_method(pattern), |_| true).0,
+        )
         .0
         .into_iter()
         .flatten()
         .collect();
+    if let Some(callee) = pattern.callee()
+        && !sites.iter().any(|site| pattern.fits_callee(site))
+    {
+        let names = calls_in_lambdas(classes, pattern);
+        if !names.is_empty() {
+            let what = format!("`{wanted}` does not call `{callee}`, but a lambda in it does");
+            return Suggestions { what, names };
+        }
+    }
     let kind = pattern.kind().name();
     if sites.is_empty() {
         return Suggestions { what: format!("`{wanted}` has no site of kind {kind}"), names: Vec::new() };
@@ -163,5 +264,22 @@ fn suggest(classes: &Classes, pattern: &SitePattern) -> Suggestions {
             let names = fitting.map(|site| site.to_string()).take(SUGGESTIONS_MAX).collect();
             Suggestions { what: format!("no site of kind {kind} has this line or number"), names }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lambda_is_named_after_the_method_around_it() {
+        let check = |name: &str, expected: Option<&str>| assert_eq!(method_around(name), expected, "{name}");
+        check("lambda$purge$1", Some("purge"));
+        check("lambda$a$b$12", Some("a$b"));
+        check("lambda$new$0", Some("<init>"));
+        check("lambda$static$0", Some("<clinit>"));
+        check("lambda$purge", None);
+        check("lambda$purge$x", None);
+        check("purge", None);
     }
 }

@@ -138,7 +138,7 @@ pub use facts::{
     HandlerId, Handover, Kept, Lambda, Task, Thrower, Thrown, Wrap, Write,
 };
 pub use fault_sites::{Dropped, FaultKind, FaultSite, FaultSites, FaultSummary, name_calls};
-pub use find::{Found, Unknown, find_sites, unknown_frame};
+pub use find::{Found, Unknown, find_sites, unknown_frame, unknown_test};
 pub use following::Following;
 pub use frameworks::{Api, EMITTING, Level};
 pub use futures::{Behind, Futures};

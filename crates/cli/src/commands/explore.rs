@@ -120,7 +120,8 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
 /// What the flags and the configuration ask for; the plan is still empty.
 fn asked(args: &ExploreArgs) -> Result<Request, Failure> {
     let config = Config::read(&args.target.config)?;
-    let mut chosen = Chosen::of(&args.target, args.workload.as_deref())?;
+    let name = args.workload.as_deref().or_else(|| of_failure(args, &config));
+    let mut chosen = Chosen::of(&args.target, name)?;
     // Clients say by themselves what is wrong, and nothing is known beforehand. A command alone has nobody else to say it.
     if !chosen.workload.client.is_empty() {
         chosen.oracle = args.target.oracle.clone();
@@ -148,6 +149,15 @@ fn asked(args: &ExploreArgs) -> Result<Request, Failure> {
     let plan = Plan { seed: args.seed, ..Plan::default() };
     let request = chosen.request(VERB, &args.target, plan, args.trials.max(2));
     Ok(Request { explore: Some(explore), ..request })
+}
+
+/// The workload of the [failure], where several are there and nobody says which is meant; and tells that it is taken.
+fn of_failure<'c>(args: &ExploreArgs, config: &'c Config) -> Option<&'c str> {
+    let is_open = args.target.named.is_none() && args.target.command.is_empty();
+    let name = config.workload_of_failure().filter(|_| is_open && config.workload.len() > 1)?;
+    let what = format!("none is named, so it is {name}, that of the [failure]");
+    screen::line("workload", &screen::clean(&what));
+    Some(name)
 }
 
 /// What there is to go wrong, and the tasks.

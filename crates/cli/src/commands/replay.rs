@@ -5,7 +5,7 @@ mod export;
 use std::path::Path;
 
 use hypocenter_engine::JobId;
-use hypocenter_lab::{TrialFiles, finished, trial_directory};
+use hypocenter_lab::{Lock, TrialFiles, finished, trial_directory};
 use hypocenter_plan::{CandidateResult, ExitCode, Outcome, Plan};
 
 use crate::args::ReplayArgs;
@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::local::Ready;
 use crate::request::{REPLAY, Request, existing};
 use crate::screen;
-use crate::store::Called;
+use crate::store::{Called, told};
 use crate::target::Target;
 use export::Shows;
 
@@ -74,14 +74,21 @@ fn trial_of(campaign: &Path, request: &Request) -> Result<u64, Failure> {
     if request.reproduce.is_none() && request.explore.is_none() {
         return Ok(0);
     }
-    let found = Summary::read(campaign).and_then(|it| it.first_found());
-    if let Some(trial) = found {
+    let summary = Summary::read(campaign);
+    if let Some(trial) = summary.as_ref().and_then(Summary::first_found) {
         screen::note("trial", &format!("none is named, so it is {trial}, which the campaign found"));
+        return Ok(trial);
     }
-    found.ok_or_else(|| {
-        let what = "the campaign found nothing that could be replayed";
-        Failure::usage(format!("{}: {what}", campaign.display())).hint(trials(campaign))
-    })
+    let or_one = planned(campaign).map_or_else(String::new, |it| format!(", or name a trial: {it}"));
+    let (what, hint) = if Lock::is_held(campaign) {
+        ("the campaign has not ended yet", format!("replay it when it has{or_one}"))
+    } else if summary.is_none() {
+        let go_on = Called::of(campaign).resume(request.resumed_by());
+        ("the campaign was cut short", format!("go on with it by `{go_on}`{or_one}"))
+    } else {
+        ("the campaign found nothing that could be replayed", trials(campaign))
+    };
+    Err(Failure::usage(format!("{}: {what}", told(campaign))).hint(hint))
 }
 
 /// Says that a trial was a run without a fault, if others of the campaign had one, and which those are.
@@ -107,19 +114,20 @@ const TRIALS_NAMED: usize = 5;
 
 /// Which trials there are.
 fn trials(campaign: &Path) -> String {
+    planned(campaign).unwrap_or_else(|| "the campaign has no trial yet".to_owned())
+}
+
+/// The same, if there is one.
+fn planned(campaign: &Path) -> Option<String> {
     let called = Called::of(campaign);
     let entries = std::fs::read_dir(campaign.join("trials")).into_iter().flatten().flatten();
     let planned = entries.filter(|it| TrialFiles::of(&it.path()).plan.exists());
     let numbers: Vec<u64> = planned.filter_map(|it| it.file_name().to_str()?.parse().ok()).collect();
-    match (numbers.iter().min(), numbers.iter().max()) {
-        (Some(first), Some(last)) if first == last => {
-            format!("the campaign has trial {first}: `{}`", called.replay(first))
-        }
-        (Some(first), Some(last)) => {
-            format!("the campaign has trials {first} to {last}: `{}`", called.replay("N"))
-        }
-        _ => "the campaign has no trial yet".to_owned(),
-    }
+    let (first, last) = (numbers.iter().min()?, numbers.iter().max()?);
+    Some(match first == last {
+        true => format!("the campaign has trial {first}: `{}`", called.replay(first)),
+        false => format!("the campaign has trials {first} to {last}: `{}`", called.replay("N")),
+    })
 }
 
 /// Writes the folder that works without the campaign.

@@ -25,31 +25,41 @@ impl Carried {
     }
 }
 
-/// The lines of all tables below a name, from each header to the last setting. Comments behind that are those of what follows.
+/// The lines of all tables below a name, each from the comment above its header to its last setting and the comment right behind
+/// that. What stands further on is about what follows.
 fn cut(text: &str, name: &str) -> Option<String> {
-    let mut kept: Vec<&str> = Vec::new();
-    let mut settings = 0;
-    let mut is_inside = false;
-    for line in text.lines() {
-        let bare = line.trim();
-        if let Some(header) = bare.strip_prefix('[') {
-            let header = header.trim_start_matches('[').trim_start();
-            let rest = header.strip_prefix(name).map(str::trim_start);
-            is_inside = rest.is_some_and(|it| it.starts_with([']', '.']));
-            kept.truncate(settings);
-            if is_inside && !kept.is_empty() {
-                kept.push("");
-            }
-        }
-        if is_inside {
-            kept.push(line);
-            if !bare.is_empty() && !bare.starts_with('#') {
-                settings = kept.len();
-            }
-        }
+    let lines: Vec<&str> = text.lines().collect();
+    let headers: Vec<usize> = (0..lines.len()).filter(|&it| lines[it].trim().starts_with('[')).collect();
+    let is_wanted = |header: usize| {
+        let header = lines[header].trim().trim_start_matches('[').trim_start();
+        header.strip_prefix(name).is_some_and(|it| it.trim_start().starts_with([']', '.']))
+    };
+    let mut kept = Vec::new();
+    for (number, &header) in headers.iter().enumerate().filter(|it| is_wanted(*it.1)) {
+        let next = headers.get(number + 1).map_or(lines.len(), |&it| commented(&lines, it));
+        kept.push(lines[commented(&lines, header)..end(&lines, header, next)].join("\n") + "\n");
     }
-    kept.truncate(settings);
-    (!kept.is_empty()).then(|| kept.join("\n") + "\n")
+    (!kept.is_empty()).then(|| kept.join("\n"))
+}
+
+/// Where the comment begins that stands directly above a header, if there is one. A setting that is switched off is none.
+fn commented(lines: &[&str], header: usize) -> usize {
+    let is_prose = |line: &&&str| {
+        let line = line.trim();
+        let is_off = |it: &str| !it.starts_with(' ') && (it.starts_with('[') || it.contains('='));
+        line.strip_prefix('#').is_some_and(|it| !is_off(it))
+    };
+    header - lines[..header].iter().rev().take_while(is_prose).count()
+}
+
+/// Where a table ends that begins with this header, and before what is about the next.
+fn end(lines: &[&str], header: usize, next: usize) -> usize {
+    let is_setting = |line: &str| !line.trim().is_empty() && !line.trim().starts_with('#');
+    let last = (header..next).rev().find(|&it| is_setting(lines[it])).unwrap_or(header);
+    let behind: Vec<&str> = lines[last + 1..next].iter().map(|it| it.trim()).collect();
+    let comment = behind.split(|it| it.is_empty()).next().unwrap_or_default();
+    // A table that is switched off is another one.
+    if comment.iter().any(|it| it.starts_with("#[")) { last + 1 } else { last + 1 + comment.len() }
 }
 
 #[cfg(test)]
@@ -62,7 +72,7 @@ mod tests {
                    oracle = { log = 'x' }\n\n# Known:\n#[[explore.known]]\n#why = 'y'\n[[workload]]\nname = 'w'\ncommand = 'true'\n\
                    [[explore.known]]\nstack = 'a.B.c'\nwhy = '1'\n\n[[explore.known]]\nstack = 'a.B.d'\nwhy = '2'\n";
         let carried = Carried::of(old);
-        let failure = "[failure]\n# As seen on Monday.\nlogs = [\n  'a.log', # both\n  'b.log',\n]\n\noracle = { log = 'x' }\n";
+        let failure = "# Mine.\n[failure]\n# As seen on Monday.\nlogs = [\n  'a.log', # both\n  'b.log',\n]\n\noracle = { log = 'x' }\n";
         assert_eq!(carried.failure.as_deref(), Some(failure));
         let known = "[[explore.known]]\nstack = 'a.B.c'\nwhy = '1'\n\n[[explore.known]]\nstack = 'a.B.d'\nwhy = '2'\n";
         assert_eq!(carried.known.as_deref(), Some(known));
@@ -73,6 +83,17 @@ mod tests {
         let inner = "[failure]\nlogs = []\n\n[failure.oracle]\nexit = 1\n";
         assert_eq!(Carried::of(inner).failure.as_deref(), Some(inner));
         assert_eq!(Carried::of("failure.logs = ['a']\n"), Carried::default());
+        // Comments come along that are right above and right behind, but none that is about something else.
+        let check = |before: &str, own: &str, behind: &str| {
+            assert_eq!(Carried::of(&format!("{before}{own}{behind}")).failure.as_deref(), Some(own));
+        };
+        let own = "# Ticket 7.\n#\n# On Monday.\n[failure]\nlogs = []\n# Not always:\n#layout = '%m'\n";
+        check("", own, "");
+        check("# All of it.\n\n", own, "\n# Workloads.\n\n[[workload]]\n");
+        check("[[workload]]\n#steps = 10\n", own, "\n# Known:\n#[[explore.known]]\n");
+        check("#[target]\n", "[failure]\nlogs = []\n", "# Known:\n#[[explore.known]]\n#why = 'y'\n");
+        check("", "[failure]\nlogs = []\n", "# Workloads.\n[[workload]]\n");
+        check("", "[failure]\nlogs = []\n\n# By its end.\n[failure.oracle]\nexit = 1\n", "");
         assert!(!Carried::is_whole("failure.logs = ['a']\n", ""));
         assert!(!Carried::is_whole("[failure]\nlogs = [\n['a'],\n]\n", "[failure]\nlogs = [\n"));
     }

@@ -140,9 +140,18 @@ const CLUSTER: &str = r#"# A cluster: nodes, and clients that start when all nod
 
 "#;
 
+/// Tables of the owner, below a heading if they have none.
+fn taken_over(out: &mut String, heading: &str, carried: &str) {
+    if !carried.starts_with('#') {
+        *out += &format!("{heading}\n");
+    }
+    *out += carried;
+}
+
 fn failure(out: &mut String, project: &Project, carried: Option<&str>) {
     if let Some(carried) = carried {
-        *out += &format!("# A failure that you have seen, to be made again.\n{carried}\n");
+        taken_over(out, "# A failure that you have seen, to be made again.", carried);
+        out.push('\n');
         return;
     }
     let to_try = project.to_try().map(|it| it.name.as_str());
@@ -172,9 +181,8 @@ fn failure(out: &mut String, project: &Project, carried: Option<&str>) {
 
 fn known(out: &mut String, carried: Option<&str>) {
     if let Some(carried) = carried {
-        *out += &format!(
-            "# Findings of `hypocenter explore` that are known, and not to be reported again.\n{carried}"
-        );
+        let heading = "# Findings of `hypocenter explore` that are known, and not to be reported again.";
+        taken_over(out, heading, carried);
         return;
     }
     let lines = [

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use hypocenter_plan::{LogText, OracleOutcome, ProcessOutcome};
 
 use super::lines::each_line;
-use super::text::{LineText, names, shown};
+use super::text::{LineText, names, ordinal, shown};
 use super::{OracleError, Scene};
 
 pub(super) fn judge(
@@ -33,7 +33,7 @@ pub(super) fn judge(
             let why = if times == 1 {
                 last
             } else {
-                format!("at least {times} lines, the last of these is {last}")
+                format!("at least {times} lines, the {} of these is {last}", ordinal(times))
             };
             return Ok(OracleOutcome { happened: true, why });
         }

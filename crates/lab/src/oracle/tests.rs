@@ -141,7 +141,7 @@ fn a_log_line_is_found_by_text_or_expression() {
     stage.check(r#"{"text": "code [0-9]"}"#, false, "no line of out, err has `code [0-9]`");
     stage.check(r#"{"regex": "error (code 7)"}"#, false, "no line of out, err has");
     stage.check(r#"{"regex": "start.Severe"}"#, false, "no line");
-    stage.check(r#"{"log": "Severe", "times": 2}"#, true, "at least 2 lines, the last of these is out:3: ");
+    stage.check(r#"{"log": "Severe", "times": 2}"#, true, "at least 2 lines, the 2nd of these is out:3: ");
     stage.check(r#"{"log": "Severe", "times": 3}"#, false, "only 2 of 3 lines of out, err have `Severe`");
     stage.check(r#"{"log": "Severe", "node": "zk9"}"#, false, "no process `zk9` was started (started: main)");
 }
@@ -155,10 +155,10 @@ fn logs_of_all_incarnations_of_a_process_count_together() {
     stage.check(
         r#"{"log": "lost", "node": "zk1", "times": 2}"#,
         true,
-        "the last of these is zk1-2.out:2: lost",
+        "the 2nd of these is zk1-2.out:2: lost",
     );
     stage.check(r#"{"log": "lost", "node": "zk1", "times": 3}"#, false, "only 2 of 3");
-    stage.check(r#"{"log": "lost", "times": 4}"#, true, "the last of these is zk1-2.out:2");
+    stage.check(r#"{"log": "lost", "times": 4}"#, true, "the 4th of these is zk1-2.out:2");
     stage.check(r#"{"log": "up", "node": "zk2"}"#, false, "no line of zk2-1.out has `up`");
 }
 

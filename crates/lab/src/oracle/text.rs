@@ -96,3 +96,31 @@ pub(super) fn names<'a>(all: impl IntoIterator<Item = &'a str>) -> String {
         _ => listed,
     }
 }
+
+/// "1st", "2nd", "11th".
+pub(super) fn ordinal(number: u64) -> String {
+    let end = match (number % 10, number % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{number}{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_in_a_row_ends_as_it_is_read() {
+        let check = |number: u64, expected: &str| assert_eq!(ordinal(number), expected);
+        check(2, "2nd");
+        check(3, "3rd");
+        check(10, "10th");
+        check(11, "11th");
+        check(21, "21st");
+        check(112, "112th");
+    }
+}

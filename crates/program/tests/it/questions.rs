@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hypocenter_plan::{Candidate, Fault, Guard, Plan, Repeat, Site, SiteKind, Watch, WatchLevel};
-use hypocenter_program::{ClassPath, Classes, Error, build_map, concrete_subtypes, find_sites};
+use hypocenter_program::{ClassPath, Classes, Error, build_map, concrete_subtypes, find_sites, unknown_test};
 use hypocenter_trace::Map;
 
 use crate::tools::{directory, fixtures, java_home};
@@ -62,11 +62,41 @@ fn what_does_not_exist_leads_to_what_does() {
         &["fixture.Loops.retry -> java.lang.Runnable.run"],
     );
     check(
+        "Values.captured -> toString",
+        "`Values.captured` does not call `toString`, but a lambda in it does",
+        &["fixture.Values.lambda$captured$0 -> java.lang.Object.toString"],
+    );
+    check(
         "Loops.retry loop 3",
         "no site of kind loop_iteration has this line or number",
         &["fixture.Loops.retry:54 loop_iteration"],
     );
     check("Loops.locked loop", "`Loops.locked` has no site of kind loop_iteration", &[]);
+}
+
+#[test]
+fn a_test_that_does_not_exist_leads_to_those_that_do() {
+    let classes = classes();
+    let check = |test: &str, expected: Option<(&str, &[&str])>| {
+        let found = unknown_test(&classes, test);
+        let found =
+            found.as_ref().map(|it| (it.what.as_str(), it.names.iter().map(String::as_str).collect()));
+        assert_eq!(found, expected.map(|(what, names)| (what, names.to_vec())), "{test}");
+    };
+    for there in ["Calls", "fixture.Calls", "Calls.both", "fixture.Calls.both", "Calls.Below", "Calls$Below"]
+    {
+        check(there, None);
+    }
+    // A method may be inherited.
+    for there in ["isBelow", "isAbove", "isTold"] {
+        check(&format!("Calls$Below.{there}"), None);
+    }
+    check("Cals", Some(("no class `Cals` is on the class path", &["fixture.Calls"])));
+    check("other.Calls", Some(("no class `other.Calls` is on the class path", &["fixture.Calls"])));
+    check("Cals.both", Some(("no class `Cals` is on the class path", &["fixture.Calls"])));
+    check("Calls.bot", Some(("`Calls` has no method `bot`", &["Calls.both", "Calls.nothing"])));
+    let below = ["Calls$Below.isBelow", "Calls$Below.isTold", "Calls$Below.isAbove"];
+    check("Calls$Below.isBelo", Some(("`Calls$Below` has no method `isBelo`", &below)));
 }
 
 fn candidate(site: &Site) -> Candidate {

@@ -43,4 +43,19 @@ public class Calls {
     }
 
     native void nothing();
+
+    interface Told {
+        default void isTold() {
+        }
+    }
+
+    static class Above implements Told {
+        void isAbove() {
+        }
+    }
+
+    static class Below extends Above {
+        void isBelow() {
+        }
+    }
 }

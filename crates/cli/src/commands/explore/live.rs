@@ -165,8 +165,7 @@ impl Narrated {
             0 => String::new(),
             it => format!(", {}", screen::count(it as u64, "new state", "new states")),
         };
-        let seconds = self.gone();
-        let aside = format!("{states}; {}/{}, {seconds:.0} s", self.name, trial.trial);
+        let aside = format!("{states}; {}/{}, {}", self.name, trial.trial, span(self.gone()));
         screen::step(&format!("trial {}", trial.number), &what, (style, &result), &aside);
     }
 }

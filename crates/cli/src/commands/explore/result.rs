@@ -59,12 +59,12 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
     screen::line(
         if *cut_short { "so far" } else { "done" },
         &format!(
-            "{all}, {} with a fault, {}, {} and {} expected or minor, {:.0} s",
+            "{all}, {} with a fault, {}, {} and {} expected or minor, {}",
             screen::thousands(verdict.injected),
             screen::count(verdict.states.len() as u64, "state", "states"),
             screen::count(suspicious.len() as u64, "suspicious finding", "suspicious findings"),
             screen::count(expected.len() as u64, "that is", "that are"),
-            took.as_secs_f64()
+            screen::span(took.as_secs_f64())
         ),
     );
     let struck = document.sites.injected;
