@@ -170,9 +170,9 @@ impl Surroundings {
         match near {
             Near::Site => {
                 let at = injected.at.occurrence;
-                let mut moments = vec![at + 1];
-                moments.extend(at.checked_sub(1).filter(|&it| it > 0));
-                moments.extend([1, at + 2].into_iter().filter(|it| *it != at));
+                // Beside it and far from it: where the failure takes some time to show, only an early one has it.
+                let moments =
+                    [at + 1, at / 2, at - 1, 1, at + 2].into_iter().filter(|it| *it != at && *it > 0);
                 let times = self.times(injected, catalogue);
                 let mut found: Vec<u64> = Vec::new();
                 for it in moments {

@@ -207,16 +207,14 @@ pub struct Injection {
 }
 
 impl Injection {
-    /// The pattern of the threads whose hits were counted, where the plan asked for any of several.
-    pub fn any_of<'g>(&self, guard: &'g Guard) -> Option<&'g str> {
-        guard.thread.as_deref().filter(|it| *it != self.thread)
-    }
-
-    /// Whose hits were counted: `thread main`, or `threads worker-*, by worker-2` where it may have been another.
-    pub fn counted(&self, guard: &Guard) -> String {
-        match self.any_of(guard) {
-            Some(pattern) => format!("threads {pattern}, by {}", self.thread),
-            None => format!("thread {}", self.thread),
+    /// Which hit it happened at, of those that the plan counts: `hit 3 of thread main`, `hit 3 of threads worker-*, by worker-2`, or
+    /// `hit 3 there, by worker-2` where it counts those of all threads.
+    pub fn hit(&self, guard: &Guard, number: impl fmt::Display) -> String {
+        let thread = &self.thread;
+        match &guard.thread {
+            Some(it) if it == thread => format!("hit {number} of thread {thread}"),
+            Some(pattern) => format!("hit {number} of threads {pattern}, by {thread}"),
+            None => format!("hit {number} there, by {thread}"),
         }
     }
 }

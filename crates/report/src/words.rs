@@ -110,13 +110,22 @@ pub fn one(it: &Injected, several_nodes: bool) -> Sentence {
         (Fault::Crash { .. }, _) => said.words("the JVM halts at ").name(place),
         (Fault::Negate, _) => said.words("the result of ").name(place).words(" is turned around"),
     };
-    let any = it.at.any_of(&it.guard);
-    let whose = if any.is_some() { "one of the threads" } else { "thread" };
-    let said = said.words(format!(", the {} time that {whose} ", ordinal(it.at.occurrence)));
-    let said = said.name(any.unwrap_or(&it.at.thread));
+    let time = ordinal(it.at.occurrence);
+    let thread = &*it.at.thread;
+    let said = match &it.guard.thread {
+        Some(it) if it == thread => said.words(format!(", the {time} time that thread ")).name(thread),
+        Some(pattern) => {
+            said.words(format!(", the {time} time that one of the threads ")).name(pattern.as_str())
+        }
+        None => said.words(format!(", the {time} time that a thread")),
+    };
     let said = if several_nodes { said.words(" of ").name(&*it.at.node) } else { said };
     let said = said.words(" gets there");
-    if any.is_some() { said.words(" (here ").name(&*it.at.thread).words(")") } else { said }
+    if it.guard.thread.as_deref() == Some(thread) {
+        said
+    } else {
+        said.words(" (here ").name(thread).words(")")
+    }
 }
 
 impl Finding {
@@ -208,11 +217,7 @@ pub fn as_likely(others: &[Candidate], several_nodes: bool) -> Option<String> {
 pub fn fault(it: &Injected) -> (String, String, String) {
     let what = kind(&it.fault);
     let called = callee(&it.site).map_or_else(String::new, |it| format!(" \u{2192} {it}"));
-    (
-        what,
-        place(&it.site) + &called,
-        format!("hit {} of {}", thousands(it.at.occurrence), it.at.counted(&it.guard)),
-    )
+    (what, place(&it.site) + &called, it.at.hit(&it.guard, thousands(it.at.occurrence)))
 }
 
 /// What it does, in short.

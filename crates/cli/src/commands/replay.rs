@@ -145,11 +145,10 @@ fn export_to(
     let ended = outcome.iter().flat_map(|it| &it.candidates).zip(&plan.candidates);
     let injected = ended.filter_map(|(it, asked)| match &it.result {
         CandidateResult::Injected(at) => Some(format!(
-            "{} at {}, hit {} of {} on {}",
+            "{} at {}, {} on {}",
             it.fault,
             it.site,
-            at.occurrence,
-            at.counted(&asked.when),
+            at.hit(&asked.when, at.occurrence),
             at.node
         )),
         _ => None,

@@ -27,7 +27,7 @@ pub fn injected(number: u64) -> Injected {
     Injected {
         site,
         fault: Fault::Exception { class: "java.io.IOException".into(), message: None },
-        guard: Guard::default(),
+        guard: Guard { thread: Some(format!("Writer-{number}")), ..Guard::default() },
         at: Injection {
             jvm: 0,
             node: "server".into(),

@@ -452,7 +452,7 @@ pub fn fault(it: &Injected, several_nodes: bool) -> String {
 /// When a fault happened, and to whom.
 fn moment(it: &Injected, several_nodes: bool) -> String {
     let node = if several_nodes { format!(" on {}", it.at.node) } else { String::new() };
-    format!("hit {} of {}{node}", it.at.occurrence, it.at.counted(&it.guard))
+    it.at.hit(&it.guard, it.at.occurrence) + &node
 }
 
 impl Engine for Narrated {
@@ -552,7 +552,7 @@ mod tests {
         let it = Injected {
             site: serde_json::from_value(site).expect("a site"),
             fault: Fault::Negate,
-            guard: hypocenter_plan::Guard::default(),
+            guard: hypocenter_plan::Guard { thread: Some("Intake".to_owned()), ..Default::default() },
             at: serde_json::from_value(at).expect("an injection"),
         };
         for told in [short, fault] {
