@@ -560,9 +560,19 @@ pub struct RunArgs {
 /// Whether the failure may happen.
 #[derive(Debug, clap::Args)]
 pub struct PassArgs {
-    /// End with 2 if the failure happens, for a job of CI that a mended bug is to keep green
-    #[arg(long)]
-    pub must_pass: bool,
+    /// End with 2 if the failure happens or the workload ends badly under the fault, for a job of CI that a mended bug is to keep
+    /// green; `--must-pass=oracle` if only the oracle counts
+    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    pub must_pass: Option<MustPass>,
+}
+
+/// What must be well for a run to pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum MustPass {
+    /// The oracle, and how the workload ends
+    All,
+    /// The oracle alone: the workload may end as it likes
+    Oracle,
 }
 
 /// Inject one fault at one exact instant of a command

@@ -460,6 +460,15 @@ fn a_job_sees_whether_the_failure_still_happens() {
     place.tool(&format!("{fault} 500")).exits(2);
     let said = place.tool("replay inject-0003 --must-pass --quiet --times 2").exits(2);
     said.says("must pass not known: 2 runs did not reach the fault");
+    // Nor does a run pass that fails in another way than the oracle asks for, unless that is how it is to be.
+    let other = Place::with("spool", "oracle = { log = 'the moon is full' }");
+    other.file("spool.sh", JUDGE.replace("echo 'THE JUDGE: lost'", "exit 3"));
+    other.tool(&format!("{fault} 5")).exits(0);
+    let said = other.tool("replay inject-0001 --must-pass --quiet").exits(2);
+    said.says(
+        "must pass no: the oracle does not hold, but the workload exited with status 3 under the fault",
+    );
+    other.tool("replay inject-0001 --must-pass=oracle --quiet").exits(0).says("the failure did not happen");
     let without = Place::with("spool", "");
     without.tool(&format!("{fault} 5")).exits(0);
     without.tool("replay --must-pass").exits(1).says("--must-pass: nothing says what the failure is");

@@ -9,7 +9,7 @@ use hypocenter_lab::{Stopped, finished, trial_directory};
 use hypocenter_plan::{CandidateResult, End, ExitCode, Outcome, Plan, Record, SiteKind, Watch, WatchLevel};
 use serde::Serialize;
 
-use crate::args::{LabArgs, PassArgs, RecordLevel, RunArgs};
+use crate::args::{LabArgs, MustPass, PassArgs, RecordLevel, RunArgs};
 use crate::early;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -52,7 +52,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
 impl PassArgs {
     /// It takes an oracle to know a failure.
     pub fn check(&self, request: &Request) -> Result<(), Failure> {
-        if self.must_pass && request.oracle.is_none() {
+        if self.must_pass.is_some() && request.oracle.is_none() {
             return Err(Failure::usage("--must-pass: nothing says what the failure is")
                 .hint("give `--oracle`, or an `oracle` under [failure] of hypocenter.toml; see `hypocenter guide oracles`"));
         }
@@ -62,10 +62,11 @@ impl PassArgs {
     /// What the failure makes of a campaign that is done. Runs that did not reach the fault prove nothing, and one that did is
     /// enough.
     pub fn judge(&self, ready: &Ready, code: ExitCode) -> Result<ExitCode, Failure> {
-        if !self.must_pass || !matches!(code, ExitCode::Done | ExitCode::Findings) {
+        let Some(must) = self.must_pass.filter(|_| matches!(code, ExitCode::Done | ExitCode::Findings))
+        else {
             return Ok(code);
-        }
-        let (mut failures, mut reached, all) = (0, 0, ready.request.repeat);
+        };
+        let (mut failures, mut reached, mut badly, all) = (0, 0, None, ready.request.repeat);
         // Of several that may happen as many as the plan has room for.
         let plan = &ready.request.plan;
         let faults = plan.candidates.len().min(plan.limit as usize);
@@ -73,12 +74,24 @@ impl PassArgs {
             let Some(outcome) = finished(&trial_directory(&ready.directory, JobId(number)))? else {
                 continue;
             };
-            reached += u64::from(outcome.injected() >= faults);
+            let is_reached = outcome.injected() >= faults;
+            reached += u64::from(is_reached);
             failures += u64::from(outcome.failure.is_some_and(|it| it.happened));
+            // What a test asserts may fail in another way than the oracle asks for.
+            if is_reached && must == MustPass::All && !outcome.end.is_well() {
+                badly = badly.or(Some(outcome.end));
+            }
         }
         let runs = screen::count(all, "run", "runs");
         let (what, code) = match (failures, reached) {
             (1.., _) => (format!("no: the failure happened in {failures} of {all}"), ExitCode::Findings),
+            (0, _) if let Some(end) = badly => {
+                let what = format!(
+                    "no: the oracle does not hold, but the workload {end} under the fault; \
+                     `--must-pass=oracle` if that is as it should be"
+                );
+                (what, ExitCode::Findings)
+            }
             (0, 0) => {
                 let what = format!("not known: {runs} did not reach the fault; more may (--repeat, --times)");
                 (what, ExitCode::Findings)

@@ -405,7 +405,7 @@ fn readme(request: &Request, shows: &Shows, along: Option<&[PathBuf]>, needed: &
     text += &format!(
         "\nExit code: 0 the fault went in (the line `failure` says whether the failure happened), 2 it was not reached, 1 \
          something is wrong with the folder or the machine. `sh replay.sh --repeat 5` does it five times. For a job of CI: \
-         `sh replay.sh --must-pass` ends with 2 if the failure happens, and with 0 once it is mended.\n\n\
+         `sh replay.sh --must-pass` ends with 2 if the failure happens or the workload ends badly, and with 0 once it is mended.\n\n\
          It needs `hypocenter` on the PATH, or its file as `HYPOCENTER`, and a JDK; it ran on {}. Results go to \
          hypocenter-out beside the script, or to `HYPOCENTER_OUT`.\n\n\
          `project/` has {}. For another build put its \
