@@ -413,23 +413,31 @@ fn what_a_fault_does_not_show_of_the_failure_log_is_said() {
     assert_document(&document);
 }
 
-#[test]
-fn of_equal_workers_that_share_the_jobs_whichever_gets_there_is_hit() {
+/// A place for another program of `targets/spool`, with the log of a run with a fault.
+fn place_of(program: &str, oracle: &str, fault: &str) -> Place {
     let place = Place::new();
+    let package = program.split('.').next().expect("it has one");
     place.file(
         "hypocenter.toml",
         format!(
-            "[target]\nclasspath = ['{}']\npackages = ['pool']\n\n\
-             [[workload]]\nname = 'pool'\ncommand = 'sh pool.sh {{dir}} runs'\ntimeout = '100s'\n\n\
-             [failure]\nworkload = 'pool'\noracle = {{ log = 'is lost' }}\n",
+            "[target]\nclasspath = ['{}']\npackages = ['{package}']\n\n\
+             [[workload]]\nname = 'own'\ncommand = 'sh own.sh {{dir}} runs'\ntimeout = '100s'\n\n\
+             [failure]\nworkload = 'own'\noracle = {oracle}\n",
             spool_classes().display()
         ),
     );
-    place.file("pool.sh", SCRIPT.replace("spool.Main", "pool.Workers"));
-    let fault = "--throw java.io.IOException --at 7 --workload pool";
-    place.tool(&format!("inject Workers.write->Files.writeString {fault}")).exits(0);
+    place.file("own.sh", SCRIPT.replace("spool.Main", program));
+    let said =
+        place.tool(&format!("inject {fault} --throw java.io.IOException --workload own --json")).exits(0);
+    assert_eq!(said.json()["failure"]["happened"], true, "{:#}", said.json());
     let log = place.path("hypocenter-out/latest/trials/000/logs/main.stderr.log");
     fs::copy(log, place.path("failure.log")).expect("the program's log");
+    place
+}
+
+#[test]
+fn of_equal_workers_that_share_the_jobs_whichever_gets_there_is_hit() {
+    let place = place_of("pool.Workers", "{ log = 'is lost' }", "Workers.write->Files.writeString --at 7");
     let said = place.tool(&format!("reproduce --log failure.log {SEARCH}")).exits(0);
     let found = &said.json()["found"][0];
     let guard = &found["faults"][0]["guard"];
@@ -442,6 +450,24 @@ fn of_equal_workers_that_share_the_jobs_whichever_gets_there_is_hit() {
     assert!(page.contains(
         "the 7th time that one of the threads <code>worker-*</code> gets there (here <code>worker-"
     ));
+}
+
+#[test]
+fn a_task_that_dies_without_a_word_is_found_though_no_way_leads_from_it() {
+    let oracle = "{ log = 'is rejected', times = 5 }";
+    let place = place_of("sweep.Store", oracle, "Store.delete->Files.delete --at 60");
+    // With delays too: the one that does the same is tried as an exception first.
+    let flags = SEARCH.replace("--faults exceptions", "--faults exceptions,delays --delay 3s");
+    let said = place.tool(&format!("reproduce --log failure.log --budget 60 {flags}")).exits(0);
+    let document = said.json();
+    let line = line_of("spool/src/sweep/Store.java", "delete");
+    let fault = &document["fault"];
+    assert_eq!(
+        (&fault["method"], &fault["line"], &fault["exception"]),
+        (&json!("delete"), &json!(line), &json!("java.io.IOException")),
+        "{}",
+        said.stderr
+    );
 }
 
 #[test]

@@ -37,6 +37,7 @@ use crate::silence::{self, Silent};
 use crate::space::Choice;
 use crate::traces::Seen;
 
+use self::instead::Instead;
 use self::level::{Level, Start};
 use self::proof::{Proof, Proved};
 pub use self::verdict::{AS_LIKELY_MAX, Again, Found, Injected, Missing, Round, Standing, Verdict};
@@ -99,8 +100,8 @@ pub struct Reproduce {
     proof: Option<Proof>,
     /// Until how many rounds something is searched for that explains more than what was found.
     until: Option<u64>,
-    /// What is tried next in place of a delay that was found.
-    instead: Vec<Pick>,
+    /// A delay that brought the failure, until what its call can throw was tried in its place.
+    instead: Option<Instead>,
     /// Trials of which the oracle could not say anything.
     unjudged: u64,
     found: Vec<Found>,
@@ -142,7 +143,7 @@ impl Reproduce {
             unjudged: 0,
             proof: None,
             until: None,
-            instead: Vec::new(),
+            instead: None,
             found: Vec::new(),
             doubtful: Vec::new(),
             ended: None,
@@ -201,7 +202,7 @@ impl Reproduce {
                 replay => Some(self.job(replay, faults, limit)),
             };
         }
-        if let Some(pick) = self.instead.pop() {
+        if let Some(pick) = self.next_instead() {
             return Some(self.round_of_picks(0, vec![pick], Some(Again::Instead)));
         }
         if self.rounds_asked >= self.until.unwrap_or(self.settings.budget) {
@@ -383,7 +384,7 @@ impl Reproduce {
     /// A round is over: it is noted, and proved if the failure happened in it.
     fn settle(&mut self, round: Round, outcome: &Outcome, as_likely: Vec<Candidate>) {
         let faults: Vec<Injected> = round.kept.iter().chain(&round.fault).cloned().collect();
-        let (number, trial, happened) = (round.number, round.trial, round.happened);
+        let (number, trial, happened, again) = (round.number, round.trial, round.happened, round.again);
         let place = self.rounds.partition_point(|it| it.number < number);
         self.rounds.insert(place, round);
         if !happened {
@@ -395,11 +396,13 @@ impl Reproduce {
             self.normal_runs += 1;
             return;
         }
-        if self.proof.is_some() {
+        let is_instead = again == Some(Again::Instead);
+        if self.proof.is_some() || (self.instead.is_some() && !is_instead) {
             // Another one is being proved; this one can be found again.
             return;
         }
         let why = outcome.failure.as_ref().map(|it| it.why.clone()).unwrap_or_default();
+        let plan = self.settings.plan.clone();
         let found = |faults: &[Injected]| Found {
             round: number,
             trial,
@@ -407,7 +410,7 @@ impl Reproduce {
             plan: Plan {
                 candidates: faults.iter().map(candidate_of).collect(),
                 limit: faults.len() as u32,
-                ..self.settings.plan.clone()
+                ..plan.clone()
             },
             why: why.clone(),
             hits: 0,
@@ -419,8 +422,10 @@ impl Reproduce {
         };
         let whole = found(&faults);
         // Another that leaves as much unexplained is no better answer.
-        let is_instead = self.is_instead(&whole);
         if self.until.is_some() && !is_instead && !self.explains_more(&whole) {
+            return;
+        }
+        if self.tries_instead(&whole) {
             return;
         }
         let (replays, runs) = (self.settings.replays, self.normal_runs);
@@ -451,23 +456,21 @@ impl Reproduce {
         }
         match proved {
             Proved::Yes if self.normal_failed == 0 => {
-                self.put_in_place(&found);
+                self.instead = None;
                 self.found.push(found);
+                if !self.settings.keep_going && self.ended.is_none() && !self.doubts() {
+                    self.ended = Some(Standing::Reproduced);
+                }
             }
             Proved::Yes | Proved::Doubtful => self.doubtful.push(found),
             Proved::No => {}
         }
-        self.conclude();
+        self.proves_delay();
     }
 
-    /// Ends the campaign if something was found and nothing speaks against it.
-    fn conclude(&mut self) {
-        let is_instead = |it: &Asked| matches!(it, Asked::Round { again: Some(_), .. });
-        let is_busy = self.proof.is_some() || !self.instead.is_empty() || self.open.values().any(is_instead);
-        let is_over = self.found.is_empty() || self.settings.keep_going || self.ended.is_some();
-        if !is_over && !is_busy && !self.doubts() {
-            self.ended = Some(Standing::Reproduced);
-        }
+    /// What has brought the failure and is not proved yet.
+    fn proving(&self) -> Option<&Found> {
+        self.proof.as_ref().map(|it| &it.found).or(self.instead.as_ref().map(|it| &it.delay))
     }
 
     /// What no normal run ever says is shown by a trial that says it, also where so much else stands in another order that the two
@@ -522,8 +525,7 @@ impl Reproduce {
         if let Some(ended) = &self.ended {
             return ended.clone();
         }
-        if self.levels.is_empty() || self.proof.is_some() || !self.open.is_empty() || !self.instead.is_empty()
-        {
+        if self.levels.is_empty() || self.proof.is_some() || !self.open.is_empty() || self.instead.is_some() {
             return Standing::Going;
         }
         let end = |otherwise: Standing| {
@@ -593,7 +595,7 @@ impl Engine for Reproduce {
             Asked::Round { number, level, picks, again } => {
                 self.told_round(id, (number, level, picks), again, outcome, &digest);
                 if again.is_some() {
-                    self.conclude();
+                    self.proves_delay();
                 }
             }
             Asked::Base { number, kept } => self.told_base(id, (number, *kept), outcome, digest),
@@ -672,7 +674,7 @@ impl Engine for Reproduce {
         Verdict {
             standing: self.standing(),
             found: all.into_iter().map(|it| self.now(it, &missing)).collect(),
-            proving: self.proof.as_ref().map(|it| self.now(&it.found, &missing)),
+            proving: self.proving().map(|it| self.now(it, &missing)),
             doubtful: self.doubtful.iter().map(|it| self.now(it, &missing)).collect(),
             rounds: self
                 .rounds
