@@ -407,8 +407,7 @@ fn what_a_fault_does_not_show_of_the_failure_log_is_said() {
     assert!(!messages.iter().any(|it| it.starts_with("cannot write")), "{messages:?}");
     let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
     assert!(
-        page.contains("The run that was found does not show ")
-            && page.contains(">message 5 is lost</span></li>")
+        page.contains("The run that was found lacks ") && page.contains(">message 5 is lost</span></li>")
     );
     assert_document(&document);
 }
@@ -450,6 +449,20 @@ fn of_equal_workers_that_share_the_jobs_whichever_gets_there_is_hit() {
     assert!(page.contains(
         "the 7th time that one of the threads <code>worker-*</code> gets there (here <code>worker-"
     ));
+}
+
+#[test]
+fn a_line_of_the_same_statement_that_does_not_say_it_shows_nothing() {
+    let oracle = "{ log = 'job 5 is left for later' }";
+    let place = place_of("pool.Workers", oracle, "Workers.write->Files.writeString --at 5");
+    let said = place.tool(&format!("reproduce --log failure.log --keep-going --budget 5 {SEARCH}"));
+    let document = said.json();
+    let tried = document["tried"].as_array().unwrap_or_else(|| panic!("{}", said.stderr));
+    let shown = |it: &&Value| it["shown"].as_array().is_some_and(|it| !it.is_empty());
+    let (happened, others): (Vec<&Value>, Vec<&Value>) = tried.iter().partition(|it| it["happened"] == true);
+    assert!(!happened.is_empty() && happened.iter().all(shown), "{}", said.stderr);
+    // They leave another job for later.
+    assert!(others.len() > 1 && !others.iter().any(shown), "{}", said.stderr);
 }
 
 #[test]

@@ -143,6 +143,20 @@ impl Finding {
     }
 }
 
+/// How much of a reason stands in a headline; what follows it has all.
+const BRIEF_CHARS: usize = 140;
+
+/// As much of a reason as a headline takes.
+fn brief(why: &str) -> String {
+    match why.char_indices().nth(BRIEF_CHARS) {
+        None => why.to_owned(),
+        Some((end, _)) => {
+            let end = why[..end].rfind(' ').unwrap_or(end);
+            format!("{} \u{2026}", why[..end].trim_end_matches([',', ':', ' ']))
+        }
+    }
+}
+
 /// The verdict of a campaign of `explore` in one sentence.
 pub fn explored(it: &Exploration) -> Sentence {
     let said = Sentence::default();
@@ -163,7 +177,7 @@ pub fn explored(it: &Exploration) -> Sentence {
                 }
             };
             let fault = one(&worst.injected, it.has_several_nodes());
-            said.words(more).and(fault).words(", and ").words(&*worst.why).words(".")
+            said.words(more).and(fault).words(", and ").words(brief(&worst.why)).words(".")
         }
     }
 }

@@ -339,9 +339,9 @@ fn what_is_not_shown_of_the_failure_log_stands_beneath_the_rate() {
         summary.found.push(summary.found[0].clone());
         page(&summary, None)
     };
-    assert!(!said(&[]).contains("does not show line") && !said(&[]).contains("class=\"lacks\""));
+    assert!(!said(&[]).contains("that was found lacks") && !said(&[]).contains("class=\"lacks\""));
     let one = said(&[6]);
-    let (before, behind) = one.split_once("does not show 1 line of the failure log").expect("it is said");
+    let (before, behind) = one.split_once("lacks 1 line of the failure log").expect("it is said");
     assert!(before.contains("5 of 5 replays showed it") && behind.contains("class=\"command\""));
     assert!(behind.contains("<li>line 1,041: <span class=\"mono\">the end</span></li>"));
     assert!(
@@ -350,7 +350,7 @@ fn what_is_not_shown_of_the_failure_log_stands_beneath_the_rate() {
     );
     // What is more is counted, what is nowhere is left out, and text is text.
     let more = said(&[0, 1, 2, 3, 6, u32::MAX]);
-    assert!(more.contains("does not show 5 lines") && more.contains("And 2 more. If that belongs"));
+    assert!(more.contains("lacks 5 lines") && more.contains("And 2 more. If that belongs"));
     assert!(more.contains("<li>line 7: <span class=\"mono\">&lt;/script&gt;&lt;/style&gt;&lt;script&gt;"));
     assert!(more.contains("it does not show line 7, line 7, line 7, ...<"));
     assert_eq!((tags(&more, "img"), more.matches("</style>").count()), (0, 1));

@@ -1,5 +1,6 @@
 //! What a campaign is about: the program, the failure log, and how a trial is compared with it.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hypocenter_engine::{Digester, Evidence, Job, Work};
@@ -61,6 +62,23 @@ pub struct Case {
     memos: Mutex<Vec<Memo>>,
     /// What comes before keys, as far as somebody asked.
     before: Mutex<FxHashMap<u32, Arc<Before>>>,
+    is_symptom: IsSymptom,
+}
+
+/// Knows the lines that say that the failure happened.
+struct IsSymptom(Box<dyn Fn(&str) -> bool + Send + Sync>);
+
+impl fmt::Debug for IsSymptom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("IsSymptom")
+    }
+}
+
+impl IsSymptom {
+    /// Whether an entry has such a line.
+    fn is_in(&self, it: &Entry<'_>) -> bool {
+        it.message.lines().chain(it.rest.lines()).any(&self.0)
+    }
 }
 
 /// A log of the failure.
@@ -166,7 +184,12 @@ impl Case {
 
     /// A case. Each log of the failure has the name of the node that wrote it; one log of all has any name. `is_symptom` knows
     /// the lines that say that the failure happened.
-    pub fn new(program: Program, failure: Vec<(String, Log)>, is_symptom: impl Fn(&str) -> bool) -> Case {
+    pub fn new(
+        program: Program,
+        failure: Vec<(String, Log)>,
+        is_symptom: impl Fn(&str) -> bool + Send + Sync + 'static,
+    ) -> Case {
+        let is_symptom = IsSymptom(Box::new(is_symptom));
         let statements = statements::index(&program);
         let catalogue = Catalogue::of(&program);
         let tie = |(node, log): (String, Log)| {
@@ -193,8 +216,7 @@ impl Case {
             for (entry, &(key, place)) in log.log.entries().zip(places) {
                 traces.add(&entry, key, place);
             }
-            let says = |it: &Entry<'_>| it.message.lines().chain(it.rest.lines()).any(&is_symptom);
-            let entries = log.log.entries().zip(places).filter(|(it, _)| says(it));
+            let entries = log.log.entries().zip(places).filter(|(it, _)| is_symptom.is_in(it));
             symptoms.extend(entries.map(|(_, &(_, place))| place));
         }
         symptoms.sort_unstable();
@@ -216,6 +238,7 @@ impl Case {
             order: OnceLock::new(),
             memos: Mutex::default(),
             before: Mutex::default(),
+            is_symptom,
         }
     }
 
@@ -346,6 +369,28 @@ impl Case {
         self.memos.lock().unwrap_or_else(PoisonError::into_inner).push(memo);
     }
 
+    /// The entries of a trial that are of the same statement as one that says that the failure happened, and do not say so: what it
+    /// puts in may be anything, also what our own exception says.
+    fn only_alike(&self, comparison: &Comparison, logs: &[TrialLog]) -> FxHashSet<Position> {
+        let is_symptom = |it: &Position| {
+            let place = self.places[it.node as usize][it.entry as usize].1;
+            self.symptoms.binary_search(&place).is_ok()
+        };
+        let partners = comparison.pairs().filter(|(failure, _)| is_symptom(failure)).map(|it| it.1);
+        let mut partners: Vec<Position> = partners.collect();
+        partners.sort_unstable();
+        let mut found = FxHashSet::default();
+        let mut processes = (0..).zip(logs.chunk_by(|a, b| a.process == b.process));
+        for of_process in partners.chunk_by(|a, b| a.node == b.node) {
+            let Some((_, logs)) = processes.find(|it| it.0 == of_process[0].node) else { break };
+            let entries = in_order(logs);
+            let says =
+                |it: &&Position| entries.get(it.entry as usize).is_some_and(|it| self.is_symptom.is_in(it));
+            found.extend(of_process.iter().filter(|it| !says(it)));
+        }
+        found
+    }
+
     /// Compares the logs of a trial with those of the failure.
     pub(crate) fn compare(&self, logs: &mut [TrialLog], memo: &mut Memo) -> Compared {
         let mut alike = self.alike();
@@ -362,15 +407,23 @@ impl Case {
         let comparison = Comparison::of(&failure, &trial);
         let place = |it: Position| self.places[it.node as usize][it.entry as usize].1;
         let mut missing: Vec<u32> = comparison.own().map(place).collect();
-        missing.sort_unstable();
         let mut matched = vec![0; self.keys.len()];
         let mut pairs = 0;
-        for (it, _) in comparison.pairs() {
-            matched[self.places[it.node as usize][it.entry as usize].0 as usize] += 1;
+        let others = self.only_alike(&comparison, logs);
+        for (it, partner) in comparison.pairs() {
             pairs += 1;
+            if others.contains(&partner) {
+                missing.push(place(it));
+            } else {
+                matched[self.places[it.node as usize][it.entry as usize].0 as usize] += 1;
+            }
         }
+        missing.sort_unstable();
         let key = |it: &Position| self.places[it.node as usize][it.entry as usize].0;
-        let mut elsewhere: Vec<u32> = comparison.elsewhere().iter().map(key).collect();
+        let is_other =
+            |it: &&Position| !others.is_empty() && self.symptoms.binary_search(&place(**it)).is_ok();
+        let elsewhere = comparison.elsewhere().iter().filter(|it| !is_other(it));
+        let mut elsewhere: Vec<u32> = elsewhere.map(key).collect();
         elsewhere.sort_unstable();
         elsewhere.dedup();
         let entries: usize = trial.iter().map(|it| it.entries().len()).sum();

@@ -17,8 +17,8 @@ const DELAY_DISTANCE: u32 = 12;
 const LATE_DISTANCE: u32 = 7;
 /// How far a delay is from a thread that falls silent.
 const SILENCE_DISTANCE: u32 = 8;
-/// How far an exception is from it: a thread or a task may die of one without a word, and more fail than hang.
-const DEATH_DISTANCE: u32 = 7;
+/// How far an exception is from it: a thread or a task may die of one without a word.
+const DEATH_DISTANCE: u32 = 9;
 /// How far an exception is from what nothing in the code is known to lead to from it. What it leaves undone may show through files,
 /// collections or other processes, where no graph follows.
 const FAR_DISTANCE: u32 = 10;

@@ -38,7 +38,7 @@ impl Silent {
 }
 
 /// The threads that are silent in the failure log from some place on and not in a run. The comparison is that of the failure
-/// with the run. Where a pool falls silent, its threads do so as one: which of them did what is chance.
+/// with the run. Where all threads of a pool fall silent they do so as one: which of them did what is chance.
 pub fn silent(
     failure: &[impl Borrow<Tied>],
     run: &[Tied],
@@ -46,20 +46,26 @@ pub fn silent(
     timeline: &Timeline,
 ) -> Vec<Silent> {
     let mut found = by(run, comparison, timeline, |name| name.into());
-    let has_others = |it: &Silent| {
-        let of_node = run.iter().find(|tied| tied.node() == it.node);
-        let names = of_node.into_iter().flat_map(Tied::threads).map(|other| &*other.name);
-        names.filter(|other| role(other) == role(&it.thread)).count() > 1
-    };
-    if found.iter().any(has_others) {
-        for it in by(run, &Comparison::by_role(failure, run), timeline, role) {
-            let is_of = |other: &Silent| other.node == it.node && role(&other.thread) == role(&it.thread);
-            let alone: Vec<u32> = found.iter().filter(|other| is_of(other)).map(|it| it.entries).collect();
-            if !alone.is_empty() && it.entries >= alone.iter().sum() {
-                found.retain(|other| !is_of(other));
-                found.push(it);
-            }
+    // For each role how many threads there are, and how many are silent.
+    let mut roles: BTreeMap<(&str, Cow<'_, str>), (usize, usize)> = BTreeMap::new();
+    for tied in run {
+        for thread in tied.threads() {
+            let is_silent = |it: &Silent| it.node == tied.node() && it.thread == *thread.name;
+            let of_role = roles.entry((tied.node(), role(&thread.name))).or_default();
+            of_role.0 += 1;
+            of_role.1 += usize::from(found.iter().any(is_silent));
         }
+    }
+    roles.retain(|_, (all, silent)| *all > 1 && all == silent);
+    if !roles.is_empty() {
+        let is_of_one = |it: &Silent| roles.contains_key(&(&*it.node, role(&it.thread)));
+        let by_role = by(run, &Comparison::by_role(failure, run), timeline, role);
+        let as_one: Vec<Silent> = by_role.into_iter().filter(is_of_one).collect();
+        let is_told = |it: &Silent| {
+            as_one.iter().any(|one| one.node == it.node && role(&one.thread) == role(&it.thread))
+        };
+        found.retain(|it| !is_told(it));
+        found.extend(as_one);
     }
     found
 }

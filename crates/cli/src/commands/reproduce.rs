@@ -69,7 +69,8 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     let program = scan(&request, &target, exceptions_in(&logs));
     let abstract_exceptions = abstract_exceptions(&program, &target);
     let symptom = symptom(&request)?;
-    let case = Arc::new(Case::new(program, logs, |line| symptom.iter().any(|it| it.fits(line.as_bytes()))));
+    let is_symptom = move |line: &str| symptom.iter().any(|it| it.fits(line.as_bytes()));
+    let case = Arc::new(Case::new(program, logs, is_symptom));
     tell_log(&case, what)?;
     let unmet = unmet(&request, what)?;
     for it in &unmet {

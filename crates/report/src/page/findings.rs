@@ -102,24 +102,30 @@ fn processes(all: &[Saw]) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let mut text = String::from(
-        "<h4>What every client saw</h4>\n<div class=\"scroll\"><table class=\"saw\"><thead><tr><th></th><th>talks to</th><th>steps</th><th>how it ended</th></tr></thead><tbody>",
-    );
     let (nodes, clients): (Vec<&Saw>, Vec<&Saw>) = all.iter().partition(|it| it.role != Role::Client);
+    // Of a command alone there is nothing to say but how it ended.
+    let (title, columns) = match clients.is_empty() {
+        true => ("How it ended", ""),
+        false => ("What every client saw", "<th>talks to</th><th>steps</th>"),
+    };
+    let mut text = format!(
+        "<h4>{title}</h4>\n<div class=\"scroll\"><table class=\"saw\"><thead><tr><th></th>{columns}<th>how it ended</th></tr></thead><tbody>",
+    );
     for it in clients.iter().chain(&nodes).take(PROCESSES_SHOWN) {
         let class = if it.is_well { "" } else { " class=\"hit\"" };
         let phase = it
             .phase
             .filter(|it| *it > 1)
             .map_or_else(String::new, |it| format!(" <span class=\"dim\">phase {it}</span>"));
-        let _ = write!(
-            text,
-            "<tr{class}><td><b>{}</b>{phase}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            name(&it.name),
-            it.node.as_deref().map_or_else(String::new, name),
-            steps(it),
-            ended(it)
-        );
+        let columns = match clients.is_empty() {
+            true => String::new(),
+            false => {
+                let node = it.node.as_deref().map_or_else(String::new, name);
+                format!("<td>{node}</td><td>{}</td>", steps(it))
+            }
+        };
+        let (called, ended) = (name(&it.name), ended(it));
+        let _ = write!(text, "<tr{class}><td><b>{called}</b>{phase}</td>{columns}<td>{ended}</td></tr>");
     }
     text += "</tbody></table></div>\n";
     text + &left_out(all.len(), PROCESSES_SHOWN, "outcome.json of the trial has all.")

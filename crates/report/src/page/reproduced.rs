@@ -95,7 +95,7 @@ fn lacking(summary: &Summary, found: &Found) -> String {
     }
     let lines = count(all as u64, "line", "lines");
     let mut text = format!(
-        "<div class=\"lacks\"><p>The run that was found does not show {lines} of the failure log that normal runs do not show either:</p><ul>"
+        "<div class=\"lacks\"><p>The run that was found lacks {lines} of the failure log, which no normal run has:</p><ul>"
     );
     for it in summary.lacking(found).take(LACKING_SHOWN) {
         let message = escaped(&it.message, MESSAGE_CHARS);

@@ -35,5 +35,6 @@ pub fn case_of(package: &str, class: &str, failure: &str, oracle: &str) -> Case 
     let failure = vec![("n".to_owned(), Log::read(failure.as_bytes()).expect("a log"))];
     let scope = Scope::of(&[package.to_owned()]).knowing(exceptions_in(&failure));
     let program = Program::of(&class_path.open(17), &scope, &StateOptions::default(), |_| {});
-    Case::new(program, failure, |it| it.contains(oracle))
+    let oracle = oracle.to_owned();
+    Case::new(program, failure, move |it| it.contains(&oracle))
 }

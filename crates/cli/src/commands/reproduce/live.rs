@@ -522,8 +522,14 @@ impl Engine for Narrated {
                     _ => "the same faults",
                 };
                 let what = if failed { "the failure happened" } else { "no failure" };
+                let so_far = match &self.replayed {
+                    Some(it) if faults > 0 && reached && it.runs > 1 => {
+                        format!(", {} of {} replays so far", it.hits, it.runs)
+                    }
+                    _ => String::new(),
+                };
                 let gone = span(self.gone());
-                screen::line("run", &format!("trial {id}: {with}, {what}; {DIM}{gone}{DIM:#}"));
+                screen::line("run", &format!("trial {id}: {with}, {what}{so_far}; {DIM}{gone}{DIM:#}"));
             }
         }
         self.seen.extend(round.iter().flat_map(|it| &it.shown));
