@@ -168,7 +168,7 @@ impl Case {
         let mut places = Places::of(self, &compared, as_written.as_ref());
         let mut zero = None;
         for it in &faults {
-            let (from, to) = it.between(self, &compared);
+            let (from, to) = it.between(self, &compared, rows, by_role.is_some());
             let place = places.behind(it.node, it.entries);
             let place = place.max(2 * u64::from(from)).min(2 * u64::from(to));
             zero = zero.or_else(|| Some(self.zero(&compared, it, place)));

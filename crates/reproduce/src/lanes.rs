@@ -229,7 +229,7 @@ impl Case {
             let anywhere = || looked.times.of.iter().flatten().flatten().min().copied();
             let Some(time_ms) = time_ms.or_else(anywhere) else { continue };
             let moment = Moment::After { node: it.node, entries: it.entries };
-            let (from, to) = it.between(self, &looked.compared);
+            let (from, to) = it.between(self, &looked.compared, &looked.compared.comparison, false);
             let place = (finder.place(moment).unwrap_or(0.0) as u32).max(from).min(to);
             found.push((it.candidate, time_ms, place));
         }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use hypocenter_logs::{Moment, Position, ShownNames, StatementId, Tied, Timeline};
+use hypocenter_logs::{Comparison, Moment, Position, ShownNames, StatementId, Tied, Timeline, role};
 use hypocenter_trace::{Map, StackFrame, Trace};
 use rustc_hash::FxHashMap;
 
@@ -171,18 +171,21 @@ pub(crate) struct Struck {
 
 impl Struck {
     /// Between which places of the failure it lies by what its own thread wrote: behind what that wrote before, and not behind what it
-    /// wrote then. Threads run freely, so what others wrote says less.
-    pub fn between(&self, case: &Case, compared: &Compared) -> (u32, u32) {
+    /// wrote then. Threads run freely, so what others wrote says less. Where the comparison is one `by_role`, equal threads are as one.
+    pub fn between(
+        &self,
+        case: &Case,
+        compared: &Compared,
+        comparison: &Comparison,
+        by_role: bool,
+    ) -> (u32, u32) {
         let tied = &compared.trial[self.node as usize];
-        let is_own = |entry: u32| {
-            let thread = tied.entries()[entry as usize].thread;
-            tied.fields().thread && tied.threads()[thread as usize].name == self.thread
-        };
+        let name =
+            |it: &Tied, entry: u32| it.threads()[it.entries()[entry as usize].thread as usize].name.clone();
+        let is_like = |one: &str, other: &str| one == other || (by_role && role(one) == role(other));
+        let is_own = |entry: u32| tied.fields().thread && is_like(&name(tied, entry), &self.thread);
         let place = |it: Position| case.places[it.node as usize][it.entry as usize].1;
-        let own = || {
-            let pairs = compared.comparison.pairs();
-            pairs.filter(|(_, own)| own.node == self.node && is_own(own.entry))
-        };
+        let own = || comparison.pairs().filter(|(_, own)| own.node == self.node && is_own(own.entry));
         let before = own().filter(|(_, own)| own.entry < self.entries).map(|(failure, _)| place(failure) + 1);
         let mut from = before.max().unwrap_or(0);
         let behind = own().filter(|(_, own)| own.entry >= self.entries);
@@ -192,9 +195,9 @@ impl Struck {
         // trial does not have, came before the fault.
         if !(self.entries..next.entry).any(is_own) {
             let log = &case.failure[failure.node as usize].tied;
-            let thread = log.entries()[failure.entry as usize].thread;
-            let entries = log.entries().iter().zip(&case.places[failure.node as usize]);
-            let of_thread = entries.filter(|(it, _)| it.thread == thread).map(|(_, at)| at.1);
+            let thread = name(log, failure.entry);
+            let places = (0..log.entries().len() as u32).zip(&case.places[failure.node as usize]);
+            let of_thread = places.filter(|it| is_like(&name(log, it.0), &thread)).map(|(_, at)| at.1);
             from = from.max(of_thread.filter(|it| *it < to).max().map_or(0, |it| it + 1));
         }
         // Where the thread wrote the same in another order nothing is known.
