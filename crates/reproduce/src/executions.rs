@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn what_a_pool_shares_is_found_by_the_role_whoever_did_it() {
         let first = [recorded(0, "w-1", &[0, 2, 4]), recorded(0, "w-2", &[1])];
-        let second = [recorded(0, "w-1", &[0]), recorded(0, "w-2", &[1, 2, 5])];
+        let second = [recorded(0, "w-1", &[3]), recorded(0, "w-2", &[1, 2, 5])];
         let naming = Naming::of(&[&first[..], &second[..]]);
         let mut found = Executions::of(1, &first, &naming, &mut Threads::default());
         let last = found.guard(0, 3);

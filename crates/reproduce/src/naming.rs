@@ -1,8 +1,8 @@
 //! How a plan names the thread of an execution, so that other runs have it too.
 //!
 //! A thread that every run has is asked for by its name, any other by its role. Equal threads of a pool are all there in every run, and
-//! which of them gets what is chance: where they differ from run to run in how often each executed a site, more than all of them
-//! together do, an execution that its own thread may not come to is asked for by the role.
+//! which of them gets what is chance: where they work at the same time and differ from run to run in how often each executed a site,
+//! more than all of them together do, an execution that its own thread may not come to is asked for by the role.
 
 use hypocenter_logs::role;
 use hypocenter_plan::glob_matches;
@@ -32,17 +32,21 @@ impl Naming {
     /// Of what some runs recorded.
     pub fn of(runs: &[&[ByThread]]) -> Naming {
         let mut lasting: FxHashMap<(&str, &str), FxHashSet<usize>> = FxHashMap::default();
-        let mut counts: FxHashMap<(u32, &str, String), FxHashMap<&str, Vec<u32>>> = FxHashMap::default();
+        let mut roles: FxHashMap<(u32, &str, String), Role<'_>> = FxHashMap::default();
         for (number, run) in runs.iter().enumerate() {
             for it in *run {
                 lasting.entry((&it.node, &it.thread)).or_default().insert(number);
-                let of_role = counts.entry((it.site, &it.node, role(&it.thread).into_owned())).or_default();
-                let of_thread = of_role.entry(&it.thread).or_insert_with(|| vec![0; runs.len()]);
-                of_thread[number] += it.orders.len() as u32;
+                let of_role = roles.entry((it.site, &it.node, role(&it.thread).into_owned())).or_default();
+                let counts = of_role.counts.entry(&it.thread).or_insert_with(|| vec![0; runs.len()]);
+                counts[number] += it.orders.len() as u32;
+                if let (Some(&first), Some(&last)) = (it.orders.first(), it.orders.last()) {
+                    of_role.spans.push((number, first, last));
+                }
             }
         }
-        let shared = counts.into_iter().filter_map(|((site, node, role), of)| {
-            Some(((site, node.to_owned(), role), Shared::of(&of, runs.len())?))
+        let shared = roles.into_iter().filter_map(|((site, node, role), mut of)| {
+            let shared = Shared::of(&of.counts, runs.len()).filter(|_| of.are_at_once())?;
+            Some(((site, node.to_owned(), role), shared))
         });
         Naming {
             shared: shared.collect(),
@@ -79,6 +83,25 @@ impl Sure {
     /// Whether an execution is asked for by the role: the `own`-th of its thread, the `of_role`-th of all that have its role.
     pub fn is_by_role(self, own: u32, of_role: u32) -> bool {
         own > self.own && of_role <= self.of_role
+    }
+}
+
+/// What the threads of one role did at a site.
+#[derive(Default)]
+struct Role<'r> {
+    /// For each thread how often it executed the site in each run.
+    counts: FxHashMap<&'r str, Vec<u32>>,
+    /// For each run and thread the run, the first execution and the last.
+    spans: Vec<(usize, u32, u32)>,
+}
+
+impl Role<'_> {
+    /// Whether they did it at the same time, rather than one after the other.
+    fn are_at_once(&mut self) -> bool {
+        self.spans.sort_unstable();
+        let pairs = || self.spans.windows(2).filter(|it| it[0].0 == it[1].0);
+        let at_once = pairs().filter(|it| it[1].1 < it[0].2).count();
+        2 * at_once > pairs().count()
     }
 }
 
@@ -176,6 +199,14 @@ mod tests {
         check(&servers, "s-1", &[(4, 13)], &[false]);
         // Nobody else can take the work of one that is alone.
         check(&[&[("main", 4)], &[("main", 6)]], "main", &[(4, 4)], &[false]);
+        // Each follows another.
+        let run = |first: u32, second: u32| {
+            let mut run = run(&[("log-1", first), ("log-2", second)]);
+            run[1].orders.iter_mut().for_each(|it| *it += first);
+            run
+        };
+        let (one, other) = (run(7, 3), run(5, 5));
+        assert!(!Naming::of(&[&one, &other]).sure(0, "n", "log-1").is_by_role(7, 7));
         // One run says nothing.
         check(&[&[("w-1", 7), ("w-2", 3)]], "w-1", &[(7, 10)], &[false]);
     }

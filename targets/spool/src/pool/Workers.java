@@ -4,8 +4,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.List;
-import java.util.concurrent.Semaphore;
 import java.util.logging.Logger;
 
 /**
@@ -19,24 +17,21 @@ public final class Workers {
     private static final int DELICATE = 7;
 
     private final Path directory;
+    private final boolean isEven;
     private int job;
 
-    private Workers(Path directory) {
+    private Workers(Path directory, boolean isEven) {
         this.directory = directory;
+        this.isEven = isEven;
     }
 
     public static void main(String[] args) throws Exception {
         Path runs = Path.of(args[1]);
         Files.writeString(runs, "run\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
-        List<String> all = Files.readAllLines(runs);
-        int share = all.size() % 2 == 0 ? 4 : 9;
-        Workers workers = new Workers(Path.of(args[0]));
-        Semaphore turn = new Semaphore(0);
-        Thread first = new Thread(() -> workers.work(share, turn), "worker-1");
-        Thread second = new Thread(() -> {
-            turn.acquireUninterruptibly();
-            workers.work(JOBS - share, turn);
-        }, "worker-2");
+        boolean isEven = Files.readAllLines(runs).size() % 2 == 0;
+        Workers workers = new Workers(Path.of(args[0]), isEven);
+        Thread first = new Thread(() -> workers.work(true), "worker-1");
+        Thread second = new Thread(() -> workers.work(false), "worker-2");
         first.start();
         second.start();
         first.join();
@@ -44,11 +39,24 @@ public final class Workers {
         LOG.info("all jobs are done");
     }
 
-    private void work(int jobs, Semaphore turn) {
-        for (int done = 0; done < jobs; done++) {
-            next();
+    /** Does the jobs of one of the two, each when its turn has come. */
+    private synchronized void work(boolean isFirst) {
+        while (job < JOBS) {
+            if (isOfFirst(job + 1) != isFirst) {
+                try {
+                    wait();
+                } catch (InterruptedException e) {
+                    return;
+                }
+            } else {
+                next();
+                notifyAll();
+            }
         }
-        turn.release();
+    }
+
+    private boolean isOfFirst(int number) {
+        return isEven ? number % 3 == 1 : number % 4 != 2;
     }
 
     private void next() {
