@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
 use hypocenter_lab::{Observer, Output};
-use hypocenter_plan::{CandidateOutcome, CandidateResult, Outcome, Problem, Role};
+use hypocenter_plan::{CandidateOutcome, CandidateResult, Frame, Outcome, Problem, Role};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -217,6 +217,25 @@ pub fn jvms(outcome: &Outcome) {
     }
 }
 
+/// So many frames of a stack, those that say most: the innermost, and those that are somebody's own before others.
+pub fn stack(frames: &[Frame], most: usize, is_own: impl Fn(&str) -> bool) {
+    let mut next = 0;
+    for number in telling(frames, most, is_own) {
+        let left_out = if number > next { "... " } else { "" };
+        let label = if number == 0 { "stack" } else { "" };
+        line(label, &format!("{DIM}{left_out}{DIM:#}{}", clean(&frames[number].to_string())));
+        next = number + 1;
+    }
+}
+
+fn telling(frames: &[Frame], most: usize, is_own: impl Fn(&str) -> bool) -> Vec<usize> {
+    let (own, others): (Vec<usize>, Vec<usize>) =
+        (0..frames.len()).partition(|&it| it == 0 || is_own(&frames[it].method));
+    let mut shown: Vec<usize> = own.into_iter().chain(others).take(most).collect();
+    shown.sort_unstable();
+    shown
+}
+
 /// What became of a candidate.
 pub fn candidate(it: &CandidateOutcome) {
     let mut stderr = anstream::stderr();
@@ -242,9 +261,9 @@ pub fn candidate(it: &CandidateOutcome) {
             if let Some(class) = &injection.threw {
                 line("threw", &clean(class));
             }
-            for (number, frame) in injection.stack.iter().take(FRAMES_SHOWN).enumerate() {
-                line(if number == 0 { "stack" } else { "" }, &clean(&frame.to_string()));
-            }
+            let is_of_jdk =
+                |it: &str| ["java.", "javax.", "jdk.", "sun."].iter().any(|jdk| it.starts_with(jdk));
+            stack(&injection.stack, FRAMES_SHOWN, |it| !is_of_jdk(it));
             if injection.stack.len() > FRAMES_SHOWN {
                 line("", &format!("... {} more in outcome.json", injection.stack.len() - FRAMES_SHOWN));
             }
@@ -505,6 +524,15 @@ impl Drop for Working {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn frames_of_ones_own_come_before_those_of_libraries() {
+        let frames = ["java.nio.A.a", "java.util.B.b", "my.C.c", "java.util.D.d", "my.E.e"];
+        let frames = frames.map(|it| Frame { method: it.to_owned(), at: None });
+        let shown = |most| telling(&frames, most, |it| it.starts_with("my."));
+        assert_eq!([shown(3), shown(4), shown(9)], [vec![0, 2, 4], vec![0, 1, 2, 4], vec![0, 1, 2, 3, 4]]);
+        assert!(telling(&[], 3, |_| true).is_empty());
+    }
 
     #[test]
     fn numbers_are_readable_and_text_cannot_steer_a_terminal() {

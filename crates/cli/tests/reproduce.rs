@@ -484,6 +484,14 @@ fn a_task_that_dies_without_a_word_is_found_though_no_way_leads_from_it() {
 }
 
 #[test]
+fn an_oracle_that_cannot_judge_a_normal_run_is_told_before_any_round() {
+    let place = Place::with("spool", "oracle = { junit = '*', reports = '{dir}/none/*.xml' }");
+    let said = place.reproduce("").exits(1);
+    let said = said.says("the oracle cannot judge a run without a fault: no test report fits");
+    assert!(!said.stderr.contains("round 1"), "{}", said.stderr);
+}
+
+#[test]
 fn a_job_sees_whether_the_failure_still_happens() {
     let place = Place::new();
     let fault =

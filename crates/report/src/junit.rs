@@ -173,6 +173,7 @@ fn without(summary: &Summary) -> Came {
             Came::Error(format!("the failure happens without a fault, in {failed} of {runs} runs"))
         }
         Standing::Unreadable { why } => Came::Error(format!("it left nothing to compare: {why}")),
+        Standing::Unjudged { why } => Came::Error(format!("the oracle could not judge it: {why}")),
         _ => Came::Well,
     }
 }

@@ -174,6 +174,11 @@ pub enum Standing {
         /// What is wrong.
         why: String,
     },
+    /// The oracle could not say anything of normal runs.
+    Unjudged {
+        /// Why.
+        why: String,
+    },
 }
 
 /// A fault that happened.

@@ -67,6 +67,9 @@ pub fn verdict(summary: &Summary) -> Sentence {
         (Standing::NothingToTry, None) => said.words(
             "Nothing to try: the workload reaches no site that can lead to what the failure log shows.",
         ),
+        (Standing::Unjudged { why }, None) => {
+            said.words("Nothing to judge by: of a run without a fault the oracle could not say anything, ").name(why.clone()).words(".")
+        }
         (Standing::Unreadable { why }, None) => {
             said.words("Nothing to compare: a run without a fault left no log that can be read, ").name(why.clone()).words(".")
         }

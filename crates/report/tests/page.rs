@@ -239,6 +239,7 @@ fn a_campaign_that_found_nothing_has_a_page_too() {
     check(Standing::NothingMissing, "Nothing to go by");
     check(Standing::NothingToTry, "Nothing to try");
     check(Standing::Unreadable { why: HOSTILE.into() }, "Nothing to compare");
+    check(Standing::Unjudged { why: HOSTILE.into() }, "Nothing to judge by");
 }
 
 #[test]

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hypocenter_engine::{Engine, Job, JobId, Next, Work};
-use hypocenter_plan::{Candidate, CandidateResult, Guard, Outcome, Plan, Repeat};
+use hypocenter_plan::{Candidate, CandidateResult, Guard, Outcome, Plan, Problem, Repeat};
 
 use rustc_hash::FxHashSet;
 
@@ -102,8 +102,9 @@ pub struct Reproduce {
     until: Option<u64>,
     /// A delay that brought the failure, until what its call can throw was tried in its place.
     instead: Option<Instead>,
-    /// Trials of which the oracle could not say anything.
+    /// Trials of which the oracle could not say anything, and why of the last.
     unjudged: u64,
+    why_unjudged: Option<String>,
     found: Vec<Found>,
     doubtful: Vec<Found>,
     ended: Option<Standing>,
@@ -141,6 +142,7 @@ impl Reproduce {
             unkept: Vec::new(),
             rankings: Vec::new(),
             unjudged: 0,
+            why_unjudged: None,
             proof: None,
             until: None,
             instead: None,
@@ -272,6 +274,10 @@ impl Reproduce {
         }
         if let Some(why) = self.normal.iter().find_map(|it| it.unreadable.clone()) {
             self.ended = Some(Standing::Unreadable { why });
+            return;
+        }
+        if let Some(why) = self.why_unjudged.take().filter(|_| self.unjudged == self.normal_runs) {
+            self.ended = Some(Standing::Unjudged { why });
             return;
         }
         let keys = self.case.keys().len();
@@ -583,6 +589,8 @@ impl Engine for Reproduce {
         let digest = if matches!(asked, Asked::Normal) { digest } else { self.credited(digest) };
         let happened = outcome.failure.as_ref().is_some_and(|it| it.happened);
         self.unjudged += u64::from(outcome.failure.is_none());
+        let of_oracle = outcome.problems.iter().find(|it| it.place == Problem::ORACLE);
+        self.why_unjudged = of_oracle.map(|it| it.what.clone());
         match asked {
             Asked::Normal => {
                 self.normal_runs += 1;
@@ -685,6 +693,7 @@ impl Engine for Reproduce {
                 })
                 .collect(),
             missing,
+            silent: first.map_or_else(Vec::new, |it| it.silent.clone()),
             sites_total: self.case.catalogue().sites().len(),
             sites_inferred: first.map_or(0, |it| it.sites_inferred),
             sites_reached,

@@ -3,6 +3,8 @@
 use hypocenter_plan::{Candidate, Fault, Guard, Injection, Plan, Site};
 use serde::Serialize;
 
+use crate::silence::Silent;
+
 /// How many faults are kept that were as likely as one that was found.
 pub const AS_LIKELY_MAX: usize = 100;
 
@@ -32,6 +34,11 @@ pub enum Standing {
     /// A normal run gave nothing to go on.
     Unreadable {
         /// What is wrong.
+        why: String,
+    },
+    /// The oracle could not say anything of normal runs.
+    Unjudged {
+        /// Why.
         why: String,
     },
 }
@@ -167,6 +174,9 @@ pub struct Verdict {
     pub rounds: Vec<Round>,
     /// What was missing at the start.
     pub missing: Vec<Missing>,
+    /// The threads that are silent in the failure log and not in normal runs.
+    #[serde(skip)]
+    pub silent: Vec<Silent>,
     /// Sites of the program.
     pub sites_total: usize,
     /// Sites that lead to what is missing.

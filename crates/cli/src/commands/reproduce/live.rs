@@ -13,6 +13,9 @@ use crate::listening::Listening;
 use crate::screen::{self, BAD, DIM, GOOD, WARN, span};
 
 /// The engine, and a voice that tells what it learns.
+/// Threads that fall silent and are named.
+const SILENT_SHOWN: usize = 3;
+
 pub struct Narrated {
     engine: Reproduce,
     /// Whether something was started by now: what a resumed campaign learnt before is not told again.
@@ -237,16 +240,29 @@ impl Narrated {
                 format!(", and {others}, which come later as no way from them is known")
             }
         };
-        screen::line(
-            "search",
-            &format!(
-                "{} of {} calls can lead to that; the workload makes {} of the {0}{beyond}: {} to try",
-                count(verdict.sites_inferred),
+        let moments = screen::count(verdict.instances as u64, "moment", "moments");
+        let what = match (verdict.sites_inferred, verdict.sites_beyond) {
+            (0, others) => format!(
+                "no call is known to lead to that; {} of {} are tried all the same: {moments} to try",
+                count(others),
+                count(self.sites_total)
+            ),
+            (inferred, _) => format!(
+                "{} of {} calls can lead to that; the workload makes {} of the {0}{beyond}: {moments} to try",
+                count(inferred),
                 count(self.sites_total),
                 count(verdict.sites_reached),
-                screen::count(verdict.instances as u64, "moment", "moments")
             ),
-        );
+        };
+        screen::line("search", &what);
+        for it in verdict.silent.iter().take(SILENT_SHOWN) {
+            let what = format!(
+                "thread {} says no more where normal runs go on: {} are not there",
+                it.thread,
+                screen::count(it.entries.into(), "entry", "entries")
+            );
+            screen::line("silent", &screen::clean(&what));
+        }
         let has_exception = |it: &Missing| it.normal == 0 && it.message.contains("Exception");
         if self.delays && verdict.missing.iter().any(has_exception) {
             screen::line("", "the log names exceptions: `--faults exceptions` saves the rounds with delays");
@@ -496,8 +512,9 @@ impl Engine for Narrated {
         match &round {
             Some(round) => {
                 self.tell_chance(Some(id));
-                // While one is replayed, another is not.
-                if round.happened && round.fault.is_some() && self.replayed.is_none() {
+                // While one is replayed, another is not; what was tried in place of a delay is.
+                let is_free = self.replayed.is_none() || round.again == Some(Again::Instead);
+                if round.happened && round.fault.is_some() && is_free {
                     self.replayed =
                         Some(Replayed { round: round.number, hits: 0, runs: 0, faults: 0, last: None });
                 }

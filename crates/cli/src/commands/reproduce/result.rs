@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hypocenter_engine::JobId;
 use hypocenter_lab::{finished, trial_directory};
-use hypocenter_plan::{ExitCode, Fault, Frame};
+use hypocenter_plan::{ExitCode, Fault};
 use hypocenter_report::{AS_LIKELY_MAX, SUMMARY_VERSION, as_likely};
 use hypocenter_reproduce::{Case, Found, Missing, Round, Standing, Verdict};
 use serde::Serialize;
@@ -20,7 +20,7 @@ use crate::commands::report;
 use crate::early;
 use crate::failure::Failure;
 use crate::request::Request;
-use crate::screen::{self, DIM, span};
+use crate::screen::{self, span};
 use crate::store::{Called, told};
 
 // The words say of so many that there may be more.
@@ -97,19 +97,6 @@ const LACKING_SHOWN: usize = 3;
 /// Frames of a stack that are shown.
 const FRAMES_SHOWN: usize = 6;
 
-/// The frames of a stack that say most, with their places: the innermost, and those of the target before those of libraries.
-fn frames<'f>(stack: &'f [Frame], packages: &[String]) -> Vec<(usize, &'f Frame)> {
-    let is_own = |it: &Frame| {
-        let rest = packages.iter().filter_map(|package| it.method.strip_prefix(package.as_str()));
-        rest.into_iter().any(|rest| rest.starts_with(['.', '$']))
-    };
-    let (own, others): (Vec<_>, Vec<_>) =
-        stack.iter().enumerate().partition(|(number, it)| *number == 0 || is_own(it));
-    let mut shown: Vec<(usize, &Frame)> = own.into_iter().chain(others).take(FRAMES_SHOWN).collect();
-    shown.sort_unstable_by_key(|it| it.0);
-    shown
-}
-
 /// A campaign that is over.
 #[derive(Debug)]
 pub struct Ended<'v> {
@@ -178,13 +165,11 @@ impl Ended<'_> {
     fn show(&self, found: &Found, story: Option<&Story>, called: &Called) {
         for it in &found.faults {
             screen::line("fault", &screen::clean(&fault(it, self.several_nodes())));
-            let mut next = 0;
-            for (number, frame) in frames(&it.at.stack, &self.request.target.packages) {
-                let left_out = if number > next { "... " } else { "" };
-                let label = if number == 0 { "stack" } else { "" };
-                screen::line(label, &format!("{DIM}{left_out}{DIM:#}{}", screen::clean(&frame.to_string())));
-                next = number + 1;
-            }
+            let packages = &self.request.target.packages;
+            screen::stack(&it.at.stack, FRAMES_SHOWN, |method| {
+                let mut rest = packages.iter().filter_map(|it| method.strip_prefix(it.as_str()));
+                rest.any(|it| it.starts_with(['.', '$']))
+            });
         }
         self.show_lacking(found);
         if let Some(story) = story {
@@ -199,7 +184,7 @@ impl Ended<'_> {
         if let Some(others) = as_likely(&found.as_likely, self.several_nodes()) {
             // As faults are written here.
             let others = screen::clean(&others).replace('\u{2192}', "->");
-            screen::line("also", &format!("{others} (--keep-going goes on)"));
+            screen::line("also", &format!("{others} (a new search with --keep-going tries them)"));
         }
         let replay = replay(found, called);
         screen::line("replay", &replay);
@@ -322,6 +307,10 @@ impl Ended<'_> {
                     "it reaches no site that can lead to what the failure log shows; use one that exercises the same code",
                 );
                 ExitCode::Findings
+            }
+            Standing::Unjudged { why } => {
+                return Err(Failure::usage(format!("the oracle cannot judge a run without a fault: {why}"))
+                    .hint("mend the oracle, or take a workload that leaves what it looks at; see `hypocenter guide oracles`"));
             }
             Standing::Unreadable { why } => {
                 let failure = Failure::usage(format!("a run without a fault gave nothing to compare: {why}"));

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use hypocenter_engine::JobId;
 use hypocenter_lab::{evidence_of, finished, trial_directory};
+use hypocenter_logs::role;
 use hypocenter_plan::Fault;
 use hypocenter_report::Place;
-use hypocenter_reproduce::{Beside, Case, Causes, Found, Injected, Missing, Verdict, Way};
+use hypocenter_reproduce::{Beside, Case, Causes, Found, Injected, Missing, Silent, Verdict, Way};
 use serde::Serialize;
 
 use super::columns;
@@ -53,6 +54,9 @@ struct Cause {
     leads_to: Vec<Lead>,
     /// The frames by which stack traces of the failure log name it.
     named_by: Vec<NamedBy>,
+    /// The thread that it struck, where such a thread falls silent in the failure.
+    #[serde(skip)]
+    silent: Option<String>,
 }
 
 /// A line of the failure log, and the way to it.
@@ -97,7 +101,7 @@ impl Story {
         let beside = case.beside(&evidence, &normal);
         let shown = beside.as_ref().map_or(&[][..], |it| &it.matched);
         let causes: Vec<Cause> =
-            found.faults.iter().map(|it| Cause::of(case, it, shown, several_nodes)).collect();
+            found.faults.iter().map(|it| Cause::of(case, it, shown, verdict, several_nodes)).collect();
         let leads = causes.iter().flat_map(|it| &it.leads_to).map(|it| (it.node.as_str(), it.line));
         let leads: Vec<(&str, u32)> = leads.collect();
         let moment = beside.as_ref().and_then(|it| Moment::of(it, &leads));
@@ -132,7 +136,7 @@ impl Story {
 }
 
 impl Cause {
-    fn of(case: &Case, fault: &Injected, shown: &[u32], several_nodes: bool) -> Cause {
+    fn of(case: &Case, fault: &Injected, shown: &[u32], verdict: &Verdict, several_nodes: bool) -> Cause {
         let is_delay = matches!(fault.fault, Fault::Delay { .. });
         let found = case.causes(&fault.site, &fault.fault, &fault.at.stack, shown);
         let (leads_to, named_by) = found.map_or_else(Default::default, |it| {
@@ -148,7 +152,9 @@ impl Cause {
             });
             (leads(case, &it), named.collect())
         });
-        Cause { fault: self::fault(fault, several_nodes), is_delay, leads_to, named_by }
+        let is_silent = |it: &Silent| it.node == fault.at.node && role(&it.thread) == role(&fault.at.thread);
+        let silent = verdict.silent.iter().find(|it| is_silent(it)).map(|_| fault.at.thread.clone());
+        Cause { fault: self::fault(fault, several_nodes), is_delay, leads_to, named_by, silent }
     }
 
     /// Whether it has nothing to show, and is shown with a reason.
@@ -198,6 +204,12 @@ impl Cause {
                 "",
                 "no way in the code is known from it to what the failure log shows; it was tried all the same",
             );
+            if let Some(thread) = &self.silent {
+                let what = format!(
+                    "thread {thread} says no more in the failure: a task that dies of an exception nobody logs leaves undone what it did"
+                );
+                screen::line("", &screen::clean(&what));
+            }
         }
     }
 }
