@@ -7,7 +7,7 @@ use super::drawing::{both, cut, ticks};
 use super::{Section, escaped};
 use crate::Report;
 use crate::runs::{Lane, Lanes, Mark, Run, RunOf, Runs, Sign};
-use crate::text::{shown, thousands};
+use crate::text::{count, shown, thousands};
 
 /// The height of a lane, of the title of a run, and of the axis.
 const LANE: f64 = 17.0;
@@ -114,8 +114,12 @@ impl Scene<'_> {
         let (title, more) = self.title(run.of);
         let outside = match run.outside {
             (0, 0) => String::new(),
-            (before, 0) => format!(" \u{b7} {} earlier entries not shown", thousands(u64::from(before))),
-            (0, behind) => format!(" \u{b7} {} later entries not shown", thousands(u64::from(behind))),
+            (before, 0) => {
+                format!(" \u{b7} {} not shown", count(before.into(), "earlier entry", "earlier entries"))
+            }
+            (0, behind) => {
+                format!(" \u{b7} {} not shown", count(behind.into(), "later entry", "later entries"))
+            }
             (before, behind) => format!(
                 " \u{b7} {} earlier and {} later entries not shown",
                 thousands(u64::from(before)),

@@ -15,6 +15,8 @@ use crate::screen::{self, BAD, DIM, GOOD, WARN, span};
 /// The engine, and a voice that tells what it learns.
 /// Threads that fall silent and are named.
 const SILENT_SHOWN: usize = 3;
+/// What a thread lacks that falls silent, at the least, to be worth a word: the end of a log is ragged.
+const SILENT_ENTRIES_MIN: u32 = 3;
 
 pub struct Narrated {
     engine: Reproduce,
@@ -255,9 +257,10 @@ impl Narrated {
             ),
         };
         screen::line("search", &what);
-        for it in verdict.silent.iter().take(SILENT_SHOWN) {
+        let silent = verdict.silent.iter().filter(|it| it.entries >= SILENT_ENTRIES_MIN);
+        for it in silent.take(SILENT_SHOWN) {
             let what = format!(
-                "thread {} says no more where normal runs go on: {} are not there",
+                "thread {} says no more where normal runs go on, {} of them",
                 it.thread,
                 screen::count(it.entries.into(), "entry", "entries")
             );
