@@ -197,6 +197,8 @@ impl Reproduce {
         if self.levels.is_empty() {
             return None;
         }
+        // Also where a trial that was tried in its place was never told.
+        self.proves_delay();
         if let Some(proof) = &mut self.proof {
             let (faults, limit) = (proof.found.plan.candidates.clone(), proof.found.faults.len());
             return match proof.next()? {
