@@ -25,7 +25,6 @@ use std::sync::Arc;
 
 use hypocenter_engine::{Engine, Job, JobId, Next, Work};
 use hypocenter_plan::{Candidate, CandidateResult, Guard, Outcome, Plan, Problem, Repeat};
-
 use rustc_hash::FxHashSet;
 
 use crate::case::{Case, Digest, Reader};

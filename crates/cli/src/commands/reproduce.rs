@@ -125,10 +125,8 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
 /// What the flags and the configuration ask for; the plan is still empty.
 fn asked(args: &ReproduceArgs) -> Result<Request, Failure> {
     let config = Config::read(&args.target.config)?;
-    let of_failure =
-        config.failure.as_ref().and_then(|it| it.workload.as_ref()).map(|it| it.as_ref().clone());
-    let name = args.workload.clone().or(of_failure.filter(|_| args.target.command.is_empty()));
-    let mut chosen = Chosen::of(&args.target, name.as_deref())?;
+    let of_failure = config.workload_of_failure().filter(|_| args.target.command.is_empty());
+    let mut chosen = Chosen::of(&args.target, args.workload.as_deref().or(of_failure))?;
     if chosen.oracle.is_none() {
         // The failure is the same by whichever workload it is looked for.
         let Some(oracle) = config.failure.as_ref().and_then(|it| it.oracle.as_ref()) else {
