@@ -20,7 +20,8 @@ import java.util.stream.Stream;
 public final class Store {
     private static final Logger LOG = Logger.getLogger(Store.class.getName());
     private static final int FILES = 240;
-    private static final int BACKLOG_MAX = 20;
+    /** Far more than come in between two sweeps, so that on a busy machine too only sweeping that has ended fills it. */
+    private static final int BACKLOG_MAX = 80;
 
     private final Path directory;
     private volatile int backlog;
