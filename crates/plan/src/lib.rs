@@ -33,7 +33,7 @@ pub use outcome::{
 pub use plan::{
     Arm, Candidate, Guard, MethodLine, Plan, PlanError, Record, Repeat, Since, StackGuard, Watch, WatchLevel,
 };
-pub use site::{Site, SiteKind};
+pub use site::{Site, SiteKind, method_around};
 pub use span::Span;
 pub use task::{NO_TASK, StateId, TaskMethod, first_states, state_names, states_by_task};
 pub use workload::{Client, CommandLine, Condition, Network, Node, Restart, Workload};

@@ -105,7 +105,22 @@ pub struct Site {
     pub line: Option<u32>,
 }
 
+/// The method in whose code a lambda stands, by the name that javac gives to the body of the lambda.
+pub fn method_around(lambda: &str) -> Option<&str> {
+    let (method, number) = lambda.strip_prefix("lambda$")?.rsplit_once('$')?;
+    number.bytes().all(|it| it.is_ascii_digit()).then_some(match method {
+        "new" => "<init>",
+        "static" => "<clinit>",
+        other => other,
+    })
+}
+
 impl Site {
+    /// The method as whoever reads the source sees it: what a lambda does is done in the method around it.
+    pub fn method_in_source(&self) -> &str {
+        method_around(&self.method).unwrap_or(&self.method)
+    }
+
     /// Whether both name the same point, whatever their line.
     pub fn same_point(&self, other: &Site) -> bool {
         let key = |site: &Site| (site.kind, site.ordinal);
@@ -144,6 +159,18 @@ impl fmt::Display for Site {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lambda_is_named_after_the_method_around_it() {
+        let check = |name: &str, expected: Option<&str>| assert_eq!(method_around(name), expected, "{name}");
+        check("lambda$purge$1", Some("purge"));
+        check("lambda$a$b$12", Some("a$b"));
+        check("lambda$new$0", Some("<init>"));
+        check("lambda$static$0", Some("<clinit>"));
+        check("lambda$purge", None);
+        check("lambda$purge$x", None);
+        check("purge", None);
+    }
 
     #[test]
     fn every_kind_is_found_by_its_number_and_name() {

@@ -1,7 +1,7 @@
 //! The sites that fit a pattern, or what comes nearest.
 
 use hypocenter_classfile::{ClassFile, display_name};
-use hypocenter_plan::{Problem, Site, SiteKind, glob_matches};
+use hypocenter_plan::{Problem, Site, SiteKind, glob_matches, method_around};
 
 use crate::classes::{Classes, parse_class};
 use crate::kinds::KindSet;
@@ -183,16 +183,6 @@ fn unknown_method(
     Some(Unknown::Method(no_method(class, method, methods)))
 }
 
-/// The method in whose code a lambda stands, by the name that javac gives to the body of the lambda.
-fn method_around(lambda: &str) -> Option<&str> {
-    let (method, number) = lambda.strip_prefix("lambda$")?.rsplit_once('$')?;
-    number.bytes().all(|it| it.is_ascii_digit()).then_some(match method {
-        "new" => "<init>",
-        "static" => "<clinit>",
-        other => other,
-    })
-}
-
 /// The calls in lambdas of the method that is meant, each once: to whom reads the source they are calls of the method.
 fn calls_in_lambdas(classes: &Classes, pattern: &SitePattern) -> Vec<String> {
     let wanted = pattern.method();
@@ -264,22 +254,5 @@ fn suggest(classes: &Classes, pattern: &SitePattern) -> Suggestions {
             let names = fitting.map(|site| site.to_string()).take(SUGGESTIONS_MAX).collect();
             Suggestions { what: format!("no site of kind {kind} has this line or number"), names }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_lambda_is_named_after_the_method_around_it() {
-        let check = |name: &str, expected: Option<&str>| assert_eq!(method_around(name), expected, "{name}");
-        check("lambda$purge$1", Some("purge"));
-        check("lambda$a$b$12", Some("a$b"));
-        check("lambda$new$0", Some("<init>"));
-        check("lambda$static$0", Some("<clinit>"));
-        check("lambda$purge", None);
-        check("lambda$purge$x", None);
-        check("purge", None);
     }
 }
