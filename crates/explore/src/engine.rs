@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use hypocenter_engine::{Engine, Job, JobId, Next, Work};
 use hypocenter_logs::role;
-use hypocenter_plan::{Candidate, End, Fault, Guard, Outcome, Plan, Repeat, StackGuard, glob_matches};
+use hypocenter_plan::{Candidate, End, Fault, Guard, Outcome, Plan, Repeat, Site, StackGuard, glob_matches};
 use hypocenter_trace::hash;
 use serde::Serialize;
 
 use crate::catalogue::Catalogue;
 use crate::checks::{self, ClientOf, Normal, Struck, Symptom};
-use crate::few::Few;
+use crate::few::{FEW_MAX, Few};
 use crate::findings::{Finding, Findings, Injected};
 use crate::fresh::Fresh;
 use crate::known::Known;
@@ -140,6 +140,21 @@ impl Verdict {
     }
 }
 
+/// A state nearly all of whose requests are made by one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Crowded<'e> {
+    /// The node and the state, in words.
+    pub key: String,
+    /// The call.
+    pub site: &'e Site,
+    /// How many requests it makes.
+    pub made: u64,
+    /// Of how many.
+    pub requests: u64,
+    /// How many other calls make the rest.
+    pub others: usize,
+}
+
 /// The engine. See the module.
 #[derive(Debug)]
 pub struct Explore {
@@ -246,6 +261,21 @@ impl Explore {
     /// The trial with this number in the campaign, if it had a fault to inject and is over.
     pub fn trial_of(&self, id: JobId) -> Option<&TrialRecord> {
         self.trials.iter().find(|it| it.trial == id.0)
+    }
+
+    /// The state in which one call hides most others, if there is one and faults are drawn from its requests.
+    pub fn crowded(&self) -> Option<Crowded<'_>> {
+        let is_drawn = matches!(self.chooser, Chooser::RoundRobin(..));
+        let groups = self.ledger.groups().iter().filter(|it| is_drawn && it.requests() > FEW_MAX);
+        let crowded = groups.filter_map(|it| Some((it, it.crowding()?)));
+        let (group, call) = crowded.max_by_key(|(it, _)| it.calls.len())?;
+        Some(Crowded {
+            key: in_words(group.key.state.as_deref(), &group.key),
+            site: &self.catalogue.sites()[call.site as usize].site,
+            made: call.least,
+            requests: group.requests(),
+            others: group.calls.len() - 1,
+        })
     }
 
     /// The seed of the next trial: two campaigns whose seeds are neighbours have nothing in common.

@@ -10,7 +10,7 @@ use hypocenter_trace::hash;
 use crate::ledger::{Call, Group};
 
 /// How many requests are few.
-const FEW_MAX: u64 = 64;
+pub(crate) const FEW_MAX: u64 = 64;
 
 /// What was tried, by the numbers of keys: the call and its how-manieth request.
 #[derive(Debug, Clone, Default)]
@@ -21,7 +21,7 @@ pub(crate) struct Few {
 impl Few {
     /// A request of a group that has few, if it has: the call and its how-manieth request, drawn from the seed.
     pub(crate) fn next(&mut self, key: u32, group: &Group, seed: u64) -> Option<(Call, u64)> {
-        let total = group.calls.iter().map(|it| it.least).fold(0, u64::saturating_add);
+        let total = group.requests();
         if total == 0 || total > FEW_MAX {
             return None;
         }

@@ -57,6 +57,23 @@ pub struct Group {
     pub anywhere: u32,
 }
 
+/// Which part of its requests, at the least, one call of a group makes that crowds the others out.
+const CROWD: f64 = 0.9;
+
+impl Group {
+    /// How many requests it has in a trial without a fault.
+    pub(crate) fn requests(&self) -> u64 {
+        self.calls.iter().map(|it| it.least).fold(0, u64::saturating_add)
+    }
+
+    /// The call that makes nearly all of its requests, if one does: where one of them is drawn, it is hardly ever of another call.
+    pub(crate) fn crowding(&self) -> Option<&Call> {
+        let most = self.calls.iter().max_by_key(|it| it.least)?;
+        let is_crowd = most.least as f64 >= CROWD * self.requests() as f64;
+        (self.calls.len() > 1 && most.least > 0 && is_crowd).then_some(most)
+    }
+}
+
 /// All groups, by their numbers.
 #[derive(Debug, Clone)]
 pub struct Ledger {

@@ -29,7 +29,7 @@ mod threads;
 
 pub use catalogue::{Catalogue, SiteFaults};
 pub use checks::{ClientOf, Normal, Severity, Symptom, SymptomKind};
-pub use engine::{Explore, Settings, Standing, TrialRecord, Verdict};
+pub use engine::{Crowded, Explore, Settings, Standing, TrialRecord, Verdict};
 pub use fault_scope::FaultScope;
 pub use findings::{Finding, Injected};
 pub use known::{FaultName, Known};

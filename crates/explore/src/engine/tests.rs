@@ -184,6 +184,25 @@ fn bsrr_is_for_one_state_in_each_trial_and_turns_to_the_next() {
     assert_eq!((idle.when.state.as_deref(), idle.when.thread.as_deref()), (Some("none"), Some("main")));
 }
 
+#[test]
+fn a_call_that_crowds_others_out_is_known_before_the_first_trial() {
+    let crowd = |policy: Policy, key: KeyKind, requests: &[(&str, &str, u32, u64)]| {
+        let settings = Settings { key, normal_runs: 1, trials: 0, ..settings(policy) };
+        let mut engine = Explore::new(catalogue(), settings);
+        campaign(&mut engine, |plan| (outcome(plan, None, true), digest(requests)));
+        engine.crowded().map(|it| (it.site.method.clone(), it.made, it.requests, it.others))
+    };
+    let busy = [("n1", "s", 0, 990), ("n1", "s", 1, 8), ("n1", "s", 2, 2), ("n2", "s", 1, 500)];
+    assert_eq!(crowd(Policy::Bsrr, KeyKind::State, &busy), Some(("step0".to_owned(), 990, 1000, 2)));
+    // Each call has turns of its own, or all are tried.
+    assert_eq!(crowd(Policy::Bsrr, KeyKind::Operation, &[busy[0], busy[1]]), None);
+    assert_eq!(crowd(Policy::Exhaustive, KeyKind::State, &busy), None);
+    // Shared, alone, or so few that each is tried.
+    assert_eq!(crowd(Policy::Bsrr, KeyKind::State, &[("n1", "s", 0, 500), ("n1", "s", 1, 400)]), None);
+    assert_eq!(crowd(Policy::Bsrr, KeyKind::State, &[("n1", "s", 0, 500), ("n1", "t", 1, 4)]), None);
+    assert_eq!(crowd(Policy::Bsrr, KeyKind::State, &[("n1", "s", 0, 60), ("n1", "s", 1, 2)]), None);
+}
+
 /// The moments that the first four trials of a state with 100 requests take, where a delay does or does not hold a lock.
 fn moments(holds: bool) -> Vec<Option<u64>> {
     let delay = vec![Fault::Delay { delay_ms: 60_000, pause: Pause::Sleep }];

@@ -8,6 +8,7 @@ use hypocenter_explore::{Explore, Injected, Reader, Severity, TrialRecord, Verdi
 use hypocenter_plan::{CandidateResult, Outcome};
 
 use super::REPLAYED_FINDINGS_MAX;
+use crate::args::KeyChoice;
 use crate::listening::Listening;
 use crate::request::ExploreRequest;
 use crate::screen::{self, BAD, DIM, WARN, span};
@@ -28,6 +29,10 @@ pub struct Narrated {
     again: Again,
     /// Runs that were told since it began.
     told: u64,
+    /// Whether requests are grouped by states alone.
+    by_state: bool,
+    /// Whether it was told that a call crowds others out.
+    crowd_told: bool,
 }
 
 /// What comes when the trials are over.
@@ -72,6 +77,8 @@ impl Narrated {
             several_nodes,
             again,
             told: 0,
+            by_state: what.key == KeyChoice::State.name(),
+            crowd_told: false,
         }
     }
 
@@ -125,6 +132,23 @@ impl Narrated {
             }
         };
         again.known.insert(job.id, what);
+    }
+
+    /// Says before the first trial that a call makes nearly all requests of a state: afterwards the trials are spent.
+    fn tell_crowd(&mut self) {
+        let is_first = !std::mem::replace(&mut self.crowd_told, true);
+        let Some(it) = self.engine.crowded().filter(|_| is_first && self.by_state && self.live.is_live())
+        else {
+            return;
+        };
+        let (made, all) = (screen::thousands(it.made), screen::count(it.requests, "request", "requests"));
+        let others = screen::count(it.others as u64, "other call", "other calls");
+        let what = format!(
+            "{} makes {made} of the {all} in {}, so the {others} there are seldom drawn",
+            it.site, it.key
+        );
+        screen::line("busy", &screen::clean(&what));
+        screen::line("", "--key operation gives each call turns of its own");
     }
 
     /// Says what follows the trials, of which so many findings came.
@@ -208,6 +232,11 @@ impl Engine for Narrated {
     fn next(&mut self, room: usize) -> Next {
         let next = self.engine.next(room);
         if let Next::Start(jobs) = &next {
+            let is_trial =
+                |it: &Job| matches!(&it.work, Work::Trial { plan, .. } if !plan.candidates.is_empty());
+            if jobs.iter().any(is_trial) {
+                self.tell_crowd();
+            }
             jobs.iter().for_each(|it| self.know(it));
         }
         next
