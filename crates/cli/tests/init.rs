@@ -110,7 +110,8 @@ fn a_maven_project_gives_classes_packages_and_tests() {
     .says("packages  org.acme.store\n")
     .says("workloads tests: mvn -o -q test\n")
     .says("note      class path: 2 of 2 entries not there yet: compile first\n")
-    .says("  faster    tests without Maven: ")
+    .says("  faster    tests without Maven, which each trial waits for (`hypocenter guide start`):\n")
+    .says("            mvn -q dependency:copy-dependencies\n            hypocenter init --force\n")
     .says("next      mvn test\n            hypocenter run DiskTest\n");
     assert_eq!(done.stdout, "");
     let written = written(&done);
@@ -125,6 +126,23 @@ fn a_maven_project_gives_classes_packages_and_tests() {
     assert!(!written.text.contains("TestHelper"));
     assert!(written.text.contains("# Maven runs offline (-o)"), "{}", written.text);
     assert!(written.text.contains("\n#workload = \"DiskTest\"\n"), "{}", written.text);
+}
+
+#[test]
+fn what_was_done_already_is_not_asked_for_and_what_makes_it_faster_can_be_pasted() {
+    let junit = "<dependencies><dependency><groupId>org.junit.jupiter</groupId><artifactId>junit-jupiter</artifactId>\
+        <version>5.10.2</version><scope>test</scope></dependency></dependencies></project>";
+    let pom = POM.replace("</project>", junit);
+    let tool = init(&[
+        ("pom.xml", &pom),
+        ("src/main/java/org/acme/Store.java", &class("org.acme", "Store")),
+        ("src/test/java/org/acme/StoreTest.java", &test_class("org.acme", "StoreTest")),
+        ("target/surefire-reports/TEST-org.acme.StoreTest.xml", "<testsuite/>"),
+    ]);
+    tool.end().exits(0).says("\n  next      hypocenter run StoreTest\n").says(
+        "            mvn -q dependency:copy \
+         -Dartifact=org.junit.platform:junit-platform-console-standalone:1.10.2 -DoutputDirectory=target/dependency\n",
+    );
 }
 
 #[test]
@@ -337,7 +355,14 @@ fn junit_on_a_ready_class_path_is_used_without_a_build_tool() {
     put(tool.directory(), &[("hypocenter.toml", "[failure]\nworkload = 'MainTest'\n")]);
     tool.end()
         .exits(0)
-        .says("`MainTest-direct` does the same as the `MainTest` of [failure], and starts at once");
+        .says("`MainTest-direct` does the same as the `MainTest` of [failure], and starts at once\n");
+    // What reads Maven's reports does not go with it.
+    let tool = of_maven().arg("--force");
+    let reads = "[failure]\nworkload = 'MainTest'\noracle = { all = [{ junit = 'MainTest', reports = 'target/r/*.xml' }] }\n";
+    put(tool.directory(), &[("hypocenter.toml", reads)]);
+    tool.end()
+        .exits(0)
+        .says("and starts at once; it writes no reports, so leave `reports` of the oracle out with it\n");
 
     let tool = init(&[]);
     stand_in(&tool, "org.junit.platform.console.ConsoleLauncher", "lib/console.jar");

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use hypocenter_plan::{CommandLine, ExitCode};
+use hypocenter_plan::{CommandLine, ExitCode, Oracle};
 
 use crate::args::InitArgs;
 use crate::config::Config;
@@ -61,9 +61,25 @@ fn faster_failure(config: &Config, project: &Project) {
     if let (Some(named), Some(slower)) = (named, slower)
         && named == slower
     {
-        let what =
-            format!("`{named}{DIRECT}` does the same as the `{named}` of [failure], and starts at once");
+        let of_reports = config.failure.as_ref().and_then(|it| it.oracle.as_ref());
+        let reports = match of_reports.is_some_and(|it| reads_reports(it.as_ref())) {
+            true => "; it writes no reports, so leave `reports` of the oracle out with it",
+            false => "",
+        };
+        let what = format!(
+            "`{named}{DIRECT}` does the same as the `{named}` of [failure], and starts at once{reports}"
+        );
         screen::note("faster", &screen::clean(&what));
+    }
+}
+
+/// Whether an oracle looks into reports that the build tool writes.
+fn reads_reports(oracle: &Oracle) -> bool {
+    match oracle {
+        Oracle::Junit { reports, .. } => reports.is_some(),
+        Oracle::All(parts) | Oracle::Any(parts) => parts.iter().any(reads_reports),
+        Oracle::Not(part) => reads_reports(part),
+        _ => false,
     }
 }
 
@@ -170,8 +186,8 @@ fn show(project: &Project, directory: &Path, file: &Path) {
     }
     screen::line("wrote", &screen::clean(&file.display().to_string()));
     screen::gap();
-    if let Some(faster) = &project.faster {
-        screen::line("faster", faster);
+    for (number, line) in project.faster.iter().enumerate() {
+        screen::line(if number == 0 { "faster" } else { "" }, &screen::clean(line));
     }
     for (number, step) in next(project, directory).iter().enumerate() {
         screen::line(if number == 0 { "next" } else { "" }, &screen::clean(step));

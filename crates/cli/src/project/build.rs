@@ -115,6 +115,17 @@ pub fn propose(
     }
 }
 
+/// Whether tests have been run, by the reports of every module that has some: then classes are there, and what tests need was fetched.
+pub fn was_tested(directory: &Path, modules: &[Module], reports: &str) -> bool {
+    let place = Path::new(reports).parent().unwrap_or(Path::new(""));
+    let has_report = |module: &Module| {
+        let there = std::fs::read_dir(directory.join(&module.place).join(place)).into_iter().flatten();
+        there.flatten().any(|it| it.path().extension().is_some_and(|it| it == "xml"))
+    };
+    let tested: Vec<&Module> = modules.iter().filter(|it| !it.test.tests.is_empty()).collect();
+    !tested.is_empty() && tested.into_iter().all(has_report)
+}
+
 /// The build tool's wrapper where the project has one.
 pub fn program(directory: &Path, wrapper: &str, otherwise: &str) -> Vec<String> {
     let path = directory.join(wrapper);

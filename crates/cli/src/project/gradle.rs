@@ -7,7 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::build::{MODULES_MAX, Module, gather, line, program, propose, source_directories, words};
+use super::build::{
+    MODULES_MAX, Module, gather, line, program, propose, source_directories, was_tested, words,
+};
 use super::sources::{Sources, without_comments};
 use super::{Project, below};
 use crate::screen;
@@ -42,7 +44,7 @@ pub fn look(directory: &Path) -> Project {
         alone().chain(tasks).collect()
     });
     let first: Vec<String> = gradle.iter().cloned().chain(words(["--no-daemon", "test"])).collect();
-    project.first = Some(line(&first));
+    project.first = (!was_tested(directory, &modules, REPORTS)).then(|| line(&first));
     project.why = vec![
         "No daemon: it would outlive the trial, and one that runs already is outside of it; end it by `gradle --stop`, or".into(),
         "trials wait for its locks. Offline: a trial has a loopback of its own and no other network, so run".into(),

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::build::{MODULES_MAX, Module, gather, line, program, propose, source_directories, words};
+use super::build::{
+    MODULES_MAX, Module, gather, line, program, propose, source_directories, was_tested, words,
+};
 use super::sources::Sources;
 use super::{DIRECT, ONE_TEST_TIME, Project, Proposal, below, junit};
 use crate::screen;
@@ -34,6 +36,8 @@ struct Pom {
     test_source: Option<String>,
     output: Option<String>,
     test_output: Option<String>,
+    /// The version of JUnit 5 or later, where it is named.
+    junit: Option<String>,
 }
 
 /// Looks at the project in a directory.
@@ -62,27 +66,55 @@ pub fn look(directory: &Path) -> Project {
         command.extend([format!("-Dtest={}", it.test.short()), "test".to_owned()]);
         command
     });
-    let first: Vec<String> = maven.into_iter().chain(words(["test"])).collect();
-    project.first = Some(line(&first));
+    let first: Vec<String> = maven.iter().cloned().chain(words(["test"])).collect();
+    project.first = (!was_tested(directory, &modules, REPORTS)).then(|| line(&first));
     project.why = vec![
         "Maven runs offline (-o): a trial has a loopback of its own and no other network, and nothing that is fetched".into(),
         format!("may change between two trials. So run `{}` once before. -q leaves the tests' own output.", first.join(" ")),
     ];
     if let [module] = modules.as_slice() {
-        ready_class_path(&mut project, directory, module);
+        ready_class_path(&mut project, directory, module, &maven);
     }
     project
 }
 
-/// How tests come to be run without Maven.
-const FASTER: &str = "tests without Maven: with JUnit's org.junit.platform:junit-platform-console-standalone among the test \
-     dependencies (JUnit 4 needs none), `mvn -q dependency:copy-dependencies` and `hypocenter init --force`; see `hypocenter guide start`";
+/// The commands by which tests come to be run without Maven. The pom stays as it is; where JUnit's version is not known, its place
+/// is.
+fn faster(maven: &[String], directory: &Path) -> Vec<String> {
+    let of_maven = |more: &[&str]| {
+        let more = more.iter().map(|&it| it.to_owned());
+        line(&maven.iter().cloned().chain(more).collect::<Vec<_>>())
+    };
+    let mut lines =
+        vec!["tests without Maven, which each trial waits for (`hypocenter guide start`):".to_owned()];
+    lines.push(of_maven(&["-q", "dependency:copy-dependencies"]));
+    let pom = read(&directory.join(FILE)).unwrap_or_default();
+    if let Some(version) = pom.junit {
+        let artifact = format!("-Dartifact={CONSOLE}:{}", console_version(&version));
+        lines.push(of_maven(&[
+            "-q",
+            "dependency:copy",
+            &artifact,
+            &format!("-DoutputDirectory={DEPENDENCIES}"),
+        ]));
+    }
+    lines.push("hypocenter init --force".to_owned());
+    lines
+}
+
+/// What starts tests of JUnit 5 and later by `java` alone.
+const CONSOLE: &str = "org.junit.platform:junit-platform-console-standalone";
+
+/// The version of the console that goes with one of JUnit: of 5.x it is 1.x, later both are the same.
+fn console_version(junit: &str) -> String {
+    junit.strip_prefix("5.").map_or_else(|| junit.to_owned(), |it| format!("1.{it}"))
+}
 
 /// Where the jars are beside the classes, tests need no Maven: one JVM, started at once.
-fn ready_class_path(project: &mut Project, directory: &Path, module: &Module) {
+fn ready_class_path(project: &mut Project, directory: &Path, module: &Module, maven: &[String]) {
     let test = module.test.tests.first();
     if !has_jars(&directory.join(DEPENDENCIES)) {
-        project.faster = test.map(|_| FASTER.to_owned());
+        project.faster = test.map_or_else(Vec::new, |_| faster(maven, directory));
         return;
     }
     project.class_path.push(format!("{DEPENDENCIES}/*.jar"));
@@ -100,7 +132,7 @@ fn ready_class_path(project: &mut Project, directory: &Path, module: &Module) {
             DEPENDENCIES,
             "has no JUnit that can be started by `java` alone, so there is no workload without Maven",
         );
-        project.faster = Some(FASTER.to_owned());
+        project.faster = faster(maven, directory);
     }
 }
 
@@ -214,7 +246,33 @@ fn parse(text: &str) -> Result<Pom, String> {
         test_source: directory("testSourceDirectory"),
         output: directory("outputDirectory"),
         test_output: directory("testOutputDirectory"),
+        junit: junit_version(&project),
     })
+}
+
+/// The version of JUnit 5 or later among the dependencies, or of the list of versions that they follow.
+fn junit_version(project: &Node<'_, '_>) -> Option<String> {
+    let text =
+        |it: &Node<'_, '_>, key: &'static str| child(it, key).map(|it| text_of(&it)).unwrap_or_default();
+    let managed = child(project, "dependencyManagement");
+    let lists = [Some(*project), managed].into_iter().flatten();
+    let lists = lists.filter_map(|it| child(&it, "dependencies"));
+    let is_junit = |it: &Node<'_, '_>| {
+        let (group, artifact) = (text(it, "groupId"), text(it, "artifactId"));
+        group == "org.junit.jupiter" || (group == "org.junit" && artifact == "junit-bom")
+    };
+    let all = lists.flat_map(|it| children(&it, "dependency").collect::<Vec<_>>());
+    let version = all.filter(is_junit).map(|it| text(&it, "version")).find(|it| !it.is_empty())?;
+    let version = match version.strip_prefix("${").and_then(|it| it.strip_suffix('}')) {
+        Some(key) => {
+            let properties = child(project, "properties")?;
+            text_of(&properties.children().find(|it| it.is_element() && name(it) == key)?)
+        }
+        None => version,
+    };
+    // It goes into a command.
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
+    (!version.is_empty() && version.chars().all(is_plain)).then_some(version)
 }
 
 fn modules_of(node: &Node<'_, '_>) -> Vec<String> {
@@ -276,6 +334,28 @@ mod tests {
         assert_eq!(parse(&format!("<m:project xmlns:m='x'>{}</m:project>", "")), Ok(Pom::default()));
         let entity = "<!DOCTYPE project [<!ENTITY m 'core'>]><project><modules><module>&m;</module></modules></project>";
         assert_eq!(parse(entity).unwrap().modules, ["core"]);
+    }
+
+    #[test]
+    fn the_version_of_junit_is_read_where_it_is_named() {
+        let check = |inside: &str, expected: Option<&str>| {
+            let pom = parse(&format!("<project>{inside}</project>")).unwrap();
+            assert_eq!(pom.junit.as_deref(), expected, "{inside}");
+        };
+        let of = |group: &str, artifact: &str, version: &str| {
+            let of = |key: &str, text: &str| format!("<{key}>{text}</{key}>");
+            let parts = of("groupId", group) + &of("artifactId", artifact) + &of("version", version);
+            of("dependencies", &of("dependency", &parts))
+        };
+        let api = |version: &str| of("org.junit.jupiter", "junit-jupiter", version);
+        check(&api("5.10.2"), Some("5.10.2"));
+        check(&format!("<properties><j.v>5.9.1</j.v></properties>{}", api("${j.v}")), Some("5.9.1"));
+        check(&api("${j.v}"), None);
+        check(&api("1; rm -rf ~"), None);
+        let bom = of("org.junit", "junit-bom", "6.0.1");
+        check(&format!("<dependencyManagement>{bom}</dependencyManagement>{}", api("")), Some("6.0.1"));
+        check(&of("junit", "junit", "4.13.2"), None);
+        assert_eq!((console_version("5.10.2"), console_version("6.0.1")), ("1.10.2".into(), "6.0.1".into()));
     }
 
     #[test]

@@ -37,9 +37,9 @@ pub struct Project {
     pub workloads: Vec<Proposal>,
     /// The name of one among them that does without the build tool, which every trial would wait for.
     pub direct: Option<String>,
-    /// How to get one, where that is known.
-    pub faster: Option<String>,
-    /// What has to be run once before: to compile, and to fetch what a trial cannot.
+    /// How to get one, where that is known: a sentence, and the commands.
+    pub faster: Vec<String>,
+    /// What has to be run once before, unless it was: to compile, and to fetch what a trial cannot.
     pub first: Option<String>,
     /// Why the commands are as they are, in lines of a comment.
     pub why: Vec<String>,
