@@ -1,4 +1,5 @@
-//! Classes that are older than their sources: what is analysed is not what its author reads.
+//! Classes that are older than their sources: what is analysed is not what its author reads. And classes that are newer than a trial:
+//! what is replayed is not what it ran.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -10,6 +11,16 @@ use crate::project::{LANGUAGES, each_file, is_source};
 /// What is to be said of the directories of a class path, as Maven and Gradle lay out projects: `target/classes` beside `src/main`.
 pub fn problems(class_path: &[PathBuf]) -> Vec<Problem> {
     class_path.iter().filter_map(|it| problem(it)).collect()
+}
+
+/// A class or jar of a class path that was written after a moment, the newest.
+pub fn newer_than(class_path: &[PathBuf], moment: SystemTime) -> Option<PathBuf> {
+    let is_class = |it: &Path| it.extension().is_some_and(|it| it == "class");
+    let written = |it: &PathBuf| Some((it.clone(), it.metadata().ok()?.modified().ok()?));
+    let newest =
+        |it: &PathBuf| if it.is_dir() { newest(std::slice::from_ref(it), is_class) } else { written(it) };
+    let newest = class_path.iter().filter_map(newest).max_by_key(|it| it.1)?;
+    (newest.1 > moment).then_some(newest.0)
 }
 
 fn problem(classes: &Path) -> Option<Problem> {
@@ -85,5 +96,26 @@ mod tests {
         write("c/classes/demo/Main.class", 50);
         write("c/src/main/java/demo/Main.java", 40);
         assert_eq!(told("c/classes"), []);
+    }
+    #[test]
+    fn what_was_written_since_is_told() {
+        let place = tempfile::tempdir().expect("a directory");
+        let now = SystemTime::now();
+        let write = |name: &str, age: u64| {
+            let path = place.path().join(name);
+            fs::create_dir_all(path.parent().expect("it is below")).expect("a directory");
+            let file = File::create(&path).expect("a file");
+            file.set_modified(now - Duration::from_secs(age)).expect("a time");
+        };
+        write("classes/demo/Main.class", 50);
+        write("classes/demo/Other.class", 70);
+        write("classes/demo/notes.txt", 0);
+        write("lib/a.jar", 60);
+        let class_path = ["classes", "lib/a.jar", "none"].map(|it| place.path().join(it));
+        let newer = |age: u64| newer_than(&class_path, now - Duration::from_secs(age));
+        assert_eq!(newer(40), None);
+        assert_eq!(newer(55), Some(place.path().join("classes/demo/Main.class")));
+        write("lib/a.jar", 20);
+        assert_eq!(newer(40), Some(place.path().join("lib/a.jar")));
     }
 }

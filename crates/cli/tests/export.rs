@@ -67,6 +67,18 @@ impl Project {
         Project { directory }
     }
 
+    /// One with a trial, as it would be had this command run it.
+    fn run_by(command: &str) -> Project {
+        let project = Project::new();
+        project.injected();
+        let path = project.path("hypocenter-out/inject-0001/campaign.json");
+        let text = fs::read_to_string(&path).expect("the campaign");
+        let text = text.replace("sh bin/spool.sh build/classes {dir}", command);
+        assert!(text.contains(command));
+        fs::write(path, text).expect("a file can be written");
+        project
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
@@ -163,22 +175,55 @@ fn a_command_that_names_no_file_takes_the_directory_along() {
 
 #[test]
 fn a_build_tool_that_is_needed_too_is_named_with_what_to_run_once() {
-    for (command, once) in [
-        ("mvn -o -q test", "cd 'project' && mvn test"),
-        ("./gradlew --offline test", "cd 'project' && ./gradlew --no-daemon test"),
+    for (command, once, other) in [
+        ("mvn -o -q test", "cd 'project' && mvn test", "For another build put its classes there"),
+        (
+            "./gradlew --offline test",
+            "cd 'project' && ./gradlew --no-daemon test",
+            "For another build put its sources, which Gradle compiles, there",
+        ),
     ] {
-        let project = Project::new();
-        project.injected();
-        // The campaign as it would be with that command.
-        let path = project.path("hypocenter-out/inject-0001/campaign.json");
-        let text = fs::read_to_string(&path).expect("the campaign");
-        let text = text.replace("sh bin/spool.sh build/classes {dir}", command);
-        assert!(text.contains(command));
-        fs::write(path, text).expect("a file can be written");
+        let project = Project::run_by(command);
         project.tool("replay latest --export kept").exits(0);
         let readme = fs::read_to_string(project.path("kept/README.md")).expect("a README");
         assert!(readme.contains(once) && readme.contains("local repository"), "{readme}");
+        assert!(readme.contains(other), "{readme}");
     }
+}
+
+#[test]
+fn with_maven_the_classes_run_that_are_in_the_folder_and_a_repository_keeps_them() {
+    let project = Project::run_by("mvn -o -q test");
+    let write = |name: &str, text: &str| {
+        let path = project.path(name);
+        fs::create_dir_all(path.parent().expect("it is below")).expect("a directory can be made");
+        fs::write(path, text).expect("a file can be written");
+    };
+    write(".gitignore", "build/\n*.class\n");
+    write("src/main/java/spool/Main.java", "class Main {}");
+    write("src/main/java/spool/words.txt", "words");
+    write("src/test/resources/data.txt", "data");
+    write("more/Tool.kt", "fun main() {}");
+    write("build/maven-status/inputFiles.lst", "Main.java");
+    write("build/.gitignore", "*");
+    project.tool("replay latest --export ci/kept").exits(0);
+    let kept = project.path("ci/kept/project");
+    for there in ["build/classes/spool/Main.class", "src/test/resources/data.txt"] {
+        assert!(kept.join(there).is_file(), "{there} is not there");
+    }
+    for gone in ["src/main/java", "more/Tool.kt", "build/maven-status", ".gitignore", "build/.gitignore"] {
+        assert!(!kept.join(gone).exists(), "{gone} went along");
+    }
+    let git = |words: &[&str]| {
+        let mut command = Command::new("git");
+        command.args(words).current_dir(project.directory.path());
+        run(command).exits(0)
+    };
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    let kept = git(&["ls-files"]).stdout;
+    assert!(kept.contains("ci/kept/project/build/classes/spool/Main.class"), "{kept}");
+    assert!(!kept.contains("\nbuild/"), "the project's own are left out as before: {kept}");
 }
 
 #[test]

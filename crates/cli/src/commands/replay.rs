@@ -2,7 +2,8 @@
 
 mod export;
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use hypocenter_engine::JobId;
 use hypocenter_lab::{Lock, TrialFiles, finished, trial_directory};
@@ -14,12 +15,13 @@ use crate::commands::run::{carry_out, read_plan};
 use crate::failure::Failure;
 use crate::local::Ready;
 use crate::request::{REPLAY, Request, existing};
-use crate::screen;
 use crate::store::{Called, told};
 use crate::target::Target;
+use crate::{screen, stale};
 use export::Shows;
 
 pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
+    screen::heading("hypocenter replay");
     let (name, index) = match args.trial.rsplit_once('/') {
         Some((name, index)) if index.bytes().all(|it| it.is_ascii_digit()) && !index.is_empty() => {
             let index = index.parse().map_err(|_| {
@@ -53,12 +55,12 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
         plan,
         ..before
     };
-    screen::heading("hypocenter replay");
     screen::line("trial", &format!("{index} of {}", campaign.display()));
     if request.plan.candidates.is_empty() {
         without_fault(&campaign, index);
     }
     args.pass.check(&request)?;
+    tell_changed(&request.target.classpath, &TrialFiles::of(&trial_directory(&campaign, JobId(index))).plan);
     let target = Target::open(&request.target)?;
     let ready = Ready::begin(request, &target, &args.lab)?;
     let before = finished(&trial_directory(&campaign, JobId(index)))?;
@@ -69,9 +71,20 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     args.pass.judge(&ready, code)
 }
 
+/// Says that classes have changed since a trial was begun, by its plan: it is the new ones that run.
+fn tell_changed(class_path: &[PathBuf], plan: &Path) {
+    let begun = fs::metadata(plan).and_then(|it| it.modified()).ok();
+    if let Some(newer) = begun.and_then(|it| stale::newer_than(class_path, it)) {
+        let what =
+            format!("{} is newer than the trial; what runs now is the program as it is now", told(&newer));
+        screen::note("classes", &screen::clean(&what));
+    }
+}
+
 /// The trial that is meant where none is named: the one that a search found, else the first.
 fn trial_of(campaign: &Path, request: &Request) -> Result<u64, Failure> {
-    if request.reproduce.is_none() && request.explore.is_none() {
+    // A replay has what was asked of the campaign whose trial it is.
+    if request.resumed_by() == "run" {
         return Ok(0);
     }
     let summary = Summary::read(campaign);
@@ -139,7 +152,6 @@ fn export_to(
     campaign: &Path,
     index: u64,
 ) -> Result<ExitCode, Failure> {
-    screen::heading("hypocenter replay");
     let outcome = finished(&trial_directory(campaign, JobId(index)))?;
     let name = campaign.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let ended = outcome.iter().flat_map(|it| &it.candidates).zip(&plan.candidates);
@@ -174,6 +186,11 @@ fn export_to(
     }
     for it in &exported.needed {
         screen::note("export", &format!("{} is not in it, and is needed at its place", it.display()));
+    }
+    if let (Some(repeat), Some((hits, runs))) = (shows.repeat(), shows.rate) {
+        let what =
+            format!("the failure came in {hits} of {runs} replays: for --must-pass, give --repeat {repeat}");
+        screen::note("export", &what);
     }
     screen::line("run", &format!("sh {}", screen::word(&exported.script.display().to_string())));
     if args.lab.json {

@@ -4,12 +4,15 @@
 //! DIR/replay.sh                  runs it: the tool is $HYPOCENTER, or `hypocenter` on the PATH
 //! DIR/README.md                  what it shows
 //! DIR/plan.json                  the plan
+//! DIR/.gitignore                 that a repository keeps all of it, classes included
 //! DIR/project/hypocenter.toml    target, workload and oracle
 //! DIR/project/...                what the class path and the commands name of the project's directory, at its place there
 //! ```
 //!
 //! A command that names nothing there, such as Maven's, finds by itself what it needs: then all of the directory goes along, but for
 //! what this tool wrote (campaigns and folders like this one, wherever they are) and what others keep for themselves; and it is said.
+//! Sources do not go along with Maven: it would compile them, here where it has not yet, and run those classes instead of the ones in
+//! the folder. Without sources it runs what is there, also when somebody has put another build in its place. Gradle has to compile.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,6 +26,7 @@ use serde::Serialize;
 
 use crate::config::Config;
 use crate::failure::Failure;
+use crate::project::{LANGUAGES, is_source};
 use crate::request::Request;
 use crate::screen::{self, quoted};
 
@@ -34,6 +38,12 @@ const COPIED_FILES_MAX: usize = 50_000;
 const DEPTH_MAX: usize = 64;
 /// What is no part of a project, where all of its directory is copied.
 const NO_PART: [&str; 7] = [".git", ".hg", ".svn", ".gradle", ".idea", ".vscode", "hypocenter.toml.old"];
+/// What Maven remembers of the sources that it compiled. Where they are gone, it removes the classes.
+const MAVEN_STATUS: &str = "maven-status";
+/// What keeps files out of a repository. What is kept out of the project's, such as `target`, is what the folder is for.
+const IGNORE: &str = ".gitignore";
+const IGNORED: &str =
+    "# What is left out elsewhere, such as target/, is needed here.\n!*\n/hypocenter-out/\n";
 /// What a folder like this one has, by which it is known again.
 const OF_FOLDER: [&str; 3] = ["replay.sh", "plan.json", "project/hypocenter.toml"];
 /// How many names of what went along are told.
@@ -52,6 +62,18 @@ pub struct Shows {
     pub rate: Option<(u64, u64)>,
 }
 
+impl Shows {
+    /// How many runs have to pass to be no chance, where the failure comes only now and then.
+    pub fn repeat(&self) -> Option<u64> {
+        let (hits, runs) = self.rate.filter(|(hits, runs)| 0 < *hits && hits < runs)?;
+        let passes = 1.0 - hits as f64 / runs as f64;
+        Some((CHANCE_MAX.ln() / passes.ln()).ceil() as u64)
+    }
+}
+
+/// How probable it may be that a bug which is still there shows in no run.
+const CHANCE_MAX: f64 = 0.05;
+
 /// What was written.
 #[derive(Debug, Serialize)]
 pub struct Exported {
@@ -63,6 +85,8 @@ pub struct Exported {
     pub copied: Vec<PathBuf>,
     /// Whether nothing names it, so that all of the directory was taken.
     pub all_taken: bool,
+    /// Whether that is without sources.
+    pub without_sources: bool,
     /// What the script still needs at its place on this machine.
     pub needed: Vec<PathBuf>,
 }
@@ -73,7 +97,8 @@ impl Exported {
         let is_taken = self.all_taken && !self.copied.is_empty();
         is_taken.then(|| {
             format!(
-                "the command names no file of the project, so all of its directory went along: {}",
+                "the command names no file of the project, so all of its directory went along{}: {}",
+                if self.without_sources { " but for sources" } else { "" },
                 names(&self.copied)
             )
         })
@@ -124,7 +149,11 @@ pub fn export(
     // Results may be among what is needed, as in `--out target`: then campaigns are known by what they have.
     let results =
         out.canonicalize().ok().filter(|out| !own.iter().any(|it| request.base.join(it).starts_with(out)));
-    let left_out = LeftOut([Some(to.clone()), results]);
+    let tool = build_tool(&request.workload);
+    let left_out = LeftOut {
+        places: [Some(to.clone()), results],
+        sources: finds_its_way && tool.as_ref().is_some_and(|it| it.name == MAVEN),
+    };
     if finds_its_way {
         own.extend(parts(&request.base, &left_out)?);
     }
@@ -168,7 +197,8 @@ pub fn export(
     let is_there = |it: &PathBuf| copied.iter().flatten().any(|(_, below)| below.starts_with(it));
     let own: Vec<PathBuf> = own.into_iter().filter(is_there).collect();
     let along = finds_its_way.then_some(own.as_slice());
-    write(&to.join("README.md"), &readme(request, shows, along, &needed))?;
+    write(&to.join("README.md"), &readme(request, shows, along, &needed, tool.as_ref()))?;
+    write(&to.join(IGNORE), IGNORED)?;
     let script = to.join("replay.sh");
     write(&script, &script_text(request, shows))?;
     let mode = fs::Permissions::from_mode(0o755);
@@ -178,6 +208,7 @@ pub fn export(
         script,
         copied: own,
         all_taken: finds_its_way,
+        without_sources: left_out.sources,
         needed: needed.into_iter().collect(),
     })
 }
@@ -210,16 +241,32 @@ fn failed(path: &Path, error: &std::io::Error) -> Failure {
         .hint("give a directory that can be written, on a disk that has room")
 }
 
-/// What this tool wrote, which is no part of a project.
-struct LeftOut([Option<PathBuf>; 2]);
+/// What does not go along.
+struct LeftOut {
+    /// Where this tool writes.
+    places: [Option<PathBuf>; 2],
+    /// Whether sources are left out too.
+    sources: bool,
+}
 
 impl LeftOut {
-    /// Whether it is one of these directories, a campaign, or a folder that was exported before.
+    /// Whether it is one of these directories, a campaign, or a folder that was exported before; or what would get in the way.
     fn has(&self, path: &Path) -> bool {
-        let is_one = path.canonicalize().is_ok_and(|it| self.0.contains(&Some(it)));
+        let is_one = path.canonicalize().is_ok_and(|it| self.places.contains(&Some(it)));
         let is_campaign = || Request::path(path).is_file() && Journal::path_in(path).is_file();
-        is_one || is_campaign() || OF_FOLDER.iter().all(|it| path.join(it).is_file())
+        let is_folder = || OF_FOLDER.iter().all(|it| path.join(it).is_file());
+        let is_in_the_way = path.ends_with(IGNORE) || (self.sources && is_compiled(path));
+        is_one || is_in_the_way || is_campaign() || is_folder()
     }
+}
+
+/// Whether it is a source, a directory of sources (`src/main/java`), or what a compiler remembers of them.
+fn is_compiled(path: &Path) -> bool {
+    let is_directory = || {
+        let of_language = LANGUAGES.iter().any(|it| path.ends_with(it.0));
+        of_language && path.ancestors().nth(2).is_some_and(|it| it.ends_with("src")) && path.is_dir()
+    };
+    is_source(path) || path.ends_with(MAVEN_STATUS) || is_directory()
 }
 
 /// The parts of a project's directory, relative to it.
@@ -368,20 +415,35 @@ fn script_text(request: &Request, shows: &Shows) -> String {
     )
 }
 
-/// The build tool that a workload runs, and the command that fetches all that it needs.
-fn build_tool(workload: &Workload) -> Option<(&'static str, String)> {
+/// A build tool that a workload runs.
+struct BuildTool {
+    name: &'static str,
+    /// The command that fetches all that it needs.
+    once: String,
+}
+
+const MAVEN: &str = "Maven";
+const GRADLE: &str = "Gradle";
+
+fn build_tool(workload: &Workload) -> Option<BuildTool> {
     let of_nodes = workload.node.iter().filter_map(|it| it.command.as_ref());
     let of_clients = workload.client.iter().map(|it| &it.command);
     let mut words = workload.command.iter().chain(of_nodes).chain(of_clients).flat_map(words_of);
     words.find_map(|word| match Path::new(&word).file_name()?.to_str()? {
-        "mvn" | "mvnw" => Some(("Maven", format!("{word} test"))),
-        "gradle" | "gradlew" => Some(("Gradle", format!("{word} --no-daemon test"))),
+        "mvn" | "mvnw" => Some(BuildTool { name: MAVEN, once: format!("{word} test") }),
+        "gradle" | "gradlew" => Some(BuildTool { name: GRADLE, once: format!("{word} --no-daemon test") }),
         _ => None,
     })
 }
 
 /// All of the project's directory is `along` where nothing says what is needed.
-fn readme(request: &Request, shows: &Shows, along: Option<&[PathBuf]>, needed: &BTreeSet<PathBuf>) -> String {
+fn readme(
+    request: &Request,
+    shows: &Shows,
+    along: Option<&[PathBuf]>,
+    needed: &BTreeSet<PathBuf>,
+    tool: Option<&BuildTool>,
+) -> String {
     let clean = screen::clean;
     let mut text = format!("# {}, to be seen again\n\n", clean(&shows.trial));
     text += match shows.faults.len() {
@@ -398,6 +460,10 @@ fn readme(request: &Request, shows: &Shows, along: Option<&[PathBuf]>, needed: &
     if let Some((hits, runs)) = shows.rate {
         text += &format!("In {hits} of {runs} replays the failure happened.\n");
     }
+    if let Some(repeat) = shows.repeat() {
+        text +=
+            &format!("One run that passes says little then: give `--repeat {repeat}` with `--must-pass`.\n");
+    }
     if let Some(oracle) = &request.oracle {
         text +=
             &format!("\nThe failure has happened when this holds:\n\n    {}\n", clean(&oracle.to_string()));
@@ -408,18 +474,25 @@ fn readme(request: &Request, shows: &Shows, along: Option<&[PathBuf]>, needed: &
          `sh replay.sh --must-pass` ends with 2 if the failure happens or the workload ends badly, and with 0 once it is mended.\n\n\
          It needs `hypocenter` on the PATH, or its file as `HYPOCENTER`, and a JDK; it ran on {}. Results go to \
          hypocenter-out beside the script, or to `HYPOCENTER_OUT`.\n\n\
-         `project/` has {}. For another build put its \
-         classes there, or change the paths in project/hypocenter.toml: a site is found again by class, method and order.\n",
+         `project/` has {}. For another build put {} there: a site is found again by class, method and order.\n",
         clean(&request.target.java_home.display().to_string()),
-        match along {
-            Some(all @ [_, ..]) => format!(
-                "all of the project's directory but for results, as the command does not say what it needs of it: {}",
+        match (along, tool) {
+            (Some(all @ [_, ..]), tool) => format!(
+                "all of the project's directory but for results{}, as the command does not say what it needs of it: {}",
+                match tool {
+                    Some(it) if it.name == MAVEN => " and sources (Maven would compile them)",
+                    _ => "",
+                },
                 names(all)
             ),
             _ => "what the class path and the commands name of the project's directory".to_owned(),
+        },
+        match tool {
+            Some(it) if it.name == GRADLE => "its sources, which Gradle compiles,",
+            _ => "its classes",
         }
     );
-    if let Some((name, once)) = build_tool(&request.workload) {
+    if let Some(BuildTool { name, once }) = tool {
         let place =
             if needed.contains(&request.base) { request.base.as_path() } else { Path::new("project") };
         let once = format!("cd {} && {once}", quoted(&place.display().to_string()));
@@ -436,4 +509,16 @@ fn readme(request: &Request, shows: &Shows, along: Option<&[PathBuf]>, needed: &
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_shows_now_and_then_has_to_pass_more_than_once() {
+        let repeat = |rate: Option<(u64, u64)>| Shows { rate, ..Shows::default() }.repeat();
+        assert_eq!([None, Some((5, 5)), Some((0, 5))].map(repeat), [None; 3]);
+        assert_eq!([(4, 5), (4, 10), (1, 20)].map(|it| repeat(Some(it))), [Some(2), Some(6), Some(59)]);
+    }
 }
