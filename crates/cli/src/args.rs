@@ -210,6 +210,21 @@ pub struct TargetArgs {
     pub command: Vec<String>,
 }
 
+/// What a campaign is begun with, whatever its verb: one that goes on has it, and another would not be looked at.
+const BEGUN_WITH: [&str; 11] = [
+    "workload",
+    "named",
+    "command",
+    "campaign",
+    "classpath",
+    "packages",
+    "config",
+    "node_name",
+    "oracle",
+    "timeout",
+    "network",
+];
+
 /// How trials are run and where their results go.
 #[derive(Debug, Clone, clap::Args)]
 pub struct LabArgs {
@@ -328,9 +343,9 @@ pub struct ExploreArgs {
     #[arg(long, value_name = "METHOD")]
     pub until: Option<String>,
     /// Go on with a campaign that was cut short: the latest of explore, or this one
-    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = [
-        "workload", "named", "command", "campaign", "trials", "seed", "faults", "delay", "normal_runs", "replays", "neighbours", "until",
-        "policy", "key", "budget", "epsilon", "when_ready", "helpers", "in_memory",
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = BEGUN_WITH, conflicts_with_all = [
+        "trials", "seed", "faults", "delay", "normal_runs", "replays", "neighbours", "until", "policy", "key", "budget",
+        "epsilon", "when_ready", "helpers", "in_memory",
     ])]
     pub resume: Option<String>,
     /// How the fault of a trial is chosen: bsrr, or, to compare, new-state, random, exhaustive, fate
@@ -426,7 +441,9 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub repeat: u64,
     /// Go on with a campaign that was cut short: the latest of run, or this one
-    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = ["workload", "named", "repeat", "plan", "command", "campaign"])]
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = BEGUN_WITH, conflicts_with_all = [
+        "repeat", "plan", "seed", "hook", "record", "lossless", "ring_kb",
+    ])]
     pub resume: Option<String>,
     /// The seed of the campaign: all chance in its trials follows from it
     #[arg(long, value_name = "N", default_value_t = 0)]

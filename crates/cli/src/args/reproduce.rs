@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use hypocenter_reproduce::Strategy;
 
-use super::{TargetArgs, duration};
+use super::{BEGUN_WITH, TargetArgs, duration};
 
 /// Find the fault that made a failure log: which exception or delay, where, and at which moment
 ///
@@ -68,7 +68,10 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "N", default_value_t = 15)]
     pub doubt: u64,
     /// Go on with a campaign that was cut short: the latest of reproduce, or this one
-    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = ["workload", "named", "command", "campaign", "log"])]
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = BEGUN_WITH, conflicts_with_all = [
+        "log", "layout", "budget", "seed", "faults", "delay", "keep_going", "normal_runs", "replays", "patience", "doubt", "strategy",
+        "window", "step", "compare",
+    ])]
     pub resume: Option<String>,
     /// How faults are chosen: full, or, to compare, two-level, exhaustive, distance, distance-limit, site-feedback, multiply,
     /// stacktrace, fate, random
