@@ -191,9 +191,10 @@ pub fn end(outcome: &Outcome) {
     line("ended", &format!("{} after {:.1} s", outcome.end, outcome.wall_ms as f64 / 1e3));
 }
 
-/// The JVMs and their hooks.
+/// The JVMs and their hooks. One that came to no hook has no part in what others did.
 pub fn jvms(outcome: &Outcome) {
-    for jvm in &outcome.jvms {
+    let any_hit = outcome.jvms.iter().any(|it| it.hits > 0);
+    for jvm in outcome.jvms.iter().filter(|it| it.hits > 0 || !any_hit) {
         let mut text = format!(
             "{} (pid {}, Java VM {}): {} in {}, {}",
             clean(&jvm.node),

@@ -138,7 +138,7 @@ fn a_run_lists_first_what_can_fail() {
         let tool = Tool::new("run").args("--hook call,block --quiet --packages spool --top").arg(top);
         tool.command(&[&java, "-cp", &path, "spool.Main", "data"]).exits(0)
     };
-    let done = run("1000").says("  reached   call ").says(", block ").says("calls that declare exceptions");
+    let done = run("1000").says("  reached   call ").says(", block ").says("others that declare exceptions");
     let listed: Vec<(u64, &str)> = done
         .stderr
         .lines()
@@ -152,7 +152,9 @@ fn a_run_lists_first_what_can_fail() {
     let own = place("-> spool.Outbox.append");
     assert!(listed[0].0 < most && channel < own, "{listed:#?}");
     assert!(own < place("-> java.util.logging.Logger.info"), "{listed:#?}");
-    run("1").says("            1 of ").says(" sites (--top), calls that declare exceptions first");
+    run("1")
+        .says("            1 of ")
+        .says(" sites (--top), calls of input and output first, then others that declare exceptions");
     let none = run("0").says("  reached   call ");
     assert!(!none.stderr.contains("declare exceptions"), "{}", none.stderr);
 }
@@ -188,4 +190,21 @@ fn the_guide_needs_no_file() {
     assert!(page.stdout.starts_with("# Writing an oracle\n"), "{}", page.stdout);
     assert_eq!(page.stderr, "");
     Tool::new("guide").arg("nonsense").end().exits(1).says("nonsense").says("start, clusters, exploring");
+}
+
+#[test]
+fn a_campaign_that_goes_on_takes_no_setting_that_it_would_not_look_at() {
+    for (verb, flag) in [
+        ("reproduce", "--budget 9"),
+        ("reproduce", "--faults delays"),
+        ("reproduce", "--oracle {exit=1}"),
+        ("explore", "--packages a"),
+        ("explore", "--key operation"),
+        ("run", "--seed 3"),
+        ("run", "--timeout 9s"),
+    ] {
+        let done = Tool::new(verb).args("--resume latest").args(flag).end().exits(1);
+        let flag = flag.split(' ').next().unwrap_or_default();
+        done.says("cannot be used with").says(flag);
+    }
 }

@@ -523,6 +523,9 @@ fn a_job_sees_whether_the_failure_still_happens() {
     // None of them has a report; the one before has.
     place.tool("report").exits(1).says("a campaign of `replay` has no report");
     place.reproduce("--seed 3").exits(0);
+    // A replay of what a search found is no search that was cut short.
+    place.tool("replay reproduce-0001 --quiet").exits(0);
+    place.tool("replay --quiet").exits(0).says("now       the same in 1 of 1");
     place.tool(&format!("{fault} 5")).exits(0);
     let said = place.tool("report").exits(0);
     said.says(

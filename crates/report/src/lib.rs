@@ -27,9 +27,10 @@ pub use exploration::{
 pub use runs::{Beside, Interest, Lane, Lanes, Line, Mark, RUNS_VERSION, Row, Run, RunOf, Runs, Sign};
 pub use summary::{
     Again, Cause, Entries, FaultSummary, Found, Glance, GlanceLine, GlanceRow, Injected, Lead, Missing,
-    Moment, NamedBy, Place, Rate, Round, SUMMARY_VERSION, Standing, Story, Summary,
+    Moment, NamedBy, Place, Rate, Round, SUMMARY_VERSION, Silent, Sooner, Standing, Story, Summary,
 };
 
+pub use text::without_numbers;
 pub use words::{AS_LIKELY_MAX, as_likely};
 
 /// Where a source is in the project, by its path in its package (`org/acme/Log.java`), if that is known.

@@ -85,6 +85,9 @@ pub struct Summary {
     pub stories: Vec<Option<Story>>,
     /// What the failure log shows and normal runs do not.
     pub missing: Vec<Missing>,
+    /// The threads that say no more in the failure log where normal runs go on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub silent: Vec<Silent>,
     /// The rounds.
     pub tried: Vec<Round>,
 }
@@ -241,6 +244,20 @@ pub struct Story {
     /// How the line that says that the failure happened differs in the trial, if its numbers do: it may be another moment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moment: Option<Moment>,
+    /// How many entries the thread of the fault had written by then, where that differs by far: it may be another moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sooner: Option<Sooner>,
+}
+
+/// How many entries a thread had written by the moment of a fault.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Sooner {
+    /// The thread.
+    pub thread: String,
+    /// In the failure.
+    pub failure: u32,
+    /// In the trial.
+    pub trial: u32,
 }
 
 /// A line that says that the failure happened, as both logs have it.
@@ -263,6 +280,20 @@ pub struct Cause {
     pub leads_to: Vec<Lead>,
     /// The frames by which stack traces of the failure log name it.
     pub named_by: Vec<NamedBy>,
+    /// The thread that it struck, where such a thread falls silent in the failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silent: Option<String>,
+}
+
+/// A thread that falls silent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Silent {
+    /// The node.
+    pub node: String,
+    /// The thread's name.
+    pub thread: String,
+    /// How many entries of a normal run it does not have.
+    pub entries: u32,
 }
 
 /// A line of the failure log, and the way to it.
@@ -422,4 +453,6 @@ pub enum Again {
     WithoutKept,
     /// A delay was found, and this is an exception of the same call at the same moment.
     Instead,
+    /// Its replays did not prove it at a later moment, and what it leads to may take its time.
+    Earlier,
 }

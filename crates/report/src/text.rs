@@ -89,6 +89,22 @@ pub fn count(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
+/// A text with `#` for each number in it.
+pub fn without_numbers(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut was_digit = false;
+    for it in text.chars() {
+        let is_digit = it.is_ascii_digit();
+        if !is_digit {
+            shown.push(it);
+        } else if !was_digit {
+            shown.push('#');
+        }
+        was_digit = is_digit;
+    }
+    shown
+}
+
 /// The last part of a class name.
 pub fn simple(class: &str) -> &str {
     class.rsplit('.').next().unwrap_or(class)
@@ -97,6 +113,13 @@ pub fn simple(class: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_left_out() {
+        assert_eq!(without_numbers("scrub 12 done, 60 values, 0 bad"), "scrub # done, # values, # bad");
+        assert_eq!(without_numbers(""), "");
+        assert_eq!(without_numbers("v1.2"), "v#.#");
+    }
 
     #[test]
     fn hostile_text_is_text() {

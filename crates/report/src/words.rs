@@ -250,7 +250,7 @@ fn kind(fault: &Fault) -> String {
 /// `Class.method:line`
 pub fn place(site: &Site) -> String {
     let line = site.line.map_or_else(String::new, |it| format!(":{it}"));
-    format!("{}.{}{line}", simple(&site.class), site.method)
+    format!("{}.{}{line}", simple(&site.class), site.method_in_source())
 }
 
 /// `Class.method` of what is called.

@@ -82,6 +82,24 @@ fn names_may_be_as_hostile_as_messages() {
 }
 
 #[test]
+fn a_thread_that_falls_silent_is_told() {
+    let mut summary = summary(3);
+    let cause = &mut summary.stories[0].as_mut().expect("a story").causes[0];
+    cause.leads_to.clear();
+    cause.named_by.clear();
+    cause.silent = Some("sweeper".into());
+    summary.silent[0].thread = "sweeper".into();
+    summary.silent.push(summary.silent[0].clone());
+    let page = page(&summary, Some(&runs(40)));
+    for part in [
+        "Thread sweeper falls silent in it: 12 entries of a normal run are not there; 1 other thread falls silent too.",
+        "<p>Thread sweeper says no more in the failure: ",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+}
+
+#[test]
 fn a_large_campaign_is_a_small_page() {
     let page = page(&summary(5_000), Some(&runs(100_000)));
     assert!(page.len() < 10_000_000, "{} bytes", page.len());

@@ -6,13 +6,14 @@
 //! what both have in another order stands in two rows. Data only: whoever shows it finds the form.
 
 use hypocenter_engine::Evidence;
-use hypocenter_logs::{Comparison, Entry, Finder, Level, Memo, Moment, Position};
+use hypocenter_logs::{Comparison, Entry, Finder, Level, Memo, Moment, Position, Tied, role};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
 use crate::case::{Case, Compared, in_order};
 use crate::reading::{Reading, TrialLog};
-use crate::recording::{Struck, struck};
+use crate::struck::{Struck, struck};
+use crate::times::Times;
 
 /// The most rows that are picked for a glance.
 const ROWS_MAX: usize = 32;
@@ -40,6 +41,20 @@ pub struct Beside {
     /// When the first fault went in, on the clock of the failure's log and on that of the trial's, where that is known.
     #[serde(skip)]
     pub zero: [Option<i64>; 2],
+    /// How much the thread of the last fault had written by then, where logs name threads.
+    #[serde(skip)]
+    pub before: Option<Before>,
+}
+
+/// How many entries a thread wrote before a fault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Before {
+    /// Its name, in the trial.
+    pub thread: String,
+    /// In the failure.
+    pub failure: u32,
+    /// In the trial.
+    pub trial: u32,
 }
 
 /// A row.
@@ -166,14 +181,31 @@ impl Case {
         let mut slots = self.slots(&compared, as_written.as_ref(), rows);
         let orders = orders(&compared);
         let mut places = Places::of(self, &compared, as_written.as_ref());
-        let mut zero = None;
+        let (mut zero, mut before) = (None, None);
+        let of_failure = Times::of(self.failure.iter().map(|it| &*it.tied), &self.orders());
+        let of_trial = Times::of(compared.trial.iter(), &orders);
         for it in &faults {
-            let (from, to) = it.between(self, &compared, rows, by_role.is_some());
-            let place = places.behind(it.node, it.entries);
-            let place = place.max(2 * u64::from(from)).min(2 * u64::from(to));
-            zero = zero.or_else(|| Some(self.zero(&compared, it, place)));
+            let otherwise = places.behind(it.node, it.entries);
+            let (by, times) = ((rows, by_role.is_some()), (&of_failure, &of_trial));
+            let there = it.in_failure(self, &compared, by, times, (otherwise / 2) as u32);
+            let place = 2 * u64::from(there.place);
+            before = self.before(&compared, it, there.place);
+            zero = zero.or_else(|| {
+                let [before, last] = self.zero(&compared, it, place);
+                let exact = it.time_ms(&of_trial).filter(|_| !of_trial.is_coarse);
+                Some([there.time_ms.or(before), exact.or(last)])
+            });
             let last = it.entries.checked_sub(1).and_then(|at| orders[it.node as usize].get(at as usize));
             let order = last.map_or(0, |&it| 2 * u64::from(it) + 1);
+            // What only the trial has stands on its side of the fault.
+            for slot in &mut slots {
+                let What::Entries { failure: None, trial: Some(trial) } = slot.what else { continue };
+                if trial.node == it.node {
+                    let place =
+                        if slot.order < order { slot.place.min(place) } else { slot.place.max(place) };
+                    slot.place = place;
+                }
+            }
             slots.push(Slot { place, order, what: What::Fault(it.candidate), said: None });
         }
         slots.sort_by_key(|it| (it.place, it.order));
@@ -182,10 +214,11 @@ impl Case {
         let picked = picked(&slots, &interest, rows_max);
         let rows = self.rows(&slots, &interest, &picked, &logs);
         let several_nodes = self.failure.len() > 1 || compared.trial.len() > 1;
-        Some(Beside { rows, several_nodes, matched, zero: zero.unwrap_or_default() })
+        Some(Beside { rows, several_nodes, matched, zero: zero.unwrap_or_default(), before })
     }
 
-    /// When a fault went in, on the clock of the failure's log and on that of the trial's: at the last entry before it.
+    /// When a fault went in, on the clock of the failure's log and on that of the trial's, where nothing is known but the last entry
+    /// before it.
     fn zero(&self, compared: &Compared, it: &Struck, place: u64) -> [Option<i64>; 2] {
         let of_failure = (0..).zip(&self.places).flat_map(|(node, places)| {
             let entries = self.failure[node].tied.entries();
@@ -194,6 +227,26 @@ impl Case {
         let before = of_failure.filter(|it| 2 * u64::from(it.0) < place).max();
         let of_trial = &compared.trial[it.node as usize].entries()[..it.entries as usize];
         [before.map(|it| it.1), of_trial.iter().rev().find_map(|it| it.time_ms)]
+    }
+
+    /// What the thread of a fault had written by then. Equal threads are as one.
+    fn before(&self, compared: &Compared, it: &Struck, place: u32) -> Option<Before> {
+        let trial = &compared.trial[it.node as usize];
+        let node =
+            self.failure.iter().position(|log| log.tied.node() == trial.node() || self.failure.len() == 1)?;
+        let failure = &self.failure[node].tied;
+        let is_own = |log: &Tied, thread: u32| log.threads()[thread as usize].role == role(&it.thread);
+        let in_failure = failure.entries().iter().zip(&self.places[node]);
+        let in_failure =
+            in_failure.filter(|(entry, at)| at.1 < place && is_own(failure, entry.thread)).count();
+        let in_trial = trial.entries()[..it.entries as usize].iter();
+        let in_trial = in_trial.filter(|entry| is_own(trial, entry.thread)).count();
+        let are_named = trial.fields().thread && failure.fields().thread;
+        are_named.then(|| Before {
+            thread: it.thread.clone(),
+            failure: in_failure as u32,
+            trial: in_trial as u32,
+        })
     }
 
     /// All rows but the faults; what are partners in `rows` stands in one.

@@ -117,7 +117,7 @@ impl FailureKey {
 pub struct Digest {
     /// For each key of the failure log how many of its entries have a partner in the trial's log.
     pub matched: Vec<u32>,
-    /// The keys of the failure log of which the trial's log has an entry at another place than the failure's, sorted.
+    /// The keys of the failure log of which the trial's log has an entry at another place than the failure's, sorted; as often as it has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub elsewhere: Vec<u32>,
     /// Entries of the trial's log without a partner in the failure log.
@@ -425,7 +425,6 @@ impl Case {
         let elsewhere = comparison.elsewhere().iter().filter(|it| !is_other(it));
         let mut elsewhere: Vec<u32> = elsewhere.map(key).collect();
         elsewhere.sort_unstable();
-        elsewhere.dedup();
         let entries: usize = trial.iter().map(|it| it.entries().len()).sum();
         let own = || self.order.get_or_init(|| Order::of(&failure));
         let timeline = match fields == self.alike().fields {

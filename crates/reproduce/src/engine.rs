@@ -14,8 +14,10 @@
 //! Where what was found leaves a warning unexplained that other faults bring, the search [goes on for a while](doubt).
 
 mod doubt;
+mod earlier;
 mod instead;
 mod level;
+mod pool;
 mod proof;
 mod second;
 mod verdict;
@@ -80,7 +82,9 @@ pub struct Reproduce {
     normal: Vec<Digest>,
     /// How plans name the threads of what they executed.
     naming: Naming,
-    /// The classes with sites of which they executed none.
+    /// The classes with sites.
+    classes: FxHashSet<String>,
+    /// Those of which they executed none.
     idle: FxHashSet<String>,
     normal_asked: u64,
     normal_runs: u64,
@@ -101,6 +105,10 @@ pub struct Reproduce {
     until: Option<u64>,
     /// A delay that brought the failure, until what its call can throw was tried in its place.
     instead: Option<Instead>,
+    /// What was proved by the name of a thread, while it is proved by that of its pool.
+    by_name: Option<Box<(Found, Proved)>>,
+    /// Earlier moments of what could not be proved, the next to try last.
+    earlier: Vec<Pick>,
     /// Trials of which the oracle could not say anything, and why of the last.
     unjudged: u64,
     why_unjudged: Option<String>,
@@ -129,6 +137,7 @@ impl Reproduce {
             open: BTreeMap::new(),
             normal: Vec::new(),
             naming: Naming::default(),
+            classes: FxHashSet::default(),
             idle: FxHashSet::default(),
             normal_asked: 0,
             normal_runs: 0,
@@ -145,6 +154,8 @@ impl Reproduce {
             proof: None,
             until: None,
             instead: None,
+            by_name: None,
+            earlier: Vec::new(),
             found: Vec::new(),
             doubtful: Vec::new(),
             ended: None,
@@ -207,6 +218,9 @@ impl Reproduce {
         }
         if let Some(pick) = self.next_instead() {
             return Some(self.round_of_picks(0, vec![pick], Some(Again::Instead)));
+        }
+        if let Some(pick) = self.next_earlier() {
+            return Some(self.round_of_picks(0, vec![pick], Some(Again::Earlier)));
         }
         if self.rounds_asked >= self.until.unwrap_or(self.settings.budget) {
             return None;
@@ -282,13 +296,15 @@ impl Reproduce {
             return;
         }
         let keys = self.case.keys().len();
-        let most = |key: usize| self.normal.iter().map(|it| it.matched.get(key).copied().unwrap_or(0)).max();
+        let said: Vec<Vec<u32>> = self.normal.iter().map(|it| self.said(it)).collect();
+        let most = |key: usize| said.iter().map(|it| it.get(key).copied().unwrap_or(0)).max();
         let matched: Vec<u32> = (0..keys).map(|key| most(key).unwrap_or(0)).collect();
         let recorded: Vec<&[ByThread]> =
             self.normal.iter().map(|it| it.recorded.as_deref().unwrap_or_default()).collect();
         self.naming = Naming::of(&recorded);
         let sites = self.case.catalogue().sites();
-        self.idle = sites.iter().map(|it| it.class.clone()).collect();
+        self.classes = sites.iter().map(|it| it.class.clone()).collect();
+        self.idle = self.classes.clone();
         for it in recorded.iter().copied().flatten() {
             self.idle.remove(&sites[it.site as usize].class);
         }
@@ -306,6 +322,16 @@ impl Reproduce {
             self.ended = Some(Standing::NothingToTry);
         }
         self.levels.push(level);
+    }
+
+    /// How often a normal run says what the failure log has, by the keys. Which of several equal threads does its routine work when is
+    /// chance, so that counts wherever it stands; a warning at another place is worth a look.
+    fn said(&self, digest: &Digest) -> Vec<u32> {
+        let mut said = digest.matched.clone();
+        for &key in digest.elsewhere.iter().filter(|&&it| !self.case.keys()[it as usize].is_serious()) {
+            said.get_mut(key as usize).into_iter().for_each(|it| *it += 1);
+        }
+        said
     }
 
     /// What a run executed, as plans ask for it.
@@ -363,9 +389,8 @@ impl Reproduce {
             Some((pick, _)) => level.search.failed(*pick, shown.iter().copied()),
             None => level.search.missed(&picks),
         }
-        // By their numbers at the first level, where all are.
-        let shown: Vec<u32> =
-            shown.iter().filter_map(|&it| level.observables.get(it as usize)).copied().collect();
+        // The search learns what a second fault adds; what the run shows is more than that.
+        let shown = self.shown_of(digest);
         if let (0, Some((pick, _))) = (at, &hit) {
             self.picked.insert(number, *pick);
         }
@@ -388,6 +413,13 @@ impl Reproduce {
         self.settle(round, outcome, as_likely);
     }
 
+    /// What a run shows that normal runs do not, by the keys.
+    fn shown_of(&self, digest: &Digest) -> Vec<u32> {
+        let Some(level) = self.levels.first() else { return Vec::new() };
+        let shown = level.shown(digest);
+        shown.iter().filter_map(|&it| level.observables.get(it as usize)).copied().collect()
+    }
+
     /// A round is over: it is noted, and proved if the failure happened in it.
     fn settle(&mut self, round: Round, outcome: &Outcome, as_likely: Vec<Candidate>) {
         let faults: Vec<Injected> = round.kept.iter().chain(&round.fault).cloned().collect();
@@ -404,7 +436,8 @@ impl Reproduce {
             return;
         }
         let is_instead = again == Some(Again::Instead);
-        if self.proof.is_some() || (self.instead.is_some() && !is_instead) {
+        let is_next = is_instead || again == Some(Again::Earlier);
+        if self.proof.is_some() || (self.instead.is_some() && !is_next) {
             // Another one is being proved; this one can be found again.
             return;
         }
@@ -461,16 +494,21 @@ impl Reproduce {
         if self.normal_failed > 0 {
             self.ended = Some(Standing::AlreadyFails { failed: self.normal_failed, runs: self.normal_runs });
         }
+        let Some((found, proved)) = self.by_either_name(found, proved) else { return };
         match proved {
             Proved::Yes if self.normal_failed == 0 => {
                 self.instead = None;
+                self.earlier.clear();
                 self.found.push(found);
                 if !self.settings.keep_going && self.ended.is_none() && !self.doubts() {
                     self.ended = Some(Standing::Reproduced);
                 }
             }
-            Proved::Yes | Proved::Doubtful => self.doubtful.push(found),
-            Proved::No => {}
+            Proved::Yes | Proved::Doubtful => {
+                self.tries_earlier(&found);
+                self.doubtful.push(found);
+            }
+            Proved::No => self.tries_earlier(&found),
         }
         self.proves_delay();
     }
@@ -532,7 +570,8 @@ impl Reproduce {
         if let Some(ended) = &self.ended {
             return ended.clone();
         }
-        if self.levels.is_empty() || self.proof.is_some() || !self.open.is_empty() || self.instead.is_some() {
+        let is_busy = self.proof.is_some() || self.instead.is_some() || !self.earlier.is_empty();
+        if self.levels.is_empty() || is_busy || !self.open.is_empty() {
             return Standing::Going;
         }
         let end = |otherwise: Standing| {
@@ -609,14 +648,17 @@ impl Engine for Reproduce {
             }
             Asked::Base { number, kept } => self.told_base(id, (number, *kept), outcome, digest),
             Asked::Replay => {
-                let injected = outcome.injected();
-                if injected == 0 {
+                let is_replayed = self.is_replayed_by(outcome);
+                if outcome.injected() == 0 {
                     // It ran as without a fault.
                     self.normal_runs += 1;
                     self.normal_failed += u64::from(happened);
                 }
                 if let Some(proof) = &mut self.proof {
-                    if injected == outcome.candidates.len() {
+                    if is_replayed {
+                        if happened && self.by_name.is_some() {
+                            proof.found.struck_in(outcome);
+                        }
                         proof.told_replay(id.0, happened);
                     } else {
                         proof.told_missed();

@@ -139,6 +139,27 @@ impl Executions {
         fitting.nth(number).map(|it| it.0)
     }
 
+    /// The guard by which one that is asked for by the name of its thread is asked for among all threads of its role, if other threads of
+    /// that role execute the site too.
+    pub fn by_role(&self, site: u32, guard: &Guard) -> Option<Guard> {
+        let names = &self.names[site as usize];
+        let at = self.find(site, guard)? as usize;
+        let (node, thread) = &self.threads[names[at].thread as usize];
+        let role = pattern(thread);
+        let is_like = |it: &&Named| {
+            let (of, name) = &self.threads[it.thread as usize];
+            of == node && glob_matches(&role, name)
+        };
+        let is_shared = names.iter().filter(is_like).any(|it| it.thread != names[at].thread);
+        let number = names[..=at].iter().filter(is_like).count() as u64;
+        let is_named = guard.thread.as_ref() == Some(thread);
+        (is_named && is_shared).then(|| Guard {
+            thread: Some(role),
+            occurrence: Some(number),
+            ..guard.clone()
+        })
+    }
+
     /// Leaves those that come behind one of them, if it is there, and gives that one.
     pub fn keep_behind(&mut self, site: u32, guard: &Guard) -> Option<Instance> {
         let found = self.instances[site as usize][self.find(site, guard)? as usize];
@@ -287,5 +308,22 @@ mod tests {
         let by_name = Guard { thread: Some("w-1".to_owned()), occurrence: Some(2), ..last };
         assert_eq!(found.keep_behind(0, &by_name).map(|it| it.order), Some(2));
         assert_eq!(found.instances[0].len(), 1);
+    }
+    #[test]
+    fn one_of_a_pool_is_found_among_all_threads_of_its_role() {
+        let run = [recorded(0, "w-1", &[1, 4, 6]), recorded(0, "w-2", &[2, 3, 9]), recorded(0, "main", &[5])];
+        let found = Executions::of(1, &run, &Naming::of(&[&run, &run]), &mut Threads::default());
+        let guard = |thread: &str, number: u64| Guard {
+            node: Some("n".to_owned()),
+            thread: Some(thread.to_owned()),
+            occurrence: Some(number),
+            ..Guard::default()
+        };
+        assert_eq!(found.by_role(0, &guard("w-1", 2)), Some(guard("w-*", 4)));
+        assert_eq!(found.by_role(0, &guard("w-2", 3)), Some(guard("w-*", 6)));
+        // It is alone, is asked for so already, or is not there.
+        assert_eq!(found.by_role(0, &guard("main", 1)), None);
+        assert_eq!(found.by_role(0, &guard("w-*", 4)), None);
+        assert_eq!(found.by_role(0, &guard("w-1", 4)), None);
     }
 }

@@ -13,14 +13,13 @@ use rustc_hash::FxHashSet;
 use crate::beside::{Interest, orders};
 use crate::case::{Case, Compared, in_order};
 use crate::reading::{Reading, TrialLog};
-use crate::recording::struck;
+use crate::struck::{InFailure, struck};
+use crate::times::Times;
 
 /// The most lanes; what the other threads of a node wrote stands in one lane for all of them.
 const LANES_MAX: usize = 16;
 /// Into how many pieces the time is cut. What a lane has in one of them is drawn as one.
 const PIECES: i64 = 400;
-/// The unit of a clock that does not tell what came when within it.
-const COARSE_MS: i64 = 1_000;
 /// How much of the time before and behind the trial is kept of the other runs, as a share of its time.
 const MARGIN: i64 = 8;
 
@@ -125,40 +124,14 @@ struct Looked {
     times: Times,
 }
 
-/// When each entry of each log was written.
-struct Times {
-    of: Vec<Vec<Option<i64>>>,
-    is_coarse: bool,
-}
-
-impl Times {
-    /// Of some logs, whose entries have places in the order of time. Where the clock is coarse, entries of one second are spread
-    /// evenly over it: their order is all that is known.
-    fn of<'t>(logs: impl Iterator<Item = &'t Tied>, orders: &[Vec<u32>]) -> Times {
-        let of = logs.map(|it| it.entries().iter().map(|it| it.time_ms).collect()).collect();
-        Times::spread(of, orders)
-    }
-
-    fn spread(mut of: Vec<Vec<Option<i64>>>, orders: &[Vec<u32>]) -> Times {
-        let places = |(node, times): (usize, &Vec<Option<i64>>)| {
-            let place = move |(entry, time): (usize, &Option<i64>)| {
-                Some(((*time)?, orders[node][entry], node, entry))
-            };
-            times.iter().enumerate().filter_map(place).collect::<Vec<_>>()
-        };
-        let mut all: Vec<(i64, u32, usize, usize)> = of.iter().enumerate().flat_map(places).collect();
-        all.sort_unstable();
-        let seconds = all.chunk_by(|a, b| a.0 == b.0);
-        let is_coarse = all.iter().all(|it| it.0 % COARSE_MS == 0) && seconds.clone().any(|it| it.len() > 1);
-        if is_coarse {
-            for second in seconds {
-                for (number, &(time_ms, _, node, entry)) in (0..).zip(second) {
-                    of[node][entry] = Some(time_ms.saturating_add(number * COARSE_MS / second.len() as i64));
-                }
-            }
-        }
-        Times { of, is_coarse }
-    }
+/// A fault that went in.
+struct Placed {
+    /// Its number in the plan.
+    candidate: u32,
+    /// When, on the trial's clock.
+    time_ms: i64,
+    /// Where it lies in the failure.
+    there: InFailure,
 }
 
 impl Case {
@@ -176,12 +149,12 @@ impl Case {
         let threads: Vec<(&str, &str)> = threads.iter().map(|it| (it.0, shown.of_name(it.1))).collect();
         let look = |it: &Evidence| self.look(it);
         let (normal, looked) = (normal.and_then(look), trial.and_then(look));
+        let times = Times::of(self.failure.iter().map(|it| &*it.tied), &self.orders());
         let faults = match (trial, &looked) {
-            (Some(evidence), Some(it)) => self.faults_of(evidence, it),
+            (Some(evidence), Some(it)) => self.faults_of(evidence, it, &times),
             _ => Vec::new(),
         };
-        let place = faults.iter().map(|it| it.2).min();
-        let times = Times::of(self.failure.iter().map(|it| &*it.tied), &self.orders());
+        let place = faults.iter().map(|it| it.there.place).min();
         let is_coarse = |it: &Looked| it.times.is_coarse;
         let whole_seconds = times.is_coarse
             || normal.as_ref().is_some_and(is_coarse)
@@ -216,28 +189,27 @@ impl Case {
         Some(Looked { compared, serious, times })
     }
 
-    /// The faults that went in: number in the plan, moment on the trial's clock, and place among the entries of the failure.
-    fn faults_of(&self, evidence: &Evidence, looked: &Looked) -> Vec<(u32, i64, u32)> {
+    /// The faults that went in.
+    fn faults_of(&self, evidence: &Evidence, looked: &Looked, of_failure: &Times) -> Vec<Placed> {
         let (Ok(map), Ok(trace)) = (evidence.map(), evidence.trace()) else { return Vec::new() };
-        let trial = &looked.compared.trial;
-        let mut finder = looked.compared.timeline.finder();
+        let compared = &looked.compared;
+        let mut finder = compared.timeline.finder();
         let mut found = Vec::new();
-        for it in struck(self, trial, &map, &trace) {
-            // At the last entry before it; one that came before them all is at the first.
-            let (before, behind) = looked.times.of[it.node as usize].split_at(it.entries as usize);
-            let time_ms = before.iter().rev().chain(behind).find_map(|it| *it);
+        for it in struck(self, &compared.trial, &map, &trace) {
+            // One that came before all that has a time is at the first.
             let anywhere = || looked.times.of.iter().flatten().flatten().min().copied();
-            let Some(time_ms) = time_ms.or_else(anywhere) else { continue };
+            let Some(time_ms) = it.time_ms(&looked.times).or_else(anywhere) else { continue };
             let moment = Moment::After { node: it.node, entries: it.entries };
-            let (from, to) = it.between(self, &looked.compared, &looked.compared.comparison, false);
-            let place = (finder.place(moment).unwrap_or(0.0) as u32).max(from).min(to);
-            found.push((it.candidate, time_ms, place));
+            let otherwise = finder.place(moment).unwrap_or(0.0) as u32;
+            let (by, times) = ((&compared.comparison, false), (of_failure, &looked.times));
+            let there = it.in_failure(self, compared, by, times, otherwise);
+            found.push(Placed { candidate: it.candidate, time_ms, there });
         }
         found
     }
 
     /// For each log of the failure, for each entry, its place in the order of time.
-    fn orders(&self) -> Vec<Vec<u32>> {
+    pub(crate) fn orders(&self) -> Vec<Vec<u32>> {
         self.places.iter().map(|it| it.iter().map(|it| it.1).collect()).collect()
     }
 
@@ -245,7 +217,7 @@ impl Case {
         &self,
         times_of: &Times,
         keys: &FxHashSet<u32>,
-        faults: &[(u32, i64, u32)],
+        faults: &[Placed],
     ) -> Option<Told<'_>> {
         let mut entries = Vec::new();
         let mut times: Vec<(u32, i64)> = Vec::new();
@@ -264,7 +236,9 @@ impl Case {
             let at = times.partition_point(|it| it.0 < place);
             times.get(at.saturating_sub(1)).map(|it| it.1)
         };
-        let faults: Vec<(u32, i64)> = faults.iter().filter_map(|it| Some((it.0, before(it.2)?))).collect();
+        let time = |it: &Placed| it.there.time_ms.or_else(|| before(it.there.place));
+        let faults: Vec<(u32, i64)> =
+            faults.iter().filter_map(|it| Some((it.candidate, time(it)?))).collect();
         told(RunOf::Failure, entries, faults.iter().map(|it| it.1).min(), faults)
     }
 
@@ -272,14 +246,14 @@ impl Case {
         &self,
         looked: &'a Looked,
         keys: &FxHashSet<u32>,
-        faults: &[(u32, i64, u32)],
+        faults: &[Placed],
     ) -> Option<Told<'a>> {
         let mut interest: BTreeMap<Position, Interest> = BTreeMap::new();
         for (failure, trial) in looked.compared.comparison.pairs() {
             interest.insert(trial, self.interest_of(failure, keys));
         }
         let of = |position| interest.get(&position).copied().unwrap_or(Interest::Around);
-        let faults: Vec<(u32, i64)> = faults.iter().map(|it| (it.0, it.1)).collect();
+        let faults: Vec<(u32, i64)> = faults.iter().map(|it| (it.candidate, it.time_ms)).collect();
         told(RunOf::Trial, entries_of(looked, of), faults.iter().map(|it| it.1).min(), faults)
     }
 }
@@ -488,33 +462,6 @@ mod tests {
         check(&[("n", "", 0, Sign::Plain), ("n", "", 9, Sign::Plain)], (1, ""));
         check(&[("n", "main", 0, Sign::Plain)], (2, "writer-#"));
         check(&[("n", "main", 0, Sign::Plain), ("n", "writer-#", 1, Sign::Plain)], (2, "writer-#"));
-    }
-
-    #[test]
-    fn entries_of_one_second_stand_in_their_order_where_the_clock_knows_no_more() {
-        let check = |of: &[&[i64]], orders: &[&[u32]], expected: &[&[i64]], is_coarse: bool| {
-            let of = of.iter().map(|it| it.iter().copied().map(Some).collect()).collect();
-            let orders: Vec<Vec<u32>> = orders.iter().map(|it| it.to_vec()).collect();
-            let times = Times::spread(of, &orders);
-            let found: Vec<Vec<i64>> =
-                times.of.iter().map(|it| it.iter().flatten().copied().collect()).collect();
-            assert_eq!(
-                (found, times.is_coarse),
-                (expected.iter().map(|it| it.to_vec()).collect(), is_coarse)
-            );
-        };
-        check(&[&[1_000, 1_000, 2_000]], &[&[0, 1, 2]], &[&[1_000, 1_500, 2_000]], true);
-        // Of two nodes in the order of both.
-        check(
-            &[&[1_000, 1_000], &[1_000, 1_000]],
-            &[&[0, 3], &[1, 2]],
-            &[&[1_000, 1_750], &[1_250, 1_500]],
-            true,
-        );
-        // One time that is finer says that the clock is.
-        check(&[&[1_000, 1_000, 2_001]], &[&[0, 1, 2]], &[&[1_000, 1_000, 2_001]], false);
-        check(&[&[1_000, 2_000]], &[&[0, 1]], &[&[1_000, 2_000]], false);
-        check(&[&[]], &[&[]], &[&[]], false);
     }
 
     #[test]

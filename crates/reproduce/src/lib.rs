@@ -20,9 +20,11 @@ mod silence;
 mod space;
 mod statements;
 mod strategy;
+mod struck;
+mod times;
 mod traces;
 
-pub use beside::{Beside, Interest, Line, MESSAGE_CHARS_MAX, Row};
+pub use beside::{Before, Beside, Interest, Line, MESSAGE_CHARS_MAX, Row};
 pub use case::{Case, Digest, FailureKey, Reader};
 pub use catalogue::{Catalogue, Choices, Kinds, NamedFrame, Wanted};
 pub use causes::{Causes, Way};

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use hypocenter_logs::{Comparison, Moment, Position, ShownNames, StatementId, Tied, Timeline, role};
+use hypocenter_logs::{Moment, ShownNames, StatementId, Tied, Timeline};
 use hypocenter_trace::{Map, StackFrame, Trace};
 use rustc_hash::FxHashMap;
 
-use crate::case::{Case, Compared, SiteRole};
+use crate::case::{Case, SiteRole};
 use crate::emission::{ByStatement, Emissions};
 use crate::executions::ByThread;
 use crate::silence::Silent;
@@ -156,89 +156,10 @@ fn executions(
     found
 }
 
-/// A fault that went in, and how many entries of which log were written before it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Struck {
-    /// Which candidate of the plan.
-    pub candidate: u32,
-    /// Which log.
-    pub node: u32,
-    /// How many entries come before.
-    pub entries: u32,
-    /// The thread that it struck, as logs show it.
-    pub thread: String,
-}
-
-impl Struck {
-    /// Between which places of the failure it lies by what its own thread wrote: behind what that wrote before, and not behind what it
-    /// wrote then. Threads run freely, so what others wrote says less. Where the comparison is one `by_role`, equal threads are as one.
-    pub fn between(
-        &self,
-        case: &Case,
-        compared: &Compared,
-        comparison: &Comparison,
-        by_role: bool,
-    ) -> (u32, u32) {
-        let tied = &compared.trial[self.node as usize];
-        let name =
-            |it: &Tied, entry: u32| it.threads()[it.entries()[entry as usize].thread as usize].name.clone();
-        let is_like = |one: &str, other: &str| one == other || (by_role && role(one) == role(other));
-        let is_own = |entry: u32| tied.fields().thread && is_like(&name(tied, entry), &self.thread);
-        let place = |it: Position| case.places[it.node as usize][it.entry as usize].1;
-        let own = || comparison.pairs().filter(|(_, own)| own.node == self.node && is_own(own.entry));
-        let before = own().filter(|(_, own)| own.entry < self.entries).map(|(failure, _)| place(failure) + 1);
-        let mut from = before.max().unwrap_or(0);
-        let behind = own().filter(|(_, own)| own.entry >= self.entries);
-        let Some((failure, next)) = behind.min_by_key(|(_, own)| own.entry) else { return (from, u32::MAX) };
-        let to = place(failure);
-        // Where nothing else of the thread lies between the fault and that, all that it wrote before in the failure, also what the
-        // trial does not have, came before the fault.
-        if !(self.entries..next.entry).any(is_own) {
-            let log = &case.failure[failure.node as usize].tied;
-            let thread = name(log, failure.entry);
-            let places = (0..log.entries().len() as u32).zip(&case.places[failure.node as usize]);
-            let of_thread = places.filter(|it| is_like(&name(log, it.0), &thread)).map(|(_, at)| at.1);
-            from = from.max(of_thread.filter(|it| *it < to).max().map_or(0, |it| it + 1));
-        }
-        // Where the thread wrote the same in another order nothing is known.
-        if from <= to { (from, to) } else { (0, u32::MAX) }
-    }
-}
-
-/// Where the faults of a run lie in its own logs. Nothing of those that went in where no log statement was recorded before.
-pub(crate) fn struck(case: &Case, logs: &[Tied], map: &Map<'_>, trace: &Trace<'_>) -> Vec<Struck> {
-    let roles = case.roles(map);
-    let mut found = Vec::new();
-    for jvm in trace.jvms() {
-        let dictionary = trace.dictionary(&jvm);
-        let Some(node) = logs.iter().position(|it| it.node() == jvm.node) else { continue };
-        if dictionary.injections.is_empty() {
-            continue;
-        }
-        let mut emissions = Emissions::default();
-        for event in trace.events(&jvm) {
-            if let Some(role) = roles.get(event.site.0 as usize) {
-                emissions.see(*role, event.thread, event.ticks);
-            }
-        }
-        let stamps =
-            stamps(&logs[node], emissions.written(), |thread| dictionary.thread_name(thread).to_owned());
-        for it in &dictionary.injections {
-            let before = stamps.partition_point(|stamp| stamp.0 <= it.ticks);
-            if let Some(last) = before.checked_sub(1) {
-                let entries = stamps[last].1 + 1;
-                let thread = case.names().shown().of_name(dictionary.thread_name(it.thread)).to_owned();
-                found.push(Struck { candidate: it.candidate, node: node as u32, entries, thread });
-            }
-        }
-    }
-    found
-}
-
 /// When entries were written, in the order of time: of each thread and statement the first entry at the first execution,
 /// and so on; where the log does not say which thread wrote what, of each statement. An entry whose text fits several statements is
 /// one of their executions that no other entry was, between those of the entries around it.
-fn stamps(tied: &Tied, said: ByStatement, name: impl Fn(u32) -> String) -> Vec<(u64, u32)> {
+pub(crate) fn stamps(tied: &Tied, said: ByStatement, name: impl Fn(u32) -> String) -> Vec<(u64, u32)> {
     let has_threads = tied.fields().thread;
     let mut by_name: FxHashMap<(String, u32), Vec<u64>> = FxHashMap::default();
     let shown = ShownNames::of(tied.threads().iter().map(|it| &*it.name));

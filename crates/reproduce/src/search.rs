@@ -12,8 +12,8 @@
 //!   between, and whether the same thread logged it.
 //! - What stands far from the failure's own lines counts less from the start, and so does what is not serious.
 //! - What does not come even from the fault that was nearest to it counts less from then on.
-//! - What was tried without success costs a site one step, so that a site with many instances does not keep others out of
-//!   the window; when its nearest instance is used up the next nearest follows, and counts as it is near itself.
+//! - What was tried without success costs a site one step, the next time two, and so on, so that a site with many instances does not
+//!   keep others out of the window; when its nearest instance is used up the next nearest follows, and counts as it is near itself.
 //! - What is much less likely than the best is not tried together with it, and what is less likely only if it comes later: it is
 //!   there for a run that does not reach the best, and must not take its place.
 
@@ -178,8 +178,8 @@ impl Search {
         ranked.into_iter().map(|it| it.1).collect()
     }
 
-    /// What the strategy holds for no less likely than this one, and has not tried: other choices of no worse priority, each at its
-    /// nearest instance, and then further instances that are as near to what is missing. If it leads to one of the observables in
+    /// What the strategy holds for no less likely than this one, and has not tried: other choices of no worse priority that were tried at
+    /// no instance yet, each at its nearest, and then further instances of this one that are as near to what is missing. If it leads to one of the observables in
     /// `goals`, those that lead to none of them are not meant. No more than `limit`.
     pub fn as_likely(&self, pick: Pick, goals: &[u32], limit: usize) -> Vec<Pick> {
         let has_nearness = matches!(self.options.strategy, Strategy::Full | Strategy::TwoLevel);
@@ -189,7 +189,9 @@ impl Search {
         let mut ranked: Vec<Ranked> = Vec::new();
         self.each_ranked(&[], &mut |it| ranked.push(it));
         let own = ranked.iter().find(|it| it.pick.choice == pick.choice).map(|it| it.priority);
-        ranked.retain(|it| it.pick.choice != pick.choice && own.is_some_and(|own| it.priority <= own));
+        // What was tried beside it without success is no other explanation.
+        let is_new = |choice: u32| choice != pick.choice && !self.tried_of.contains_key(&choice);
+        ranked.retain(|it| is_new(it.pick.choice) && own.is_some_and(|own| it.priority <= own));
         let leads = |choice: u32| {
             let distances = &self.space.choices[choice as usize].distances;
             distances.iter().any(|(observable, _)| goals.contains(observable))
@@ -367,8 +369,12 @@ impl Search {
         // Of the site it counts how near it is executed at all; of what is left of it, how near that is.
         let near = self.near.get(site as usize).map_or(0, |it| it[observable as usize]);
         let farther = nearness.0.saturating_sub(near);
-        let priority =
-            u64::from(priority) + u64::from(farther) + u64::from(failed) * u64::from(self.options.step);
+        let failed = match self.options.strategy {
+            // The more often it failed, the less the next moment is likely to do it.
+            Strategy::Full => u64::from(failed) * u64::from(failed + 1) / 2,
+            _ => u64::from(failed),
+        };
+        let priority = u64::from(priority) + u64::from(farther) + failed * u64::from(self.options.step);
         Some(Ranked { priority, nearness, order, pick })
     }
 

@@ -14,13 +14,17 @@ use hypocenter_plan::{
     Plan, Record, SiteKind, Watch, WatchLevel,
 };
 use hypocenter_reproduce::{
-    ByThread, Case, Comparison, Digest, Kinds, Recorded, Reproduce, SearchOptions, Settings, Standing,
+    Again, ByThread, Case, Comparison, Digest, Kinds, Recorded, Reproduce, SearchOptions, Settings, Standing,
     Strategy,
 };
 
 /// How often each thread executes each site.
 const TIMES: u32 = 7;
 const THREADS: [&str; 2] = ["main", "flusher"];
+/// When edits are lost by a pool: in which turn, whichever thread has it.
+const POOL_MOMENT: u32 = 9;
+/// From which of them on a fault may come too late to show.
+const LATE: u64 = 3;
 const FAILURE: &str = "\
 2026-01-01 10:00:00,000 INFO  [main] store.Store: loaded
 2026-01-01 10:00:01,000 INFO  [main] store.Store: saved
@@ -86,6 +90,10 @@ struct World {
     is_out_of_order: bool,
     /// Whether edits are lost, too, where closing fails by the flusher.
     loses_on_close: bool,
+    /// Whether the threads are two of a pool, which take each other's place in every other run; one moment of both loses edits.
+    is_pool: bool,
+    /// Whether what is lost by the flusher takes a while to show: if late, only in runs that record nothing, which end later.
+    takes_its_time: bool,
 }
 
 impl World {
@@ -94,7 +102,14 @@ impl World {
     }
 
     fn of(case: Arc<Case>) -> World {
-        World { executions: executions(&case), case, is_out_of_order: false, loses_on_close: false }
+        World {
+            executions: executions(&case),
+            case,
+            is_out_of_order: false,
+            loses_on_close: false,
+            is_pool: false,
+            takes_its_time: false,
+        }
     }
 
     fn key(&self, message: &str) -> usize {
@@ -102,6 +117,30 @@ impl World {
         keys.iter()
             .position(|it| it.message.contains(message))
             .unwrap_or_else(|| panic!("{message}: {keys:?}"))
+    }
+
+    /// The same, of a pool.
+    fn of_pool() -> World {
+        let mut world = World { is_pool: true, ..World::new() };
+        for it in &mut world.executions {
+            it.thread = if it.thread == THREADS[0] { "w-1" } else { "w-2" }.to_owned();
+        }
+        world
+    }
+
+    /// When an instance comes that is asked for of a pool.
+    fn place_in_pool(&self, it: &Candidate, seed: u64) -> Option<u32> {
+        let site = self.case.catalogue().find(&it.site)?;
+        let asked = it.when.thread.as_deref()?;
+        let is_asked = |thread: &str| match (asked, seed % 2) {
+            ("w-*", _) => true,
+            (name, 0) => thread == name,
+            (name, _) => thread != name,
+        };
+        let own = self.executions.iter().filter(|by| by.site == site && is_asked(&by.thread));
+        let mut orders: Vec<u32> = own.flat_map(|by| by.orders.iter().copied()).collect();
+        orders.sort_unstable();
+        orders.get(it.when.occurrence? as usize - 1).copied()
     }
 
     /// When an instance comes.
@@ -116,8 +155,12 @@ impl World {
     }
 
     fn trial(&self, plan: &Plan) -> (Outcome, Digest) {
+        let place = |it: &Candidate| match self.is_pool {
+            true => self.place_in_pool(it, plan.seed),
+            false => self.place(it),
+        };
         let mut reached: Vec<(u32, usize)> =
-            plan.candidates.iter().enumerate().filter_map(|(at, it)| Some((self.place(it)?, at))).collect();
+            plan.candidates.iter().enumerate().filter_map(|(at, it)| Some((place(it)?, at))).collect();
         reached.sort_unstable();
         reached.truncate(plan.limit as usize);
         let happens = |at: usize| reached.iter().any(|it| it.1 == at);
@@ -125,7 +168,7 @@ impl World {
         matched[self.key("loaded")] = 1;
         matched[self.key("saved")] = 2;
         let mut failed = false;
-        for (_, at) in &reached {
+        for (order, at) in &reached {
             let it = &plan.candidates[*at];
             let is_exception = it.fault.to_string().contains("Exception");
             let is_flusher = it.when.thread.as_deref() == Some("flusher");
@@ -133,9 +176,16 @@ impl World {
             if it.site.method == "save" && is_exception {
                 matched[self.key("cannot save")] = 1;
                 // What is lost is lost only once, at one call.
-                failed |= it.site.callee.as_deref().is_some_and(|it| it.contains(".write("))
-                    && it.when.occurrence == Some(5)
-                    && is_flusher;
+                let is_moment = match (self.takes_its_time, it.when.occurrence) {
+                    (true, Some(LATE..)) => plan.record.watch.is_empty(),
+                    (true, _) => true,
+                    (false, occurrence) => occurrence == Some(5),
+                };
+                let is_it = match self.is_pool {
+                    true => *order / self.case.catalogue().sites().len() as u32 == POOL_MOMENT,
+                    false => is_moment && is_flusher,
+                };
+                failed |= it.site.callee.as_deref().is_some_and(|it| it.contains(".write(")) && is_it;
             }
         }
         matched[self.key("edits are lost")] = u32::from(failed);
@@ -399,4 +449,45 @@ fn what_leaves_a_warning_unexplained_that_other_faults_bring_is_not_the_last_wor
     let (all, more) = found(500);
     assert_eq!(all[..2], [("save".to_owned(), 0), at_once[0].clone()]);
     assert!(more < rounds + 500, "it ends with what explains all: {more}");
+}
+
+#[test]
+fn a_fault_that_came_too_late_to_be_proved_is_tried_at_earlier_moments() {
+    let world = World { takes_its_time: true, ..World::new() };
+    for room in 1..=2 {
+        let settings = settings(Strategy::Full, 1);
+        let new = || Reproduce::new(case(), settings.clone());
+        let (verdict, journal) = lead(&mut new(), &world, room, &[]);
+        let [found] = &verdict.found[..] else { panic!("{:?}", verdict.rounds) };
+        let moment = |fault: &hypocenter_reproduce::Injected| fault.guard.occurrence.unwrap();
+        assert!(moment(&found.faults[0]) < LATE, "{found:?}");
+        assert_eq!((found.hits, found.runs), (2, 2));
+        let of = |it: &&hypocenter_reproduce::Round| it.number == found.round;
+        assert_eq!(verdict.rounds.iter().find(of).unwrap().again, Some(Again::Earlier));
+        // It had been there before, too late.
+        let first = verdict.rounds.iter().find(|it| it.happened).unwrap();
+        assert!(first.number < found.round && moment(first.fault.as_ref().unwrap()) >= LATE);
+        for cut in 0..journal.len() {
+            let (resumed, _) = lead(&mut new(), &world, room, &journal[..cut]);
+            assert_eq!(resumed, verdict, "{room} at once, killed after {cut} lines");
+        }
+    }
+}
+
+#[test]
+fn a_moment_of_a_pool_is_counted_over_all_its_threads_where_replays_differ() {
+    let world = World::of_pool();
+    for room in 1..=2 {
+        let settings = Settings { budget: 200, replays: 4, ..settings(Strategy::Full, 1) };
+        let new = || Reproduce::new(case(), settings.clone());
+        let (verdict, journal) = lead(&mut new(), &world, room, &[]);
+        let [found] = &verdict.found[..] else { panic!("{:?}", verdict.standing) };
+        assert_eq!(found.faults[0].guard.thread.as_deref(), Some("w-*"), "{found:#?}");
+        assert_eq!((found.hits, found.runs, found.missed), (4, 4, 0));
+        assert_eq!(found.plan.candidates[0].when, found.faults[0].guard);
+        for cut in (0..journal.len()).step_by(5) {
+            let (resumed, _) = lead(&mut new(), &world, room, &journal[..cut]);
+            assert_eq!(resumed, verdict, "{room} at once, killed after {cut} lines");
+        }
+    }
 }

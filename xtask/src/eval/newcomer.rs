@@ -2,7 +2,8 @@
 //! commands of the guide.
 //!
 //! What is run is what `docs/start.md` says before its part about Maven: its blocks of shell, the first of which makes the project,
-//! and its block of TOML, which is added to the configuration that `init` has written. So a guide that has gone wrong fails here.
+//! and its block of TOML, which is added to the configuration that `init` has written. So a guide that has gone wrong fails here. The
+//! last blocks mend the project and keep the fault for a job: they end well only if the mended classes are those that run.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -68,7 +69,7 @@ pub fn run(args: &NewcomerArgs) -> Result<Verdict> {
         })
         .map_err(|failure| failure.hint("this needs Maven (`apt-get install maven`) and Maven Central"))?;
     }
-    judge(&project.join("hypocenter-out/latest"))
+    judge(&project.join("hypocenter-out/reproduce-0001"))
 }
 
 /// Whether the campaign found what is wrong with the project.

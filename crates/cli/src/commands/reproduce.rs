@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use hypocenter_engine::Engine;
 use hypocenter_lab::Stopped;
 use hypocenter_lab::oracle::{self, LineText};
-use hypocenter_logs::{Layout, Log, LogError, Ties};
+use hypocenter_logs::{Layout, Log, LogError, Ties, Warning};
 use hypocenter_plan::{ExitCode, Plan, Record, SiteKind, Watch, WatchLevel, Workload};
 use hypocenter_program::{EMITTING, Program, Scope, StateOptions, access, concrete_subtypes};
 use hypocenter_reproduce::{Case, Kinds, Reproduce, SearchOptions, Settings, Strategy, exceptions_in};
@@ -286,7 +286,9 @@ fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
             Ok(log) => {
                 let entries = screen::count(log.len() as u64, "entry", "entries");
                 screen::line("failure", &format!("{}: {entries}", screen::clean(&files)));
-                log.warnings().iter().for_each(|it| screen::note(node, &it.to_string()));
+                let warnings =
+                    log.warnings().into_iter().filter(|it| *it != Warning::NoDays || is_of_days(&log));
+                warnings.for_each(|it| screen::note(node, &it.to_string()));
                 logs.push((node.to_owned(), log));
             }
             // A stream that nobody wrote to.
@@ -313,6 +315,14 @@ fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
     }
     unread.iter().for_each(|it| screen::note("not read", it));
     Ok(logs)
+}
+
+/// Whether a log goes on for so long that its days matter.
+fn is_of_days(log: &Log) -> bool {
+    const HALF_A_DAY_MS: i64 = 12 * 3_600 * 1_000;
+    let times = || log.entries().filter_map(|it| it.time_ms);
+    let (first, last) = (times().min().unwrap_or(0), times().max().unwrap_or(0));
+    last.saturating_sub(first) >= HALF_A_DAY_MS
 }
 
 /// What every trial records: each execution of a call, and of a log statement, and what the level filter let through.

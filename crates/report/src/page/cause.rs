@@ -178,6 +178,13 @@ fn beside(cause: &Cause, several_logs: bool) -> String {
         text.push_str(
             "<p>No way in the code is known from the fault to what the failure log shows; it was tried all the same.</p>",
         );
+        if let Some(thread) = &cause.silent {
+            let _ = write!(
+                text,
+                "<p>Thread {} says no more in the failure: a task that dies of an exception nobody logs leaves undone what it did.</p>",
+                name(thread)
+            );
+        }
     }
     text
 }
@@ -581,7 +588,8 @@ mod tests {
         };
         let leads_to =
             vec![lead(1, &[1, 2]), lead(2, &[1, 3, 4]), lead(3, &[1, 3, 5, 7, 6]), lead(4, &[1, 3, 5, 7, 8])];
-        let cause = Cause { fault: "it".into(), is_delay: false, leads_to, named_by: Vec::new() };
+        let cause =
+            Cause { fault: "it".into(), is_delay: false, leads_to, named_by: Vec::new(), silent: None };
         let head = Head { what: "it".into(), when: "now".into() };
         let (_, drawing) = Tree::of(&cause).draw(&head, 1040.0, false);
         let cards = elements(&drawing, "<rect", "log-box");

@@ -25,7 +25,7 @@ pub fn section(report: &Report<'_>) -> Option<Section> {
     let body =
         both(|width| Scene { runs, lanes, width }.draw(), "What every thread logged when, in each run");
     let legend = "<ul class=\"legend\"><li><i class=\"plain\"></i>an entry</li><li><i class=\"serious\"></i>a warning or worse</li>\
-        <li><i class=\"observable\"></i>what normal runs do not show</li><li><i class=\"symptom\"></i>the failure</li>\
+        <li><i class=\"observable\"></i>what normal runs do not show, or not so often</li><li><i class=\"symptom\"></i>the failure</li>\
         <li><i class=\"strike\"></i>the fault</li></ul>";
     let lead = if lanes.from_fault {
         "What every thread logged, in seconds from the fault. The other two runs are laid along the reproduced one by the entries \

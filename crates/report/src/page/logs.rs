@@ -110,7 +110,7 @@ fn legend(beside: &Beside, lost: u64) -> String {
     let left_out: u64 =
         lost + beside.rows.iter().map(|it| if let Row::Gap(count) = it { *count } else { 0 }).sum::<u64>();
     let mut text = String::from(
-        "<ul class=\"legend\"><li><i class=\"symptom\"></i>the failure</li><li><i class=\"observable\"></i>what normal runs do not show</li>\
+        "<ul class=\"legend\"><li><i class=\"symptom\"></i>the failure</li><li><i class=\"observable\"></i>what normal runs do not show, or not so often</li>\
          <li><i class=\"one\"></i>one log only</li></ul><noscript><p class=\"dim\">Folded rows need the page&#39;s script.</p></noscript>",
     );
     if left_out > 0 {

@@ -6,7 +6,7 @@ use super::{Frame, MESSAGE_CHARS, Section, broken, command, left_out, name, plac
 use super::{cause, lanes, logs, ranks, tried};
 use crate::Report;
 use crate::summary::{Found, Missing, Summary};
-use crate::text::{count, escaped, thousands};
+use crate::text::{count, escaped, thousands, without_numbers};
 use crate::words;
 
 /// Things of the failure log that are listed.
@@ -58,6 +58,15 @@ fn rest(summary: &Summary) -> String {
         }
     }
     let story = summary.stories.first().and_then(Option::as_ref);
+    if let Some(it) = story.and_then(|it| it.sooner.as_ref()) {
+        let _ = writeln!(
+            text,
+            "<p class=\"place\">The moment may be another than the failure\u{2019}s: by then thread {} had written {} there, {} here.</p>",
+            name(&it.thread),
+            count(it.failure.into(), "entry", "entries"),
+            thousands(it.trial.into())
+        );
+    }
     if let Some(moment) = story.and_then(|it| it.moment.as_ref()) {
         let _ = writeln!(
             text,
@@ -175,10 +184,17 @@ fn missing(summary: &Summary) -> Option<Section> {
             body,
             "<tr><td class=\"n\">{node}{}</td><td class=\"mono\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
             thousands(u64::from(*line)),
-            escaped(message, MESSAGE_CHARS),
+            match normal {
+                0 => escaped(message, MESSAGE_CHARS),
+                // What is counted has other numbers each time.
+                _ => escaped(&without_numbers(message), MESSAGE_CHARS),
+            },
             match normal {
                 0 => thousands(u64::from(*times)),
-                some => format!("{} beside {}", thousands(u64::from(*times)), thousands(u64::from(*some))),
+                &some => {
+                    let all = thousands(u64::from(*times) + u64::from(some));
+                    format!("{all}, normal runs {}", thousands(u64::from(some)))
+                }
             },
             thousands(*sites),
             thousands(*shown)
@@ -194,10 +210,28 @@ fn missing(summary: &Summary) -> Option<Section> {
         it => format!("{} came in no round.", thousands(it as u64)),
     };
     let lead = format!(
-        "{} in the failure log that normal runs do not show. {never}",
-        count(all as u64, "thing is", "things are")
+        "{} in the failure log that normal runs do not show. {never}{}",
+        count(all as u64, "thing is", "things are"),
+        silent(summary)
     );
     Some(Section { id: "missing", title: "What was looked for".to_owned(), lead, body })
+}
+
+/// What is looked for, too: that threads say no more.
+fn silent(summary: &Summary) -> String {
+    let Some(first) = summary.silent.first() else { return String::new() };
+    let node = if summary.has_several_nodes() { format!(" of {}", name(&first.node)) } else { String::new() };
+    let others = match summary.silent.len() - 1 {
+        0 => String::new(),
+        some => {
+            format!("; {} too", count(some as u64, "other thread falls silent", "other threads fall silent"))
+        }
+    };
+    let entries = count(u64::from(first.entries), "entry", "entries");
+    format!(
+        " Thread {}{node} falls silent in it: {entries} of a normal run are not there{others}.",
+        name(&first.thread)
+    )
 }
 
 /// What was counted and measured, and what is where.
@@ -206,7 +240,7 @@ fn figures(report: &Report<'_>) -> Section {
     let mut rows: Vec<(&str, String)> = vec![
         ("sites in the program", thousands(summary.sites_total)),
         ("sites that lead to the failure log", thousands(summary.sites)),
-        ("moments at which the workload reaches them", thousands(summary.instances)),
+        ("moments to try, at these and at others", thousands(summary.instances)),
         (
             "rounds",
             format!("{} of at most {}", thousands(summary.tried.len() as u64), thousands(summary.budget)),

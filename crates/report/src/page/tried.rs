@@ -50,6 +50,7 @@ fn cells(round: &Round, summary: &Summary, several_nodes: bool) -> [String; 7] {
         Some(Again::ForSecond) => "once more, and alone: a second is searched for behind it",
         Some(Again::WithoutKept) => "what is kept did not happen this time",
         Some(Again::Instead) => "in place of the delay",
+        Some(Again::Earlier) => "earlier, as what it leads to may take its time",
         None => "",
     };
     [thousands(round.number), what, place, when, rank, shows, came.to_owned()]

@@ -6,8 +6,8 @@ use hypocenter_plan::{Fault, Frame, Guard, Injection, Plan, Role, Site, SiteKind
 use hypocenter_report::{
     Again, Beside, Cause, EXPLORATION_VERSION, Exploration, ExploreReport, ExploreStanding, FaultSummary,
     Finding, Found, Injected, Interest, Lane, Lanes, Lead, Line, Mark, Missing, Moment, NamedBy, Place,
-    RUNS_VERSION, Rate, Report, Round, Row, Run, RunOf, Runs, SUMMARY_VERSION, Saw, Severity, Sign,
-    SiteCounts, Standing, Story, Summary, Symptom, SymptomKind, Task, TaskState, Tried, Way,
+    RUNS_VERSION, Rate, Report, Round, Row, Run, RunOf, Runs, SUMMARY_VERSION, Saw, Severity, Sign, Silent,
+    SiteCounts, Sooner, Standing, Story, Summary, Symptom, SymptomKind, Task, TaskState, Tried, Way,
 };
 
 /// What logs may say.
@@ -161,11 +161,14 @@ pub fn summary(rounds: u64) -> Summary {
                     frame: "org.acme.store.Log1.append:31".into(),
                     exception: "java.io.IOException".into(),
                 }],
+                silent: Some(HOSTILE.into()),
             }],
             beside: None,
             moment: Some(Moment { failure: format!("7 {HOSTILE}"), trial: format!("3 {HOSTILE}") }),
+            sooner: Some(Sooner { thread: HOSTILE.into(), failure: 11, trial: 3 }),
         })],
         missing: vec![missing(7, HOSTILE), missing(9, "the store is broken")],
+        silent: vec![Silent { node: "server".into(), thread: HOSTILE.into(), entries: 12 }],
         tried: (1..=rounds).map(round).collect(),
     }
 }

@@ -63,11 +63,12 @@ impl Reproduce {
         self.instead.as_mut()?.left.pop()
     }
 
-    /// The delay is proved if everything was tried in its place and nothing did it.
+    /// The delay is proved if everything was tried in its place and nothing did it, at no earlier moment either.
     pub(super) fn proves_delay(&mut self) {
         let is_open = |it: &Asked| matches!(it, Asked::Round { again: Some(_), .. });
         let is_over = |it: &mut Instead| it.left.is_empty();
         if self.proof.is_none()
+            && self.earlier.is_empty()
             && !self.open.values().any(is_open)
             && let Some(Instead { delay, .. }) = self.instead.take_if(is_over)
         {

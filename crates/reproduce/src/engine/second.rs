@@ -119,10 +119,7 @@ impl Reproduce {
             }),
             _ => None,
         });
-        let keys = self.levels[0].observables.iter().copied();
-        let shown =
-            keys.filter(|&key| digest.matched.get(key as usize) > self.levels[0].matched.get(key as usize));
-        let shown = shown.collect();
+        let shown = self.shown_of(&digest);
         let is_level = fault.is_some() && !happened;
         let round = Round {
             number,

@@ -81,6 +81,8 @@ pub enum Again {
     WithoutKept,
     /// A delay was found, and this is an exception of the same call at the same moment.
     Instead,
+    /// Its replays did not prove it at a later moment, and what it leads to may take its time.
+    Earlier,
 }
 
 /// A fault that happened.

@@ -96,7 +96,7 @@ fn lines(verdict: &Verdict, shown: &BTreeSet<u32>, is_shown: bool, several: bool
 
 /// The rounds with a fault and all that they show, those first that show most; of each fault at each site the best alone.
 pub fn nearest(verdict: &Verdict) -> Vec<(&Round, BTreeSet<u32>)> {
-    let shown = verdict.rounds.iter().map(|it| (it, shown_by(&verdict.rounds, it)));
+    let shown = verdict.rounds.iter().map(|it| (it, it.shown.iter().copied().collect::<BTreeSet<u32>>()));
     let mut near: Vec<(&Round, BTreeSet<u32>)> = shown.filter(|it| !it.1.is_empty()).collect();
     near.sort_by_key(|(it, shown)| (std::cmp::Reverse(shown.len()), it.number));
     let mut seen: BTreeSet<String> = BTreeSet::new();
@@ -105,8 +105,8 @@ pub fn nearest(verdict: &Verdict) -> Vec<(&Round, BTreeSet<u32>)> {
     near
 }
 
-/// What a round shows. Of one behind a fault that is kept, it is known what it shows more than that fault alone.
-pub fn shown_by(rounds: &[Round], round: &Round) -> BTreeSet<u32> {
+/// What the fault shows alone that is kept in a round.
+pub fn shown_alone(rounds: &[Round], round: &Round) -> BTreeSet<u32> {
     let is_kept = |it: &Injected| {
         round
             .kept
@@ -114,7 +114,7 @@ pub fn shown_by(rounds: &[Round], round: &Round) -> BTreeSet<u32> {
             .any(|kept| (&kept.site, &kept.fault, &kept.guard) == (&it.site, &it.fault, &it.guard))
     };
     let alone = rounds.iter().filter(|it| it.kept.is_empty() && it.fault.as_ref().is_some_and(is_kept));
-    alone.chain([round]).flat_map(|it| it.shown.iter().copied()).collect()
+    alone.flat_map(|it| it.shown.iter().copied()).collect()
 }
 
 /// What the rounds suggest.
@@ -232,15 +232,14 @@ mod tests {
     }
 
     #[test]
-    fn two_faults_show_what_the_first_shows_and_what_comes_with_the_second() {
+    fn what_a_kept_fault_shows_alone_is_what_its_own_rounds_show() {
         let rounds = [
             round(1, None, 10, &[1, 2]),
             round(2, None, 20, &[3]),
-            round(3, Some(10), 30, &[4]),
-            round(4, Some(10), 20, &[]),
+            round(3, Some(10), 30, &[1, 4]),
+            round(4, Some(20), 10, &[3]),
         ];
-        let shown = |round: usize| shown_by(&rounds, &rounds[round]).into_iter().collect::<Vec<_>>();
-        assert_eq!([shown(0), shown(1)], [vec![1, 2], vec![3]]);
-        assert_eq!([shown(2), shown(3)], [vec![1, 2, 4], vec![1, 2]]);
+        let shown = |round: usize| shown_alone(&rounds, &rounds[round]).into_iter().collect::<Vec<_>>();
+        assert_eq!([shown(0), shown(2), shown(3)], [vec![], vec![1, 2], vec![3]]);
     }
 }

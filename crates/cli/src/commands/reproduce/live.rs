@@ -5,19 +5,22 @@ use std::time::Instant;
 
 use hypocenter_engine::{DigestOf, Engine, JobId, Next};
 use hypocenter_plan::{Fault, Outcome, Site};
-use hypocenter_reproduce::{Again, Case, Injected, Missing, Reader, Reproduce, Round, Standing, Verdict};
+use hypocenter_report::without_numbers;
+use hypocenter_reproduce::{
+    Again, Case, Injected, Missing, Reader, Reproduce, Round, Silent, Standing, Verdict,
+};
 
-use super::closest::shown_by;
+use super::closest::shown_alone;
 use super::measured::Rounds;
 use crate::listening::Listening;
 use crate::screen::{self, BAD, DIM, GOOD, WARN, span};
 
-/// The engine, and a voice that tells what it learns.
 /// Threads that fall silent and are named.
 const SILENT_SHOWN: usize = 3;
 /// What a thread lacks that falls silent, at the least, to be worth a word: the end of a log is ragged.
 const SILENT_ENTRIES_MIN: u32 = 3;
 
+/// The engine, and a voice that tells what it learns.
 pub struct Narrated {
     engine: Reproduce,
     /// Whether something was started by now: what a resumed campaign learnt before is not told again.
@@ -36,6 +39,10 @@ pub struct Narrated {
     /// Whether the start of the search was told.
     search_told: bool,
     pace: Pace,
+    /// How many calls there are to try.
+    calls: usize,
+    /// Those at which a fault happened.
+    tried: Vec<Site>,
     /// What rounds have shown so far.
     seen: BTreeSet<u32>,
     rounds: Rounds,
@@ -94,6 +101,8 @@ impl Narrated {
             before: 0.0,
             search_told: false,
             pace: Pace::begun(),
+            calls: 0,
+            tried: Vec::new(),
             seen: BTreeSet::new(),
             rounds: Rounds::default(),
             happened: BTreeMap::new(),
@@ -137,6 +146,18 @@ impl Narrated {
             it.runs += u64::from(counts);
             it.hits += u64::from(counts && happened);
             it.last = it.last.max(Some(id));
+        }
+    }
+
+    /// Says that the replays begin anew with the moment counted over a pool, if they do.
+    fn tell_pool(&mut self) {
+        let (Some(pool), Some(it)) = (self.engine.asks_pool(), &mut self.replayed) else { return };
+        (it.hits, it.runs) = (0, 0);
+        if self.live.is_live() {
+            let what = format!(
+                "replays differ, and which thread gets there may be chance: once more, counted over threads {pool}"
+            );
+            screen::line("", &screen::clean(&what));
         }
     }
 
@@ -195,6 +216,7 @@ impl Narrated {
             return;
         }
         self.search_told = true;
+        self.calls = verdict.sites_reached + verdict.sites_beyond;
         if !self.live.is_live() {
             return;
         }
@@ -222,7 +244,9 @@ impl Narrated {
                 (None, 0) => format!(" {DIM}(no exception is known to lead here){DIM:#}"),
                 (None, _) => String::new(),
             };
-            let message = screen::clean(&shortened(&it.message));
+            // What is counted has other numbers each time.
+            let message = if it.normal > 0 { without_numbers(&it.message) } else { it.message.clone() };
+            let message = screen::clean(&shortened(&message));
             screen::line("", &format!("{DIM}{node}line {:<5}{DIM:#} {message}{often}{unknown}", it.line));
             if is_longer(it) && !more_often_told {
                 more_often_told = true;
@@ -257,8 +281,7 @@ impl Narrated {
             ),
         };
         screen::line("search", &what);
-        let silent = verdict.silent.iter().filter(|it| it.entries >= SILENT_ENTRIES_MIN);
-        for it in silent.take(SILENT_SHOWN) {
+        for it in worth_silence(&verdict.silent).take(SILENT_SHOWN) {
             let what = format!(
                 "thread {} says no more where normal runs go on, {} of them",
                 it.thread,
@@ -293,10 +316,16 @@ impl Narrated {
             }
             Some(Again::WithoutKept) => format!("{result}; the fault that is kept did not happen this time"),
             Some(Again::Instead) => format!("in place of the delay; {result}"),
+            Some(Again::Earlier) => {
+                format!("earlier, as what it leads to may take its time; {result}")
+            }
             None => result,
         };
-        let rank = round.rank.map_or_else(String::new, |it| format!("; ranked {it} of {} calls", round.left));
-        let aside = format!("{rank}; trial {}, {}", round.trial, self.times(round));
+        let calls = match self.calls {
+            0 => String::new(),
+            all => format!("; {} of {} tried", self.tried.len(), screen::count(all as u64, "call", "calls")),
+        };
+        let aside = format!("{calls}; trial {}, {}", round.trial, self.times(round));
         screen::step(&format!("round {}", round.number), &what, (style, &result), &aside);
         if round.fault.is_none() && !round.happened && !self.unreached_told {
             self.unreached_told = true;
@@ -313,11 +342,9 @@ impl Narrated {
         let shows = if round.kept.is_empty() {
             format!("shows {} of {all}", round.shown.len())
         } else {
-            // Behind a fault that is kept, what that one shows is the start.
-            let rounds = self.engine.verdict().rounds;
-            let alone = Round { shown: Vec::new(), ..round.clone() };
-            let (both, first) = (shown_by(&rounds, round).len(), shown_by(&rounds, &alone).len());
-            format!("both show {both} of {all}, {} more than the first alone", both - first)
+            let alone = shown_alone(&self.engine.verdict().rounds, round);
+            let more = round.shown.iter().filter(|it| !alone.contains(it)).count();
+            format!("both show {} of {all}, {more} that the first alone does not", round.shown.len())
         };
         if round.shown.iter().all(|it| self.seen.contains(it)) {
             return shows;
@@ -336,7 +363,7 @@ impl Narrated {
     fn times(&self, round: &Round) -> String {
         let gone = span(self.gone());
         let left = self.budget.saturating_sub(round.number);
-        let each = each(&self.pace.took, self.pace.begun.elapsed().as_secs_f64());
+        let each = each(self.pace.rounds, self.pace.begun.elapsed().as_secs_f64());
         match each.filter(|_| !round.happened && left > 0) {
             Some(each) => {
                 let left_over = screen::count(left, "more round", "more rounds");
@@ -351,26 +378,23 @@ impl Narrated {
 struct Pace {
     /// When the first began.
     begun: Instant,
-    /// How many seconds each took that was told since.
-    took: Vec<f64>,
+    /// How many were told since.
+    rounds: usize,
 }
 
 impl Pace {
     fn begun() -> Pace {
-        Pace { begun: Instant::now(), took: Vec::new() }
+        Pace { begun: Instant::now(), rounds: 0 }
     }
 }
 
 /// Rounds before anything is said of those to come.
 const PACE_ROUNDS: usize = 5;
-/// How many times as long as the shortest round the longest may take, so that those to come can be foretold.
-const PACE_SPREAD: f64 = 2.0;
 
-/// How long a round takes, after some that took so long each, and so long together. Nothing if they are few, or too different: a
-/// delay, or a system that hangs, makes a round far longer than others, and nobody knows how many such there will be.
-fn each(took: &[f64], together: f64) -> Option<f64> {
-    let (least, most) = took.iter().fold((f64::MAX, 0.0), |(least, most), &it| (it.min(least), it.max(most)));
-    (took.len() >= PACE_ROUNDS && most <= PACE_SPREAD * least).then(|| together / took.len() as f64)
+/// How long a round takes, after so many that took so long together. Nothing if they are few. A delay, or a system that hangs, makes a
+/// round far longer than others; there will be about as many of those to come.
+fn each(rounds: usize, together: f64) -> Option<f64> {
+    (rounds >= PACE_ROUNDS).then(|| together / rounds as f64)
 }
 
 /// Faults that were not reached and are named.
@@ -393,6 +417,11 @@ const MORE_OFTEN: &str = "the failure did this more often than the workload does
 fn worth_telling(missing: &[Missing]) -> impl Iterator<Item = &Missing> {
     let (led_to, others): (Vec<&Missing>, Vec<&Missing>) = missing.iter().partition(|it| it.sites > 0);
     led_to.into_iter().chain(others)
+}
+
+/// The threads that fall silent and lack enough to be worth a word.
+pub fn worth_silence(silent: &[Silent]) -> impl Iterator<Item = &Silent> {
+    silent.iter().filter(|it| it.entries >= SILENT_ENTRIES_MIN)
 }
 
 /// The beginning of a message.
@@ -423,7 +452,7 @@ fn place(fault: &Fault, site: &Site) -> String {
         let (class, method) = name.rsplit_once('.').unwrap_or(("", name));
         format!(" -> {}.{method}", simple(class))
     });
-    format!("{what} at {}.{}{line}{callee}", simple(&site.class), site.method)
+    format!("{what} at {}.{}{line}{callee}", simple(&site.class), site.method_in_source())
 }
 
 /// What is said of a round in which nothing happened: what it was given, the likeliest first.
@@ -496,11 +525,19 @@ impl Engine for Narrated {
 
     fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: DigestOf<Self>) {
         let failed = outcome.and_then(|it| it.failure.as_ref()).is_some_and(|it| it.happened);
+        // Asked before it is told, while what it is a replay of is being proved.
+        let reached = outcome.is_some_and(|it| self.engine.is_replayed_by(it));
+        let pool = self.engine.asks_pool().map(str::to_owned);
         self.engine.tell(id, outcome, digest);
         let round = self.engine.round_of(id).cloned();
+        for it in round.iter().flat_map(|it| &it.fault) {
+            if !self.tried.contains(&it.site) {
+                self.tried.push(it.site.clone());
+            }
+        }
         if let (Some(_), Some(outcome)) = (&round, outcome) {
             self.rounds.add(outcome);
-            self.pace.took.push(outcome.wall_ms as f64 / 1e3);
+            self.pace.rounds += 1;
         }
         let is_live = self.live.is_live();
         if let Some(outcome) = outcome.filter(|_| !is_live) {
@@ -511,12 +548,13 @@ impl Engine for Narrated {
             self.happened.insert(round.number, gone);
         }
         let faults = outcome.map_or(0, |it| it.candidates.len());
-        let reached = outcome.is_some_and(|it| it.injected() == faults);
+        let injected = outcome.is_some_and(|it| it.injected() == faults);
         match &round {
             Some(round) => {
                 self.tell_chance(Some(id));
-                // While one is replayed, another is not; what was tried in place of a delay is.
-                let is_free = self.replayed.is_none() || round.again == Some(Again::Instead);
+                // While one is replayed, another is not; what was tried in its place is.
+                let is_next = matches!(round.again, Some(Again::Instead | Again::Earlier));
+                let is_free = self.replayed.is_none() || is_next;
                 if round.happened && round.fault.is_some() && is_free {
                     self.replayed =
                         Some(Replayed { round: round.number, hits: 0, runs: 0, faults: 0, last: None });
@@ -536,7 +574,8 @@ impl Engine for Narrated {
                 let is_part = self.rounds_faults() > faults;
                 let with = match faults {
                     0 => "no fault",
-                    _ if !reached => "the fault was not reached",
+                    _ if !injected => "the fault was not reached",
+                    _ if !reached => "its call was reached by another way",
                     1 if is_part => "the second fault alone",
                     1 => "the same fault",
                     _ => "the same faults",
@@ -553,6 +592,9 @@ impl Engine for Narrated {
             }
         }
         self.seen.extend(round.iter().flat_map(|it| &it.shown));
+        if pool.is_none() {
+            self.tell_pool();
+        }
         self.tell_search();
         self.tell_doubt();
     }
@@ -613,13 +655,9 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_a_round_is_foretold_only_from_some_that_took_about_as_long() {
-        assert_eq!(each(&[], 0.0), None);
-        assert_eq!(each(&[2.0; 4], 8.0), None);
-        assert_eq!(each(&[2.0; 5], 12.0), Some(2.4));
-        // Two at once.
-        assert_eq!(each(&[2.0, 3.0, 2.0, 4.0, 2.0, 2.0], 7.5), Some(1.25));
-        // A delay of a minute.
-        assert_eq!(each(&[2.0, 2.0, 62.0, 2.0, 2.0, 2.0], 72.0), None);
+    fn the_time_of_a_round_is_foretold_only_from_some() {
+        assert_eq!(each(0, 0.0), None);
+        assert_eq!(each(4, 8.0), None);
+        assert_eq!(each(5, 12.0), Some(2.4));
     }
 }

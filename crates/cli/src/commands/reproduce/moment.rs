@@ -1,7 +1,8 @@
 //! Whether what was found may be the same fault at another moment: the search does not compare the numbers in messages, so `block 7`
-//! of the failure log and `block 3` of a trial are the same to it.
+//! of the failure log and `block 3` of a trial are the same to it. And a workload that is shorter than what failed may not have the moment
+//! of the failure at all.
 
-use hypocenter_reproduce::{Beside, Interest, Line, Row};
+use hypocenter_reproduce::{Before, Beside, Interest, Line, Row};
 use serde::Serialize;
 
 use super::live::shortened;
@@ -36,9 +37,16 @@ impl Moment {
         };
         let (failure, trial, differs) = leads.iter().filter_map(of_lead).chain(symptom).find_map(telling)?;
         let same = differs?;
-        let is_there = |it: &Line| it.message.strip_prefix(same).is_some_and(|it| !it.starts_with(is_digit));
+        let is_there = |it: &Line| begins_with(&it.message, same);
         let is_there = entries.iter().filter_map(|(_, trial, _)| *trial).any(is_there);
         (!is_there).then(|| Moment { failure: failure.message.clone(), trial: trial.message.clone() })
+    }
+
+    /// Whether another run of the same fault says the same, told by how that one differs from the failure. Else the number says how
+    /// long something took, or how far others were by then, and no run would have it as it was.
+    pub fn is_so_in(&self, other: Option<&Moment>) -> bool {
+        let Some(Some(same)) = numbers(&self.trial, &self.failure) else { return true };
+        other.is_some_and(|it| begins_with(&it.trial, same))
     }
 
     /// For people.
@@ -51,6 +59,43 @@ impl Moment {
             "if a number there says which one it was, ask for it in the oracle (`hypocenter guide oracles`)",
         );
     }
+}
+
+/// How many entries the thread of the fault had written by then, where the failure had come much farther, or not nearly as far.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Sooner {
+    thread: String,
+    /// In the failure.
+    failure: u32,
+    /// In the trial.
+    trial: u32,
+}
+
+impl Sooner {
+    /// Twice as many and some more is no jitter.
+    pub fn of(it: &Before) -> Option<Sooner> {
+        let is_far = |one: u32, other: u32| one >= 2 * other + 2;
+        let Before { thread, failure, trial } = it.clone();
+        (is_far(failure, trial) || is_far(trial, failure)).then_some(Sooner { thread, failure, trial })
+    }
+
+    /// For people.
+    pub fn show(&self) {
+        let Sooner { thread, failure, trial } = self;
+        let entries = screen::count((*failure).into(), "entry", "entries");
+        let text = format!(
+            "it may be another than the failure's: by then thread {thread} had written {entries} there, {trial} here"
+        );
+        screen::line("moment", &screen::clean(&text));
+        if failure > trial {
+            screen::line("", "a workload that goes on for longer may come to it (`hypocenter guide start`)");
+        }
+    }
+}
+
+/// Whether a text begins with another that ends in a number, and that number with it.
+fn begins_with(text: &str, start: &str) -> bool {
+    text.strip_prefix(start).is_some_and(|it| !it.starts_with(is_digit))
 }
 
 fn is_digit(it: char) -> bool {
@@ -81,6 +126,38 @@ fn numbers<'t>(text: &'t str, other: &str) -> Option<Option<&'t str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_moment_is_another_where_the_thread_had_done_far_more_or_less_by_then() {
+        let check = |failure: u32, trial: u32, expected: bool| {
+            let before = Before { thread: "compactor".to_owned(), failure, trial };
+            assert_eq!(Sooner::of(&before).is_some(), expected, "{before:?}");
+        };
+        check(11, 3, true);
+        check(3, 11, true);
+        check(2, 0, true);
+        check(1, 0, false);
+        check(7, 3, false);
+        check(100, 90, false);
+    }
+
+    #[test]
+    fn a_number_that_differs_from_run_to_run_is_no_other_moment() {
+        let moment = |trial: &str| {
+            let failure = "block 7 is lost after 31 ms".to_owned();
+            Moment { failure, trial: trial.to_owned() }
+        };
+        let check = |trial: &str, again: Option<&str>, expected: bool| {
+            let again = again.map(moment);
+            assert_eq!(moment(trial).is_so_in(again.as_ref()), expected, "{trial}, {again:?}");
+        };
+        check("block 3 is lost after 31 ms", Some("block 3 is lost after 28 ms"), true);
+        check("block 3 is lost after 31 ms", Some("block 4 is lost after 31 ms"), false);
+        check("block 3 is lost after 31 ms", Some("block 30 is lost after 31 ms"), false);
+        check("block 7 is lost after 30 ms", Some("block 7 is lost after 29 ms"), false);
+        // The other run has it as it was.
+        check("block 3 is lost after 31 ms", None, false);
+    }
 
     #[test]
     fn numbers_that_differ_are_told_and_nothing_else() {

@@ -11,7 +11,7 @@ use hypocenter_reproduce::{Case, Found, Missing, Round, Standing, Verdict};
 use serde::Serialize;
 
 use super::closest;
-use super::live::{fault, line_of, shortened};
+use super::live::{fault, line_of, shortened, worth_silence};
 use super::measured::Measured;
 use super::runs;
 use super::story::Story;
@@ -67,7 +67,17 @@ struct Document<'v> {
     /// For each of these how the fault led to the failure.
     stories: Vec<Option<Story>>,
     missing: &'v [Missing],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    silent: Vec<Silence<'v>>,
     tried: &'v [Round],
+}
+
+/// A thread that falls silent.
+#[derive(Debug, Serialize)]
+struct Silence<'v> {
+    node: &'v str,
+    thread: &'v str,
+    entries: u32,
 }
 
 #[derive(Debug, Serialize)]
@@ -124,13 +134,13 @@ impl Ended<'_> {
         let called = Called::of(directory);
         screen::gap();
         let mut stories = Vec::new();
-        let are_all_wanted = self.request.reproduce.as_ref().is_some_and(|it| it.keep_going);
+        let is_logged = !super::symptom(self.request)?.is_empty();
         for (number, found) in verdict.found.iter().enumerate() {
-            let story = Story::of(self.case, verdict, found, directory, self.several_nodes())?;
-            if number == 0 || are_all_wanted {
+            let story = Story::of(self.case, verdict, found, directory, self.several_nodes(), is_logged)?;
+            if number == 0 {
                 self.show(found, story.as_ref(), &called);
             } else {
-                self.show_other(found, &called);
+                self.show_other(number, found, &called);
             }
             stories.push(story);
         }
@@ -176,7 +186,8 @@ impl Ended<'_> {
             story.show(found, &called.name);
             screen::gap();
         }
-        screen::line("oracle", &screen::clean(&format!("{}, in {}/{}", found.why, called.name, found.trial)));
+        let seen = format!("{}, in round {} ({}/{})", found.why, found.round, called.name, found.trial);
+        screen::line("oracle", &screen::clean(&seen));
         if let Some(story) = story {
             story.show_moment();
         }
@@ -191,8 +202,8 @@ impl Ended<'_> {
         screen::line("keep it", &format!("{replay} --export DIR"));
     }
 
-    /// What was found as well, and explains less of the failure log.
-    fn show_other(&self, found: &Found, called: &Called) {
+    /// What was found as well, and explains no more of the failure log: the report has the rest of it.
+    fn show_other(&self, number: usize, found: &Found, called: &Called) {
         let faults: Vec<String> = found.faults.iter().map(|it| fault(it, self.several_nodes())).collect();
         let lacks = match found.lacks.len() {
             0 => String::new(),
@@ -201,9 +212,12 @@ impl Ended<'_> {
                 format!(", lacks {things} that the failure log has")
             }
         };
-        let text = format!("{}: {}{lacks}", faults.join(" + "), rate(found));
-        screen::line("beside", &screen::clean(&text));
-        screen::line("", &replay(found, called));
+        let text = format!("{}: {}{lacks}, round {}", faults.join(" + "), rate(found), found.round);
+        if number == 1 {
+            screen::gap();
+        }
+        screen::line(if number == 1 { "beside" } else { "" }, &screen::clean(&text));
+        screen::line("", &format!("  {}", replay(found, called)));
     }
 
     /// What the failure log has and the run that was found does not.
@@ -244,7 +258,7 @@ impl Ended<'_> {
         }
         Ok(match &verdict.standing {
             Standing::Reproduced => {
-                let (round, trial) = verdict.found.first().map_or((0, 0), |it| (it.round, it.trial));
+                let round = verdict.found.first().map_or(0, |it| it.round);
                 let after = self.found_seconds.map_or_else(String::new, |it| format!(" after {}", span(it)));
                 let all = span(self.took.as_secs_f64());
                 let lacking = verdict.found.first().map_or(0, |it| it.lacks.len());
@@ -255,7 +269,7 @@ impl Ended<'_> {
                         format!(", but for {things} that the failure log has (`lacks`)")
                     }
                 };
-                let found = format!("reproduced in round {round} (trial {trial}){after}, {all} in all");
+                let found = format!("reproduced in round {round}{after}, {all} in all");
                 screen::line("done", &format!("{found}{lacking}"));
                 ExitCode::Done
             }
@@ -384,6 +398,9 @@ impl Ended<'_> {
             doubtful: &verdict.doubtful,
             stories,
             missing: &verdict.missing,
+            silent: worth_silence(&verdict.silent)
+                .map(|it| Silence { node: &it.node, thread: &it.thread, entries: it.entries })
+                .collect(),
             tried: &verdict.rounds,
         }
     }

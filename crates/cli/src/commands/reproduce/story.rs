@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::columns;
 use super::live::{fault, line_of, shortened};
-use super::moment::Moment;
+use super::moment::{Moment, Sooner};
 use crate::commands::scan::Words;
 use crate::failure::Failure;
 use crate::screen::{self, DIM};
@@ -35,6 +35,12 @@ pub struct Story {
     /// How the failure's line differs in the trial, if its numbers do.
     #[serde(skip_serializing_if = "Option::is_none")]
     moment: Option<Moment>,
+    /// How much more, or less, the thread of the fault had done by then in the failure, where that is far from what it had in the trial.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sooner: Option<Sooner>,
+    /// Whether the oracle looks for a line.
+    #[serde(skip)]
+    is_logged: bool,
     /// Whether the failure left the logs of several nodes.
     #[serde(skip)]
     several_logs: bool,
@@ -55,7 +61,7 @@ struct Cause {
     /// The frames by which stack traces of the failure log name it.
     named_by: Vec<NamedBy>,
     /// The thread that it struck, where such a thread falls silent in the failure.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     silent: Option<String>,
 }
 
@@ -91,26 +97,41 @@ impl Story {
         found: &Found,
         campaign: &Path,
         several_nodes: bool,
+        is_logged: bool,
     ) -> Result<Option<Story>, Failure> {
         let trial = found.replayed.unwrap_or(found.trial);
-        let directory = trial_directory(campaign, JobId(trial));
-        let Some(outcome) = finished(&directory)? else { return Ok(None) };
-        let evidence = evidence_of(&directory, &outcome)?;
         let matched = |it: &Missing| case.keys()[it.key as usize].entries.len() as u32 - it.times;
         let normal: Vec<(u32, u32)> = verdict.missing.iter().map(|it| (it.key, matched(it))).collect();
-        let beside = case.beside(&evidence, &normal);
-        let shown = beside.as_ref().map_or(&[][..], |it| &it.matched);
+        // Nothing at all if the trial's evidence is gone.
+        let beside = |trial: u64| -> Result<Option<Option<Beside>>, Failure> {
+            let directory = trial_directory(campaign, JobId(trial));
+            let Some(outcome) = finished(&directory)? else { return Ok(None) };
+            let evidence = evidence_of(&directory, &outcome)?;
+            Ok(Some(case.beside(&evidence, &normal)))
+        };
+        let Some(shown_beside) = beside(trial)? else { return Ok(None) };
+        let shown = shown_beside.as_ref().map_or(&[][..], |it| &it.matched);
         let causes: Vec<Cause> =
             found.faults.iter().map(|it| Cause::of(case, it, shown, verdict, several_nodes)).collect();
         let leads = causes.iter().flat_map(|it| &it.leads_to).map(|it| (it.node.as_str(), it.line));
         let leads: Vec<(&str, u32)> = leads.collect();
-        let moment = beside.as_ref().and_then(|it| Moment::of(it, &leads));
-        Ok(Some(Story { trial, causes, beside, moment, several_logs: case.logs() > 1, several_nodes }))
+        let moment_in = |it: Option<&Beside>| it.and_then(|it| Moment::of(it, &leads));
+        let mut moment = moment_in(shown_beside.as_ref());
+        if moment.is_some() && trial != found.trial {
+            let first = beside(found.trial)?.flatten();
+            moment = moment.filter(|it| it.is_so_in(moment_in(first.as_ref()).as_ref()));
+        }
+        let before = shown_beside.as_ref().and_then(|it| it.before.as_ref());
+        let sooner = before.filter(|_| moment.is_none()).and_then(Sooner::of);
+        let several_logs = case.logs() > 1;
+        let beside = shown_beside;
+        Ok(Some(Story { trial, causes, beside, moment, sooner, is_logged, several_logs, several_nodes }))
     }
 
     /// Says that it may have been another moment, if that is so.
     pub fn show_moment(&self) {
         self.moment.iter().for_each(Moment::show);
+        self.sooner.iter().for_each(Sooner::show);
     }
 
     /// For people. The faults are those of the plan, by their numbers.
@@ -119,7 +140,8 @@ impl Story {
             cause.show(self.causes.len() > 1, self.several_logs);
         }
         let mut leads = self.causes.iter().flat_map(|it| &it.leads_to);
-        if self.causes.last().is_some_and(|it| !it.says_why_not()) && !leads.any(|it| it.is_symptom) {
+        let says_ways = self.causes.last().is_some_and(|it| !it.says_why_not());
+        if self.is_logged && says_ways && !leads.any(|it| it.is_symptom) {
             let unknown = "no way in the code is known from it to what the oracle saw";
             screen::line(
                 "",

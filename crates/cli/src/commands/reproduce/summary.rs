@@ -47,6 +47,8 @@ struct Rated {
     replayed: Option<u64>,
     hits: u64,
     runs: u64,
+    #[serde(default)]
+    missed: u64,
 }
 
 impl Summary {
@@ -73,10 +75,11 @@ impl Summary {
         struck.map(|it| it.trial).collect()
     }
 
-    /// In how many replays of how many the failure happened, for a trial that showed it.
+    /// In how many replays of how many the failure happened, for a trial that showed it. Those count that did not come to the fault:
+    /// whoever runs it again does not come to it more often.
     pub fn rate_of(&self, trial: u64) -> Option<(u64, u64)> {
         let found = self.found.iter().find(|it| it.trial == trial || it.replayed == Some(trial))?;
-        Some((found.hits, found.runs))
+        Some((found.hits, found.runs + found.missed))
     }
 }
 

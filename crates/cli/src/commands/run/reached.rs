@@ -70,7 +70,11 @@ fn heading(top: usize, all: usize, failing: usize) -> String {
         _ => format!("all {} sites", count(all)),
     };
     // Where all do, or none, nothing comes before anything else.
-    let first = if failing == 0 || failing == all { "" } else { ", calls that declare exceptions first" };
+    let first = if failing == 0 || failing == all {
+        ""
+    } else {
+        ", calls of input and output first, then others that declare exceptions"
+    };
     let more = if top < all { "; `hypocenter scan --sites` lists all that can fail" } else { "" };
     format!("{sites}{first}{more}")
 }
@@ -133,7 +137,7 @@ mod tests {
     #[test]
     fn the_heading_says_of_how_many_what_follows_are_the_first() {
         let scan = "; `hypocenter scan --sites` lists all that can fail";
-        let first = ", calls that declare exceptions first";
+        let first = ", calls of input and output first, then others that declare exceptions";
         assert_eq!(heading(10, 171, 30), format!("10 of 171 sites (--top){first}{scan}"));
         assert_eq!(heading(1000, 171, 30), format!("all 171 sites{first}"));
         assert_eq!(heading(10, 1_171, 0), format!("10 of 1,171 sites (--top){scan}"));

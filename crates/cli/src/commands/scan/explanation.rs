@@ -2,6 +2,7 @@
 
 mod onward;
 
+use hypocenter_plan::method_around;
 use hypocenter_program::{
     CallId, CausalGraph, EdgeKind, Exception, FieldId, MethodId, Need, Node, Program, Value,
 };
@@ -196,13 +197,21 @@ impl Words<'_> {
 
     /// `Class.method`; of a nested class that has a name only that.
     fn method(&self, id: MethodId) -> String {
+        let (method, is_lambda) = self.in_source(id);
+        if is_lambda { format!("a lambda in {method}") } else { method }
+    }
+
+    /// The method whose source it is, and whether it is a lambda there.
+    fn in_source(&self, id: MethodId) -> (String, bool) {
         let world = &self.0.world;
         let class = naming::inner(self.0, world.method(id).owner);
-        format!("{class}.{}", String::from_utf8_lossy(world.method_name(id)))
+        let name = String::from_utf8_lossy(world.method_name(id));
+        let around = method_around(&name);
+        (format!("{class}.{}", around.unwrap_or(&name)), around.is_some())
     }
 
     fn at_line(&self, id: MethodId, line: u16) -> String {
-        if line == 0 { self.method(id) } else { format!("{}:{line}", self.method(id)) }
+        if line == 0 { self.method(id) } else { format!("{}:{line}", self.in_source(id).0) }
     }
 
     fn place_of(&self, call: CallId) -> String {
