@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use support::{Said, classes, default_jdk, each, is_running, jdks, repeats};
+use support::{Said, classes, default_jdk, each, jdks, processes_with, repeats};
 use tempfile::TempDir;
 
 /// Far longer than anything takes; a test that needs it has failed.
@@ -169,19 +169,7 @@ impl Place {
 
     /// The processes of this place that are there, of the tool and of its trials.
     fn processes(&self) -> Vec<String> {
-        let entry = format!("{MARK}={}", self.mark);
-        let all = fs::read_dir("/proc").expect("/proc can be read").flatten();
-        all.filter_map(|it| it.file_name().into_string().ok())
-            .filter(|pid| pid.bytes().all(|it| it.is_ascii_digit()))
-            .filter(|pid| {
-                let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-                environment.split(|&it| it == 0).any(|it| it == entry.as_bytes()) && is_running(pid)
-            })
-            .map(|pid| {
-                let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-                format!("{pid}: {}", String::from_utf8_lossy(&line).replace('\0', " "))
-            })
-            .collect()
+        processes_with(&format!("{MARK}={}", self.mark))
     }
 
     /// Waits until nothing is left of a tool that has ended, and says how long that took.

@@ -8,7 +8,10 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use serde_json::json;
-use support::{Jdk, Tool, classes, default_jdk, each, jdks, on_every_jdk, with_lines};
+use support::{Jdk, Tool, classes, default_jdk, each, jdks, on_every_jdk, processes_with, with_lines};
+
+/// What the processes of a test have in their environment.
+const MARK: &str = "ROBUSTNESS_MARK";
 
 /// What `probe.Constructs` prints without the tool.
 fn undisturbed() -> &'static str {
@@ -181,18 +184,20 @@ fn threads_that_still_hit_while_the_jvm_ends_do_no_harm() {
 fn the_tool_asked_to_end_ends_the_command_and_tells_what_there_was() {
     for signal in ["TERM", "INT"] {
         let (java, path) = (default_jdk().java(), classes().display().to_string());
-        let script = format!(
-            "{java} -cp {path} probe.Guards many 3; sleep 600 & echo $! > pid.part; mv pid.part pid; wait"
-        );
+        let script = format!("{java} -cp {path} probe.Guards many 3; sleep 600 & touch sleeping; wait");
         let tool = Tool::new("run").args(&format!("--hook entry --json --classpath {path} --packages probe"));
+        let mark = tool.directory().display().to_string();
+        let tool = tool.env(MARK, &mark);
         let mut running = tool.for_command(&["sh", "-c", &script]).start();
-        running.wait_for("pid");
+        running.wait_for("sleeping");
+        let entry = format!("{MARK}={mark}");
+        let sleeps = |it: &String| it.contains("sleep 600");
+        assert!(processes_with(&entry).iter().any(sleeps), "what is to be ended is there");
         running.signal(signal);
         let done = running.end().exits(3);
         let outcome = done.outcome();
         assert_eq!(outcome["jvms"][0]["hits"], 10, "{outcome:#}");
-        let pid = fs::read_to_string(done.directory().join("pid")).unwrap();
-        assert!(!support::is_running(pid.trim()), "process {pid} is left");
+        assert_eq!(processes_with(&entry), [""; 0], "left behind");
     }
 }
 

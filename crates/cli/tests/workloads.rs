@@ -67,17 +67,6 @@ fn log(done: &Done, name: &str) -> String {
     fs::read_to_string(done.trial().join(format!("logs/{name}.stdout.log"))).unwrap()
 }
 
-/// The processes of this machine that have a text in their environment.
-fn marked(mark: &str) -> Vec<String> {
-    let all = fs::read_dir("/proc").unwrap().flatten().map(|it| it.file_name().into_string().unwrap());
-    let pids = all.filter(|it| it.bytes().all(|byte| byte.is_ascii_digit()));
-    let has = |pid: &String| {
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        String::from_utf8_lossy(&environment).contains(mark)
-    };
-    pids.filter(has).filter(|pid| support::is_running(pid)).collect()
-}
-
 #[test]
 fn a_client_starts_when_its_nodes_are_ready() {
     // Each node says that it is ready in another way, and long after it began; the client sees all of it.
@@ -526,7 +515,7 @@ fn what_forks_away_is_gone_after_the_trial_and_said() {
         let outcome = done.outcome();
         assert_eq!(outcome["end"], exited(0), "{outcome:#}");
         assert_eq!(fs::read_to_string(done.trial().join("dir/daemon")).unwrap(), "up\n");
-        assert_eq!(marked(&format!("WORKLOADS_MARK={mark}")), [""; 0], "{sandbox} {parts}");
+        assert_eq!(support::processes_with(&format!("WORKLOADS_MARK={mark}")), [""; 0], "{sandbox} {parts}");
         // The processes of a cluster are ended with the trial anyway.
         if parts == command {
             tells(&outcome, "processes", "1 that the workload left behind");

@@ -417,6 +417,23 @@ pub fn is_running(pid: &str) -> bool {
     status.lines().any(|line| line.starts_with("State:") && !line.contains('Z') && !line.contains('X'))
 }
 
+/// The processes of this machine that have an entry in their environment and do something, each with its command. Inside of a
+/// sandbox they have other numbers, so that the one that a script knows says nothing out here.
+pub fn processes_with(entry: &str) -> Vec<String> {
+    let all = fs::read_dir("/proc").expect("/proc can be read").flatten();
+    all.filter_map(|it| it.file_name().into_string().ok())
+        .filter(|pid| pid.bytes().all(|it| it.is_ascii_digit()))
+        .filter(|pid| {
+            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environment.split(|&it| it == 0).any(|it| it == entry.as_bytes()) && is_running(pid)
+        })
+        .map(|pid| {
+            let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            format!("{pid}: {}", String::from_utf8_lossy(&line).replace('\0', " "))
+        })
+        .collect()
+}
+
 /// How often a test of chance or of races is repeated: a few times, or as often as `HYPOCENTER_REPEAT` says.
 pub fn repeats(few: usize) -> usize {
     std::env::var("HYPOCENTER_REPEAT").ok().and_then(|text| text.parse().ok()).unwrap_or(few)
