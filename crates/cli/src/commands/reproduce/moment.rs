@@ -37,7 +37,14 @@ impl Moment {
         };
         let (failure, trial, differs) = leads.iter().filter_map(of_lead).chain(symptom).find_map(telling)?;
         let same = differs?;
-        let is_there = |it: &Line| begins_with(&it.message, same);
+        // As far as both go on with the same words: `checkpoint 4 is taken` says nothing of a `checkpoint 4` that is not.
+        let behind = |text: &'b str| text.trim_start_matches(is_digit);
+        let go_on = common_start(
+            behind(&failure.message[same.len()..]),
+            behind(&trial.message[common_start(&failure.message, &trial.message).len()..]),
+        );
+        let is_there =
+            |it: &Line| begins_with(&it.message, same) && it.message[same.len()..].starts_with(go_on);
         let is_there = entries.iter().filter_map(|(_, trial, _)| *trial).any(is_there);
         (!is_there).then(|| Moment { failure: failure.message.clone(), trial: trial.message.clone() })
     }
@@ -96,6 +103,12 @@ impl Sooner {
 /// Whether a text begins with another that ends in a number, and that number with it.
 fn begins_with(text: &str, start: &str) -> bool {
     text.strip_prefix(start).is_some_and(|it| !it.starts_with(is_digit))
+}
+
+/// What two texts begin with.
+fn common_start<'t>(text: &'t str, other: &str) -> &'t str {
+    let same = text.chars().zip(other.chars()).take_while(|(one, other)| one == other);
+    &text[..same.map(|it| it.0.len_utf8()).sum()]
 }
 
 fn is_digit(it: char) -> bool {
@@ -210,6 +223,9 @@ mod tests {
         check_with(&[cut], &led_to, Some((cut.0, cut.1)));
         check_with(&[("cannot write", "cannot write", Observable), went], &led_to, Some((went.0, went.1)));
         check_with(&[cut, went], &[("", 7)], Some((went.0, went.1)));
+        // Something else of the same number is there.
+        let taken = ("checkpoint 8 taken", "checkpoint 8 taken", Around);
+        check_with(&[cut, taken], &led_to, Some((cut.0, cut.1)));
         // It is there, beside another.
         check(&[("block 7 is lost", "block 3 is lost", Symptom), ("", "block 7 is lost", Around)], None);
         check(&[], None);
