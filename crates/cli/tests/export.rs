@@ -138,6 +138,25 @@ fn the_folder_works_without_the_campaign_and_without_the_project() {
 }
 
 #[test]
+fn the_jars_that_a_class_path_names_by_a_pattern_go_along() {
+    let project = Project::new();
+    fs::create_dir_all(project.path("lib/deeper")).expect("a directory can be made");
+    for file in ["lib/a.jar", "lib/b.jar", "lib/deeper/c.jar"] {
+        fs::write(project.path(file), "").expect("a file can be written");
+    }
+    // What the configuration says of classes does not say what the command needs beside them.
+    let config = fs::read_to_string(project.path("hypocenter.toml")).expect("it was just written");
+    let config = config.replace(
+        "'sh bin/spool.sh build/classes {dir}'",
+        "\"java -cp 'build/classes:lib/*' spool.Main {dir}\"",
+    );
+    fs::write(project.path("hypocenter.toml"), config).expect("a file can be written");
+    project.injected();
+    let exported = project.tool("replay inject-0001/0 --export kept --json").exits(0).json();
+    assert_eq!(exported["copied"], json!(["build/classes", "lib/a.jar", "lib/b.jar"]), "{exported:#}");
+}
+
+#[test]
 fn a_command_that_names_no_file_takes_the_directory_along() {
     let project = Project::new();
     let config = fs::read_to_string(project.path("hypocenter.toml")).expect("it was just written");

@@ -21,7 +21,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use hypocenter_lab::Journal;
-use hypocenter_plan::{CommandLine, Condition, Oracle, Plan, Workload};
+use hypocenter_plan::{CommandLine, Condition, Oracle, Plan, Workload, glob_matches};
 use serde::Serialize;
 
 use crate::config::Config;
@@ -294,8 +294,8 @@ fn named(request: &Request) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>, bool) {
     let mut look = |command: &CommandLine, directory: &Path| {
         let words = words_of(command);
         let parts = words.iter().flat_map(|it| it.split([':', '=', ',', ' ', '@', ';', '"', '\'']));
-        let paths = parts.filter(|it| !it.is_empty()).map(|it| directory.join(it));
-        let paths: Vec<PathBuf> = paths.filter(|it| it.exists()).collect();
+        let paths: Vec<PathBuf> =
+            parts.filter(|it| !it.is_empty()).flat_map(|it| fitting(directory.join(it))).collect();
         let is_java = words.first().is_some_and(|it| Path::new(it).file_name() == Some("java".as_ref()));
         finds_its_way |= !is_java && !paths.iter().any(|it| it.starts_with(base));
         found.extend(paths);
@@ -329,6 +329,22 @@ fn named(request: &Request) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>, bool) {
         }
     }
     (inside, outside, finds_its_way)
+}
+
+/// What a path names that is there. Its last part may be a pattern, as class paths and shells have it (`lib/*`): then the files that
+/// fit.
+fn fitting(path: PathBuf) -> Vec<PathBuf> {
+    if path.exists() {
+        return vec![path];
+    }
+    let pattern = path.file_name().and_then(|it| it.to_str()).filter(|it| it.contains('*'));
+    let (Some(pattern), Some(directory)) = (pattern, path.parent()) else { return Vec::new() };
+    let files = fs::read_dir(directory).into_iter().flatten().flatten().map(|it| it.path());
+    let fits = |it: &PathBuf| {
+        let name = it.file_name().and_then(|it| it.to_str());
+        name.is_some_and(|it| glob_matches(pattern, it)) && it.is_file()
+    };
+    files.filter(fits).collect()
 }
 
 /// The words of a command, those of a script for a shell included.
