@@ -11,7 +11,7 @@
 //! normal one, and a second fault is searched for behind it. After a few rounds the next best is kept, and so on; the search for
 //! one fault goes on in every other round.
 //!
-//! Where what was found leaves a warning unexplained that other faults bring, the search [goes on for a while](doubt).
+//! Where what was found leaves a warning unexplained that other faults bring, or may, the search [goes on for a while](doubt).
 
 mod doubt;
 mod earlier;
@@ -240,8 +240,11 @@ impl Reproduce {
     /// A round of a level.
     fn round(&mut self, number: usize) -> Option<Job> {
         let busy = self.busy(number);
+        let picks = match (number, self.until) {
+            (0, Some(_)) => self.next_in_doubt(&busy),
+            _ => self.levels[number].search.next(&busy),
+        };
         let level = &mut self.levels[number];
-        let picks = level.search.next(&busy);
         if picks.is_empty() {
             level.exhausted = busy.is_empty();
             return None;

@@ -138,11 +138,19 @@ impl Search {
 
     /// What is to be tried next, best first; empty if all was tried. `busy` is being tried at this time.
     pub fn next(&self, busy: &[Pick]) -> Vec<Pick> {
+        self.next_among(busy, &|_| true)
+    }
+
+    /// The same, among some choices alone.
+    pub fn next_among(&self, busy: &[Pick], is_meant: &dyn Fn(u32) -> bool) -> Vec<Pick> {
         // One by chance out of several would be the one that is reached first.
         let is_alone = self.options.strategy == Strategy::Random;
         let window = if is_alone { self.window / self.options.window.max(1) } else { self.window };
         let mut best: BinaryHeap<Ranked> = BinaryHeap::new();
         self.each_ranked(busy, &mut |it| {
+            if !is_meant(it.pick.choice) {
+                return;
+            }
             if best.len() < window {
                 best.push(it);
             } else if let Some(mut worst) = best.peek_mut()

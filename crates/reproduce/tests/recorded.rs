@@ -90,6 +90,8 @@ struct World {
     is_out_of_order: bool,
     /// Whether edits are lost, too, where closing fails by the flusher.
     loses_on_close: bool,
+    /// Whether edits are lost, too, where loading fails by the main thread, from which no way is known; saving then loses them earlier.
+    loses_on_load: bool,
     /// Whether the threads are two of a pool, which take each other's place in every other run; one moment of both loses edits.
     is_pool: bool,
     /// Whether what is lost by the flusher takes a while to show: if late, only in runs that record nothing, which end later.
@@ -107,6 +109,7 @@ impl World {
             case,
             is_out_of_order: false,
             loses_on_close: false,
+            loses_on_load: false,
             is_pool: false,
             takes_its_time: false,
         }
@@ -172,6 +175,7 @@ impl World {
             let it = &plan.candidates[*at];
             let is_exception = it.fault.to_string().contains("Exception");
             let is_flusher = it.when.thread.as_deref() == Some("flusher");
+            failed |= self.loses_on_load && it.site.method == "load" && is_exception && !is_flusher;
             failed |= self.loses_on_close && it.site.method == "close" && is_exception && is_flusher;
             if it.site.method == "save" && is_exception {
                 matched[self.key("cannot save")] = 1;
@@ -179,7 +183,7 @@ impl World {
                 let is_moment = match (self.takes_its_time, it.when.occurrence) {
                     (true, Some(LATE..)) => plan.record.watch.is_empty(),
                     (true, _) => true,
-                    (false, occurrence) => occurrence == Some(5),
+                    (false, occurrence) => occurrence == Some(if self.loses_on_load { 3 } else { 5 }),
                 };
                 let is_it = match self.is_pool {
                     true => *order / self.case.catalogue().sites().len() as u32 == POOL_MOMENT,
@@ -449,6 +453,29 @@ fn what_leaves_a_warning_unexplained_that_other_faults_bring_is_not_the_last_wor
     let (all, more) = found(500);
     assert_eq!(all[..2], [("save".to_owned(), 0), at_once[0].clone()]);
     assert!(more < rounds + 500, "it ends with what explains all: {more}");
+}
+
+#[test]
+fn what_no_way_is_known_from_is_not_the_last_word_where_others_lead_to_a_warning_of_any_thread() {
+    let world = World { loses_on_load: true, ..World::new() };
+    let settings = |doubt: u64| Settings { doubt, patience: u64::MAX, ..settings(Strategy::Full, 1) };
+    let new = |doubt: u64| Reproduce::new(case(), settings(doubt));
+    let (verdict, _) = lead(&mut new(0), &world, 1, &[]);
+    let methods = |it: &hypocenter_reproduce::Verdict| -> Vec<String> {
+        it.found.iter().map(|it| it.faults[0].site.method.clone()).collect()
+    };
+    assert_eq!(methods(&verdict), ["load"]);
+    let rounds = verdict.rounds.len();
+    // The warning is one of the flusher, which has to do with neither the fault nor the symptom.
+    let (verdict, journal) = lead(&mut new(15), &world, 1, &[]);
+    assert_eq!(methods(&verdict), ["save", "load"]);
+    // What leads nowhere is not tried meanwhile.
+    let later = verdict.rounds.iter().filter(|it| it.number as usize > rounds);
+    assert!(later.flat_map(|it| &it.fault).all(|it| it.site.method == "save"), "{:?}", verdict.rounds);
+    for cut in 0..journal.len() {
+        let (resumed, _) = lead(&mut new(15), &world, 1, &journal[..cut]);
+        assert_eq!(resumed, verdict, "killed after {cut} lines");
+    }
 }
 
 #[test]

@@ -63,7 +63,7 @@ pub struct ReproduceArgs {
     /// Rounds after which a second fault is searched for too
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub patience: u64,
-    /// The most rounds that follow where what was found does not bring a warning of the failure log that other faults do; what
+    /// The most rounds that follow where what was found does not bring a warning of the failure log to which other faults lead; what
     /// explains more of the log then comes first
     #[arg(long, value_name = "N", default_value_t = 15)]
     pub doubt: u64,

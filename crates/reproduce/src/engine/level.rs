@@ -164,6 +164,14 @@ impl Level {
         }
     }
 
+    /// What is missing, by its keys, to which a choice is known to lead. Nothing if no run comes to it.
+    pub(super) fn led_to(&self, choice: u32) -> impl Iterator<Item = u32> {
+        let space = self.search.space();
+        let is_known = self.known[choice as usize] && !space.instances_of(choice).is_empty();
+        let distances = if is_known { &space.choices[choice as usize].distances[..] } else { &[] };
+        distances.iter().filter_map(|it| self.observables.get(it.0 as usize)).copied()
+    }
+
     /// What a plan says for a fault at an instance.
     pub(super) fn candidate(&self, case: &Case, pick: Pick) -> Candidate {
         let site = self.search.space().choices[pick.choice as usize].site;

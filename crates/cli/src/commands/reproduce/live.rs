@@ -128,7 +128,7 @@ impl Narrated {
         let line = if self.several_logs { "" } else { "line " };
         let rounds = screen::count(rounds, "more round", "more rounds");
         let text = format!(
-            "that brings the failure, but not {line}{}, which other faults bring: {rounds} at most for one that brings both (--doubt; \
+            "that brings the failure, but not {line}{}, to which other faults lead: {rounds} at most for one that brings both (--doubt; \
              Ctrl-C ends them, and shows what was found)",
             lines.join(", ")
         );
