@@ -1,9 +1,10 @@
 //! Two runs side by side: which entries of the one have a partner in the other.
 
 use std::borrow::Borrow;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diff::Differ;
 use crate::gather::gather;
@@ -59,8 +60,8 @@ impl Comparison {
     ///
     /// Nodes of equal names are compared with each other, or else, if both runs have as many, those at equal places. Where
     /// neither does, the nodes of a run are taken together: one of the runs wrote one log for all. Threads are the same if
-    /// their roles are, or, where a run has no thread of a role, if their names differ in the last word alone; of several with one
-    /// role those are paired that leave fewest entries without a partner. In logs without threads the order says little, as the
+    /// their roles are, or, where a run has no thread of a role, if their names differ in the last word alone, or if they wrote mostly
+    /// the same; of several with one role those are paired that leave fewest entries without a partner. In logs without threads the order says little, as the
     /// entries of several stand among each other: partners are first those in order, and then what else says the same.
     ///
     /// All logs must have been tied with the same fields.
@@ -99,7 +100,7 @@ impl Comparison {
             for (side, (nodes, run)) in [(nodes, &run), (others, &other)].into_iter().enumerate() {
                 nodes.into_iter().for_each(|it| threads(run[it], it, (side, by), &mut numbers, &mut roles));
             }
-            for role in with_kin(roles) {
+            for role in with_namesakes(with_kin(roles)) {
                 comparison.role(&role, &mut differ, in_order);
             }
         }
@@ -232,6 +233,47 @@ fn with_kin<'t>(roles: BTreeMap<&'t str, Role<'t>>) -> Vec<Role<'t>> {
     }
     found.extend(kin.into_values());
     found
+}
+
+/// How many different things two roles must have said both to be the same under two names.
+const SAME_MIN: usize = 3;
+/// How many roles of a run that the other does not have are looked at for that.
+const ALONE_MAX: usize = 64;
+
+/// The roles, those as one that only one of the runs has and of which each said mostly what the other did: what `main` does in a
+/// program, `Test worker` does in its test. Those that have most in common come first.
+fn with_namesakes(mut roles: Vec<Role<'_>>) -> Vec<Role<'_>> {
+    let alone = |side: usize| {
+        let is_alone = move |it: &Role<'_>| it.written[1 - side].is_empty();
+        let of_side = roles.iter().enumerate().filter(move |(_, it)| is_alone(it)).map(|(at, _)| at);
+        of_side.take(ALONE_MAX).collect::<Vec<usize>>()
+    };
+    let (here, there) = (alone(0), alone(1));
+    let said = |at: usize| -> FxHashSet<u32> {
+        roles[at].written.iter().flatten().flat_map(|it| it.numbers.iter().copied()).collect()
+    };
+    let others: Vec<FxHashSet<u32>> = there.iter().map(|&it| said(it)).collect();
+    let mut same: Vec<(usize, usize, usize)> = Vec::new();
+    for &at in &here {
+        let own = said(at);
+        for (&other, numbers) in there.iter().zip(&others) {
+            let common = own.intersection(numbers).count();
+            if common >= SAME_MIN && 2 * common >= own.len().max(numbers.len()) {
+                same.push((common, at, other));
+            }
+        }
+    }
+    same.sort_unstable_by_key(|&(common, at, other)| (Reverse(common), at, other));
+    for (_, at, other) in same {
+        let is_open = |at: usize, side: usize| {
+            roles[at].written[1 - side].is_empty() && !roles[at].written[side].is_empty()
+        };
+        if is_open(at, 0) && is_open(other, 1) {
+            let Role { written: [_, written], places: [_, places] } = std::mem::take(&mut roles[other]);
+            (roles[at].written[1], roles[at].places[1]) = (written, places);
+        }
+    }
+    roles
 }
 
 /// The least letters that say what a thread does.

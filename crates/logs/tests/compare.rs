@@ -246,6 +246,29 @@ fn threads_that_only_one_run_has_are_those_whose_names_differ_in_a_word() {
 }
 
 #[test]
+fn threads_that_only_one_run_has_are_those_that_wrote_mostly_the_same() {
+    let run = |thread: &str, messages: &[&str]| {
+        // A statement for each, which the line tells.
+        let lines = messages.iter().map(|it| format!("{thread}|Door@{}|INFO|{it}", 10 + it.len()));
+        let lines: Vec<String> = lines.collect();
+        [tied("n", &lines.iter().map(String::as_str).collect::<Vec<_>>())]
+    };
+    let check = |failure: (&str, &[&str]), normal: (&str, &[&str]), expected: &[u32]| {
+        let found = own(&run(failure.0, failure.1), &run(normal.0, normal.1));
+        assert_eq!(found, expected, "{failure:?}, {normal:?}");
+    };
+    let work = ["opening the door", "opened", "closing", "done"];
+    check(("Test worker", &work), ("main", &work), &[]);
+    // What the failure says more, or more often, is of it.
+    check(("Test worker", &["opening the door", "opened", "it is lost", "closing"]), ("main", &work), &[3]);
+    check(("Test worker", &["opening the door", "opened", "done", "done"]), ("main", &work), &[4]);
+    // Little in common is not enough, and neither is little of all.
+    check(("Test worker", &work[..2]), ("main", &work[..2]), &[1, 2]);
+    let other = ["opening the door", "opened", "closing", "a", "as", "and", "alsoo"];
+    check(("Test worker", &other), ("main", &work), &[1, 2, 3, 4, 5, 6, 7]);
+}
+
+#[test]
 fn by_role_the_threads_of_a_pool_are_one() {
     let run = |threads| written_by(threads, "Server@10|INFO|Accepted y");
     let (failure, other) = ([run(["pool-1", "pool-2", "pool-1"])], [run(["pool-2", "pool-1", "pool-1"])]);
