@@ -316,7 +316,7 @@ impl Reproduce {
         let silent: Vec<&[Silent]> = self.normal.iter().map(|it| &it.silent[..]).collect();
         let stacks = self.normal.first().map_or(&[][..], |it| &it.stacks);
         let traces = Seen::of_all(self.normal.iter().map(|it| it.traces.as_ref()));
-        let silent = silence::of_all(&silent);
+        let silent = self.fell_silent(silence::of_all(&silent));
         let start = Start { matched, missing, silent, stacks, traces, behind: None };
         let level = Level::new(&self.case, &self.settings, Vec::new(), start, executions);
         if level.observables.is_empty() {
@@ -325,6 +325,12 @@ impl Reproduce {
             self.ended = Some(Standing::NothingToTry);
         }
         self.levels.push(level);
+    }
+
+    /// Those of some threads that are silent of which that says something: one of a pool that shares its work may have got none.
+    fn fell_silent(&self, mut silent: Vec<Silent>) -> Vec<Silent> {
+        silent.retain(|it| it.is_pool || !self.naming.shares(&it.node, &it.thread));
+        silent
     }
 
     /// How often a normal run says what the failure log has, by the keys. Which of several equal threads does its routine work when is

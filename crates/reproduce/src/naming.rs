@@ -58,6 +58,12 @@ impl Naming {
         }
     }
 
+    /// Whether a thread is one of several that share some work: which of them does it is chance, and which does not as well.
+    pub fn shares(&self, node: &str, thread: &str) -> bool {
+        let role = role(thread);
+        self.shared.keys().any(|(_, of, name)| of == node && *name == role)
+    }
+
     /// How far a thread comes at a site in any run.
     pub fn sure(&self, site: u32, node: &str, thread: &str) -> Sure {
         if !self.lasting.contains(&(node.to_owned(), thread.to_owned())) {
@@ -209,6 +215,16 @@ mod tests {
         assert!(!Naming::of(&[&one, &other]).sure(0, "n", "log-1").is_by_role(7, 7));
         // One run says nothing.
         check(&[&[("w-1", 7), ("w-2", 3)]], "w-1", &[(7, 10)], &[false]);
+    }
+
+    #[test]
+    fn threads_share_their_work_where_runs_differ_in_who_does_it() {
+        let shares = |first: &[(&str, u32)], second: &[(&str, u32)], thread: &str| {
+            Naming::of(&[&run(first), &run(second)]).shares("n", thread)
+        };
+        let pool: [&[(&str, u32)]; 2] = [&[("w-1", 7), ("w-2", 3)], &[("w-1", 5), ("w-2", 5)]];
+        assert!(shares(pool[0], pool[1], "w-1") && shares(pool[0], pool[1], "w-2"));
+        assert!(!shares(pool[0], pool[1], "main") && !shares(pool[0], pool[0], "w-1"));
     }
 
     #[test]

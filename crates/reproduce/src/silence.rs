@@ -17,6 +17,9 @@ pub struct Silent {
     pub node: String,
     /// The thread's name.
     pub thread: String,
+    /// Whether all threads of its role fall silent, as one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_pool: bool,
     /// How many entries of the failure log come before the first that it does not have.
     pub place: u32,
     /// How many it does not have.
@@ -60,7 +63,8 @@ pub fn silent(
     if !roles.is_empty() {
         let is_of_one = |it: &Silent| roles.contains_key(&(&*it.node, role(&it.thread)));
         let by_role = by(run, &Comparison::by_role(failure, run), timeline, role);
-        let as_one: Vec<Silent> = by_role.into_iter().filter(is_of_one).collect();
+        let as_one = by_role.into_iter().filter(is_of_one);
+        let as_one: Vec<Silent> = as_one.map(|it| Silent { is_pool: true, ..it }).collect();
         let is_told = |it: &Silent| {
             as_one.iter().any(|one| one.node == it.node && role(&one.thread) == role(&it.thread))
         };
@@ -112,6 +116,7 @@ fn by<'r>(
                 found.push(Silent {
                     node: tied.node().to_owned(),
                     thread: tied.threads()[tied.entries()[first as usize].thread as usize].name.to_string(),
+                    is_pool: false,
                     place: place.ceil() as u32,
                     entries,
                     between: (last, first),
@@ -188,6 +193,7 @@ mod tests {
         let of = |thread: &str, entries| Silent {
             node: "n".to_owned(),
             thread: thread.to_owned(),
+            is_pool: false,
             place: 7,
             entries,
             between: (2, 3),

@@ -148,7 +148,8 @@ impl Reproduce {
         }
         let (missing, stacks) = (&digest.missing[..], &digest.stacks[..]);
         let traces = Seen::of_all([self.levels[0].traces.as_ref(), digest.traces.as_ref()]);
-        let start = Start { matched, missing, silent: digest.silent, stacks, traces, behind };
+        let silent = self.fell_silent(digest.silent);
+        let start = Start { matched, missing, silent, stacks, traces, behind };
         self.levels.push(Level::new(&self.case, &self.settings, vec![kept], start, executions));
     }
 }

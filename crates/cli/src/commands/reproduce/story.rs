@@ -12,7 +12,7 @@ use hypocenter_reproduce::{Beside, Case, Causes, Found, Injected, Missing, Silen
 use serde::Serialize;
 
 use super::columns;
-use super::live::{fault, line_of, shortened};
+use super::live::{fault, line_of, shortened, worth_silence};
 use super::moment::{Moment, Sooner};
 use crate::commands::scan::Words;
 use crate::failure::Failure;
@@ -175,7 +175,7 @@ impl Cause {
             (leads(case, &it), named.collect())
         });
         let is_silent = |it: &Silent| it.node == fault.at.node && role(&it.thread) == role(&fault.at.thread);
-        let silent = verdict.silent.iter().find(|it| is_silent(it)).map(|_| fault.at.thread.clone());
+        let silent = worth_silence(&verdict.silent).find(|it| is_silent(it)).map(|_| fault.at.thread.clone());
         Cause { fault: self::fault(fault, several_nodes), is_delay, leads_to, named_by, silent }
     }
 
