@@ -16,6 +16,9 @@ const LINES_SHOWN: usize = 3;
 const MAVEN_ERROR: &str = "[ERROR] ";
 /// What follows them: how to call Maven again.
 const MAVEN_ADVICE: &str = "[ERROR] To see the full stack trace";
+/// What Gradle says before what is wrong, and behind it: how to call Gradle again.
+const GRADLE_ERROR: &str = "* What went wrong:";
+const GRADLE_ADVICE: &str = "* Try:";
 /// What Maven says of what it would have to fetch.
 const OFFLINE: &str = "in offline mode";
 
@@ -62,7 +65,7 @@ fn show_output(outcome: &Outcome, trial: &Path) {
     }
 }
 
-/// Maven's first errors, which say more than its last; else the last lines of the error stream, or of the output.
+/// Maven's first errors, and Gradle's, which say more than their last lines; else the last lines of the error stream, or of the output.
 fn last_lines(texts: &[String]) -> Vec<&str> {
     let of_maven = texts
         .iter()
@@ -72,6 +75,12 @@ fn last_lines(texts: &[String]) -> Vec<&str> {
     let of_maven: Vec<&str> = of_maven.take(LINES_SHOWN).collect();
     if !of_maven.is_empty() {
         return of_maven;
+    }
+    let of_gradle = texts.iter().flat_map(|it| it.lines()).skip_while(|it| *it != GRADLE_ERROR).skip(1);
+    let of_gradle = of_gradle.take_while(|it| *it != GRADLE_ADVICE).filter(|it| !it.trim().is_empty());
+    let of_gradle: Vec<&str> = of_gradle.take(LINES_SHOWN).collect();
+    if !of_gradle.is_empty() {
+        return of_gradle;
     }
     let lines =
         texts.iter().rev().map(|it| it.lines().filter(|it| !it.trim().is_empty()).collect::<Vec<_>>());
@@ -108,6 +117,11 @@ mod tests {
             "[INFO] x\n[ERROR] no plugin\n[ERROR] \n[ERROR] too\n[ERROR] To see the full stack trace, ...\n",
             "warning\n",
             &["[ERROR] no plugin", "[ERROR] too"],
+        );
+        check(
+            "",
+            "FAILURE: Build failed\n\n* What went wrong:\nNo cache.\n> Timeout waiting to lock\n\n* Try:\nRun with\n\nBUILD FAILED\n",
+            &["No cache.", "> Timeout waiting to lock"],
         );
     }
 }

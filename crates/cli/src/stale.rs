@@ -29,7 +29,7 @@ fn problem(classes: &Path) -> Option<Problem> {
     (written > compiled).then(|| Problem {
         place: classes.display().to_string(),
         what: format!(
-            "{} was changed since it was compiled; compile it, or what is looked at is what it was before",
+            "{} is newer than its classes; if it has changed, compile it, or what is looked at is what it was before",
             source.display()
         ),
     })
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(told("a/target/test-classes"), []);
         write("a/src/main/kotlin/demo/More.kt", 40);
         let [it] = &told("a/target/classes")[..] else { panic!("one is older") };
-        assert!(it.what.contains("src/main/kotlin/demo/More.kt was changed since"), "{it:?}");
+        assert!(it.what.contains("src/main/kotlin/demo/More.kt is newer than its classes"), "{it:?}");
         write("b/build/classes/java/test/demo/MainTest.class", 50);
         write("b/src/test/java/demo/MainTest.java", 40);
         assert_eq!(told("b/build/classes/java/test").len(), 1);

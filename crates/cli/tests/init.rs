@@ -219,6 +219,8 @@ fn a_gradle_project_runs_its_tests_again_each_time() {
         .end()
         .exits(0)
         .says("found     a Gradle project\n")
+        .says("faster    tests without Gradle, which each trial waits for")
+        .says("\n            ./gradlew --no-daemon -q -I dependency.gradle copyDependencies\n")
         .says("next      ./gradlew --no-daemon test\n            hypocenter run MainTest\n");
     let written = written(&done);
     assert_eq!(written.class_path, ["build/classes/java/main", "build/classes/java/test"]);
@@ -363,6 +365,19 @@ fn junit_on_a_ready_class_path_is_used_without_a_build_tool() {
     tool.end()
         .exits(0)
         .says("and starts at once; it writes no reports, so leave `reports` of the oracle out with it\n");
+
+    // Gradle keeps resources apart.
+    let tool = init(&[
+        ("build.gradle", "plugins { id 'java' }\n"),
+        ("src/main/java/org/acme/Main.java", &class("org.acme", "Main")),
+        ("src/test/java/org/acme/MainTest.java", &test_class("org.acme", "MainTest")),
+        ("src/test/resources/logback-test.xml", "<configuration/>"),
+    ]);
+    stand_in(&tool, "org.junit.runner.JUnitCore", "build/dependency/junit-4.13.jar");
+    let gradle = written(&tool.end().exits(0).says("\n            hypocenter run MainTest-direct\n"));
+    let direct = "java -cp 'build/classes/java/test:build/classes/java/main:build/resources/test:build/dependency/*' \
+                  org.junit.runner.JUnitCore org.acme.MainTest";
+    assert_eq!(gradle.workloads[2], pair("MainTest-direct", direct));
 
     let tool = init(&[]);
     stand_in(&tool, "org.junit.platform.console.ConsoleLauncher", "lib/console.jar");

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use hypocenter_plan::CommandLine;
 
-use super::packages;
 use super::sources::{Sources, TestClass};
-use super::{ALL_TESTS, ALL_TESTS_TIME, ONE_TEST_TIME, Project, Proposal, TESTS_MAX, below};
+use super::{ALL_TESTS, ALL_TESTS_TIME, DIRECT, ONE_TEST_TIME, Project, Proposal, TESTS_MAX, below};
+use super::{junit, packages};
 use crate::screen;
 
 /// The most modules that are looked at.
@@ -113,6 +113,51 @@ pub fn propose(
     if !has_tests {
         project.note("tests", "none were found; give a workload of your own");
     }
+}
+
+/// Tests without the build tool, where the jars that they need are in one directory: one JVM, which starts at once.
+pub struct Ready<'r> {
+    pub tool: &'static str,
+    /// Where the jars are, if somebody has put them there.
+    pub jars: &'static str,
+    /// What java needs beside them.
+    pub class_path: Vec<String>,
+    /// How they get there: a sentence, and the commands.
+    pub faster: &'r dyn Fn() -> Vec<String>,
+}
+
+impl Ready<'_> {
+    /// Puts a workload into a project for the first of a module's tests, or how to come by one.
+    pub fn propose(self, project: &mut Project, directory: &Path, module: &Module) {
+        let Ready { tool, jars, class_path, faster } = self;
+        let test = module.test.tests.first();
+        if !has_jars(&directory.join(jars)) {
+            project.faster = test.map_or_else(Vec::new, |_| faster());
+            return;
+        }
+        project.class_path.push(format!("{jars}/*.jar"));
+        let Some(test) = test else { return };
+        let class_path: Vec<String> = class_path.into_iter().chain([format!("{jars}/*")]).collect();
+        let class_path = class_path.join(":");
+        if let Some(command) = junit::command(&project.class_path, directory, &class_path, &test.name) {
+            let name = format!("{}{DIRECT}", test.short());
+            let what =
+                format!("The same without {tool}, as JUnit is in {jars}: one JVM, which starts at once.");
+            project.direct = Some(name.clone());
+            project.workloads.push(Proposal { name, what, command, timeout: ONE_TEST_TIME, active: true });
+        } else {
+            let what = format!(
+                "has no JUnit that can be started by `java` alone, so there is no workload without {tool}"
+            );
+            project.note(jars, what);
+            project.faster = faster();
+        }
+    }
+}
+
+fn has_jars(directory: &Path) -> bool {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|it| it.path()).any(|it| it.extension().is_some_and(|extension| extension == "jar"))
 }
 
 /// Whether tests have been run, by the reports of every module that has some: then classes are there, and what tests need was fetched.

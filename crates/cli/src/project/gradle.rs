@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::build::{
-    MODULES_MAX, Module, gather, line, program, propose, source_directories, was_tested, words,
+    MODULES_MAX, Module, Ready, gather, line, program, propose, source_directories, was_tested, words,
 };
 use super::sources::{Sources, without_comments};
 use super::{Project, below};
@@ -20,6 +20,11 @@ pub const FILES: [&str; 4] = ["build.gradle", "build.gradle.kts", "settings.grad
 const REPORTS: &str = "build/test-results/test/*.xml";
 const SETTINGS: [&str; 2] = ["settings.gradle", "settings.gradle.kts"];
 const BUILD: [&str; 2] = ["build.gradle", "build.gradle.kts"];
+/// Where the jars of the tests are put, so that they need no Gradle.
+const DEPENDENCIES: &str = "build/dependency";
+/// The file that does it, and the task in it: a script beside the build, which stays as it is.
+const COPY_FILE: &str = "dependency.gradle";
+const COPY_TASK: &str = "copyDependencies";
 
 /// Looks at the project in a directory.
 pub fn look(directory: &Path) -> Project {
@@ -51,7 +56,36 @@ pub fn look(directory: &Path) -> Project {
         format!("`{}` once before. cleanTest, and no build cache, because Gradle does not run tests", first.join(" ")),
         "again whose inputs are the same.".into(),
     ];
+    if let [module] = modules.as_slice() {
+        let class_path = class_path(directory, module);
+        let faster = || faster(&gradle);
+        let ready = Ready { tool: "Gradle", jars: DEPENDENCIES, class_path, faster: &faster };
+        ready.propose(&mut project, directory, module);
+    }
     project
+}
+
+/// Classes and resources, which Gradle keeps apart, those of the tests first.
+fn class_path(directory: &Path, module: &Module) -> Vec<String> {
+    let resources =
+        ["test", "main"].map(|set| (format!("src/{set}/resources"), format!("build/resources/{set}")));
+    let resources = resources.into_iter().filter(|it| directory.join(&it.0).is_dir()).map(|it| it.1);
+    module.class_path.iter().rev().cloned().chain(resources).collect()
+}
+
+/// The commands by which tests come to be run without Gradle.
+fn faster(gradle: &[String]) -> Vec<String> {
+    let copy = words(["--no-daemon", "-q", "-I", COPY_FILE, COPY_TASK]);
+    let copy: Vec<String> = gradle.iter().cloned().chain(copy).collect();
+    vec![
+        "tests without Gradle, which each trial waits for (`hypocenter guide start`):".to_owned(),
+        format!(
+            "echo 'rootProject {{ afterEvaluate {{ task {COPY_TASK}(type: Copy) {{ from configurations.testRuntimeClasspath; \
+             into \"{DEPENDENCIES}\" }} }} }}' > {COPY_FILE}"
+        ),
+        line(&copy),
+        "hypocenter init --force".to_owned(),
+    ]
 }
 
 /// The root and its subprojects; for each place the beginning of its tasks, `:core:`.

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use roxmltree::{Document, Node, ParsingOptions};
 
 use super::build::{
-    MODULES_MAX, Module, gather, line, program, propose, source_directories, was_tested, words,
+    MODULES_MAX, Module, Ready, gather, line, program, propose, source_directories, was_tested, words,
 };
 use super::sources::Sources;
-use super::{DIRECT, ONE_TEST_TIME, Project, Proposal, below, junit};
+use super::{Project, below};
 use crate::screen;
 
 /// The file that makes a directory a Maven project.
@@ -73,7 +73,10 @@ pub fn look(directory: &Path) -> Project {
         format!("may change between two trials. So run `{}` once before. -q leaves the tests' own output.", first.join(" ")),
     ];
     if let [module] = modules.as_slice() {
-        ready_class_path(&mut project, directory, module, &maven);
+        let class_path = module.class_path.iter().rev().cloned().collect();
+        let faster = || faster(&maven, directory);
+        let ready = Ready { tool: "Maven", jars: DEPENDENCIES, class_path, faster: &faster };
+        ready.propose(&mut project, directory, module);
     }
     project
 }
@@ -108,37 +111,6 @@ const CONSOLE: &str = "org.junit.platform:junit-platform-console-standalone";
 /// The version of the console that goes with one of JUnit: of 5.x it is 1.x, later both are the same.
 fn console_version(junit: &str) -> String {
     junit.strip_prefix("5.").map_or_else(|| junit.to_owned(), |it| format!("1.{it}"))
-}
-
-/// Where the jars are beside the classes, tests need no Maven: one JVM, started at once.
-fn ready_class_path(project: &mut Project, directory: &Path, module: &Module, maven: &[String]) {
-    let test = module.test.tests.first();
-    if !has_jars(&directory.join(DEPENDENCIES)) {
-        project.faster = test.map_or_else(Vec::new, |_| faster(maven, directory));
-        return;
-    }
-    project.class_path.push(format!("{DEPENDENCIES}/*.jar"));
-    let Some(test) = test else { return };
-    let class_path: Vec<&str> =
-        module.class_path.iter().rev().map(String::as_str).chain(["target/dependency/*"]).collect();
-    if let Some(command) = junit::command(&project.class_path, directory, &class_path.join(":"), &test.name) {
-        let name = format!("{}{DIRECT}", test.short());
-        let what =
-            format!("The same without Maven, as JUnit is in {DEPENDENCIES}: one JVM, which starts at once.");
-        project.direct = Some(name.clone());
-        project.workloads.push(Proposal { name, what, command, timeout: ONE_TEST_TIME, active: true });
-    } else {
-        project.note(
-            DEPENDENCIES,
-            "has no JUnit that can be started by `java` alone, so there is no workload without Maven",
-        );
-        project.faster = faster(maven, directory);
-    }
-}
-
-fn has_jars(directory: &Path) -> bool {
-    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    entries.map(|it| it.path()).any(|it| it.extension().is_some_and(|extension| extension == "jar"))
 }
 
 /// The project's own directory and those of its modules, and of theirs.
