@@ -36,24 +36,20 @@ impl Moment {
             Some((failure, trial, numbers(&failure.message, &trial.message)?))
         };
         let (failure, trial, differs) = leads.iter().filter_map(of_lead).chain(symptom).find_map(telling)?;
-        let same = differs?;
-        // As far as both go on with the same words: `checkpoint 4 is taken` says nothing of a `checkpoint 4` that is not.
-        let behind = |text: &'b str| text.trim_start_matches(is_digit);
-        let go_on = common_start(
-            behind(&failure.message[same.len()..]),
-            behind(&trial.message[common_start(&failure.message, &trial.message).len()..]),
-        );
-        let is_there =
-            |it: &Line| begins_with(&it.message, same) && it.message[same.len()..].starts_with(go_on);
-        let is_there = entries.iter().filter_map(|(_, trial, _)| *trial).any(is_there);
+        let number = differs?;
+        let is_there = entries.iter().filter_map(|(_, trial, _)| *trial).any(|it| number.is_in(&it.message));
         (!is_there).then(|| Moment { failure: failure.message.clone(), trial: trial.message.clone() })
     }
 
-    /// Whether another run of the same fault says the same, told by how that one differs from the failure. Else the number says how
-    /// long something took, or how far others were by then, and no run would have it as it was.
-    pub fn is_so_in(&self, other: Option<&Moment>) -> bool {
-        let Some(Some(same)) = numbers(&self.trial, &self.failure) else { return true };
-        other.is_some_and(|it| begins_with(&it.trial, same))
+    /// Whether another run of the same fault, beside the failure, says the same. Else the number says how long something took, or how
+    /// far others were by then, and no run would have it as it was.
+    pub fn is_so_in(&self, other: Option<&Beside>) -> bool {
+        let Some(Some(number)) = numbers(&self.trial, &self.failure) else { return true };
+        let lines = other.iter().flat_map(|it| &it.rows).filter_map(|it| match it {
+            Row::Entries { trial, .. } => trial.as_deref(),
+            _ => None,
+        });
+        lines.into_iter().any(|it| number.is_in(&it.message))
     }
 
     /// For people.
@@ -100,9 +96,21 @@ impl Sooner {
     }
 }
 
-/// Whether a text begins with another that ends in a number, and that number with it.
-fn begins_with(text: &str, start: &str) -> bool {
-    text.strip_prefix(start).is_some_and(|it| !it.starts_with(is_digit))
+/// A number of a text that another does not have.
+#[derive(Debug)]
+struct Number<'t> {
+    /// How the text begins, with it.
+    start: &'t str,
+    /// How both go on: `checkpoint 4 taken` says nothing of a `checkpoint 4` that is not.
+    words: &'t str,
+}
+
+impl Number<'_> {
+    /// Whether a text says the same of it.
+    fn is_in(&self, text: &str) -> bool {
+        let behind = text.strip_prefix(self.start).filter(|it| !it.starts_with(is_digit));
+        behind.is_some_and(|it| it.starts_with(self.words))
+    }
 }
 
 /// What two texts begin with.
@@ -115,9 +123,9 @@ fn is_digit(it: char) -> bool {
     it.is_ascii_digit()
 }
 
-/// Compares the numbers of two texts as far as their words are the same. Nothing if there is none; else how the text begins, with the
-/// first number in it that the other has not, if there is one.
-fn numbers<'t>(text: &'t str, other: &str) -> Option<Option<&'t str>> {
+/// Compares the numbers of two texts as far as their words are the same. Nothing if there is none; else the first of the text that the
+/// other has not, if there is one.
+fn numbers<'t>(text: &'t str, other: &str) -> Option<Option<Number<'t>>> {
     let (mut rest, mut other) = (text, other);
     let mut compared = None;
     loop {
@@ -129,7 +137,9 @@ fn numbers<'t>(text: &'t str, other: &str) -> Option<Option<&'t str>> {
         let end = |it: &str| it.find(|it| !is_digit(it)).unwrap_or(it.len());
         let (own, others) = (end(rest), end(other));
         if rest[..own] != other[..others] {
-            return Some(Some(&text[..text.len() - rest.len() + own]));
+            let (start, behind) = text.split_at(text.len() - rest.len() + own);
+            let words = common_start(behind, &other[others..]);
+            return Some(Some(Number { start, words: words.split(is_digit).next().unwrap_or_default() }));
         }
         compared = Some(None);
         (rest, other) = (&rest[own..], &other[others..]);
@@ -139,6 +149,12 @@ fn numbers<'t>(text: &'t str, other: &str) -> Option<Option<&'t str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn line(line: u32, message: &str) -> Box<Line> {
+        let message = message.to_owned();
+        let (node, thread, level, exception) = (String::new(), None, None, None);
+        Box::new(Line { node, line, time_ms: None, thread, level, message, exception })
+    }
 
     #[test]
     fn a_moment_is_another_where_the_thread_had_done_far_more_or_less_by_then() {
@@ -160,25 +176,22 @@ mod tests {
             let failure = "block 7 is lost after 31 ms".to_owned();
             Moment { failure, trial: trial.to_owned() }
         };
-        let check = |trial: &str, again: Option<&str>, expected: bool| {
-            let again = again.map(moment);
-            assert_eq!(moment(trial).is_so_in(again.as_ref()), expected, "{trial}, {again:?}");
+        let check = |trial: &str, again: &str, expected: bool| {
+            let row = Row::Entries { failure: None, trial: Some(line(1, again)), is: Interest::Around };
+            let other = Beside { rows: vec![row], ..Beside::default() };
+            assert_eq!(moment(trial).is_so_in(Some(&other)), expected, "{trial}, {again}");
         };
-        check("block 3 is lost after 31 ms", Some("block 3 is lost after 28 ms"), true);
-        check("block 3 is lost after 31 ms", Some("block 4 is lost after 31 ms"), false);
-        check("block 3 is lost after 31 ms", Some("block 30 is lost after 31 ms"), false);
-        check("block 7 is lost after 30 ms", Some("block 7 is lost after 29 ms"), false);
+        check("block 3 is lost after 31 ms", "block 3 is lost after 28 ms", true);
+        check("block 3 is lost after 31 ms", "block 4 is lost after 31 ms", false);
+        check("block 3 is lost after 31 ms", "block 30 is lost after 31 ms", false);
+        check("block 7 is lost after 30 ms", "block 7 is lost after 29 ms", false);
         // The other run has it as it was.
-        check("block 3 is lost after 31 ms", None, false);
+        check("block 3 is lost after 31 ms", "block 7 is lost after 31 ms", false);
+        assert!(!moment("block 3 is lost after 31 ms").is_so_in(None));
     }
 
     #[test]
     fn numbers_that_differ_are_told_and_nothing_else() {
-        let line = |line: u32, message: &str| {
-            let message = message.to_owned();
-            let (node, thread, level, exception) = (String::new(), None, None, None);
-            Box::new(Line { node, line, time_ms: None, thread, level, message, exception })
-        };
         type Rows<'r> = &'r [(&'r str, &'r str, Interest)];
         let check_with = |rows: Rows<'_>, leads: &[(&str, u32)], expected: Option<(&str, &str)>| {
             let side = |at: u32, text: &str| (!text.is_empty()).then(|| line(at, text));

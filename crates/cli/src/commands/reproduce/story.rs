@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use hypocenter_engine::JobId;
+use hypocenter_engine::{Evidence, JobId};
 use hypocenter_lab::{evidence_of, finished, trial_directory};
 use hypocenter_logs::role;
 use hypocenter_plan::Fault;
@@ -103,23 +103,24 @@ impl Story {
         let matched = |it: &Missing| case.keys()[it.key as usize].entries.len() as u32 - it.times;
         let normal: Vec<(u32, u32)> = verdict.missing.iter().map(|it| (it.key, matched(it))).collect();
         // Nothing at all if the trial's evidence is gone.
-        let beside = |trial: u64| -> Result<Option<Option<Beside>>, Failure> {
+        let evidence = |trial: u64| -> Result<Option<Evidence>, Failure> {
             let directory = trial_directory(campaign, JobId(trial));
             let Some(outcome) = finished(&directory)? else { return Ok(None) };
-            let evidence = evidence_of(&directory, &outcome)?;
-            Ok(Some(case.beside(&evidence, &normal)))
+            Ok(Some(evidence_of(&directory, &outcome)?))
         };
-        let Some(shown_beside) = beside(trial)? else { return Ok(None) };
+        let Some(shown_evidence) = evidence(trial)? else { return Ok(None) };
+        let shown_beside = case.beside(&shown_evidence, &normal);
         let shown = shown_beside.as_ref().map_or(&[][..], |it| &it.matched);
         let causes: Vec<Cause> =
             found.faults.iter().map(|it| Cause::of(case, it, shown, verdict, several_nodes)).collect();
         let leads = causes.iter().flat_map(|it| &it.leads_to).map(|it| (it.node.as_str(), it.line));
         let leads: Vec<(&str, u32)> = leads.collect();
-        let moment_in = |it: Option<&Beside>| it.and_then(|it| Moment::of(it, &leads));
-        let mut moment = moment_in(shown_beside.as_ref());
+        // At length: what is picked for a glance need not have the line that tells.
+        let at_length = |it: &Evidence| case.beside_at_length(it, &normal);
+        let mut moment = at_length(&shown_evidence).and_then(|it| Moment::of(&it, &leads));
         if moment.is_some() && trial != found.trial {
-            let first = beside(found.trial)?.flatten();
-            moment = moment.filter(|it| it.is_so_in(moment_in(first.as_ref()).as_ref()));
+            let first = evidence(found.trial)?.as_ref().and_then(at_length);
+            moment = moment.filter(|it| it.is_so_in(first.as_ref()));
         }
         let before = shown_beside.as_ref().and_then(|it| it.before.as_ref());
         let sooner = before.filter(|_| moment.is_none()).and_then(Sooner::of);
