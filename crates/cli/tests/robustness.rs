@@ -184,15 +184,18 @@ fn threads_that_still_hit_while_the_jvm_ends_do_no_harm() {
 fn the_tool_asked_to_end_ends_the_command_and_tells_what_there_was() {
     for signal in ["TERM", "INT"] {
         let (java, path) = (default_jdk().java(), classes().display().to_string());
-        let script = format!("{java} -cp {path} probe.Guards many 3; sleep 600 & touch sleeping; wait");
+        let script =
+            format!("{java} -cp {path} probe.Guards many 3; sh -c 'touch sleeping; sleep 600; :' & wait");
         let tool = Tool::new("run").args(&format!("--hook entry --json --classpath {path} --packages probe"));
         let mark = tool.directory().display().to_string();
         let tool = tool.env(MARK, &mark);
         let mut running = tool.for_command(&["sh", "-c", &script]).start();
         running.wait_for("sleeping");
         let entry = format!("{MARK}={mark}");
-        let sleeps = |it: &String| it.contains("sleep 600");
-        assert!(processes_with(&entry).iter().any(sleeps), "what is to be ended is there");
+        // The shell in the background, not one of those around it, whose commands have its text too.
+        let is_inner = |it: &String| it.contains(": sh -c touch sleeping");
+        let before = processes_with(&entry);
+        assert!(before.iter().any(is_inner), "what is to be ended is not to be seen: {before:?}");
         running.signal(signal);
         let done = running.end().exits(3);
         let outcome = done.outcome();

@@ -61,8 +61,9 @@ impl Comparison {
     /// Nodes of equal names are compared with each other, or else, if both runs have as many, those at equal places. Where
     /// neither does, the nodes of a run are taken together: one of the runs wrote one log for all. Threads are the same if
     /// their roles are, or, where a run has no thread of a role, if their names differ in the last word alone, or if they wrote mostly
-    /// the same; of several with one role those are paired that leave fewest entries without a partner. In logs without threads the order says little, as the
-    /// entries of several stand among each other: partners are first those in order, and then what else says the same.
+    /// the same; of several with one role those are paired that leave fewest entries without a partner. In logs without threads the
+    /// order says little, as the entries of several stand among each other: partners are first those in order, and then what else says
+    /// the same.
     ///
     /// All logs must have been tied with the same fields.
     pub fn of(run: &[impl Borrow<Tied>], other: &[impl Borrow<Tied>]) -> Comparison {
