@@ -1,6 +1,6 @@
 //! Campaigns on this machine: the target opened, the map made, trials run by a pool of threads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -12,8 +12,8 @@ use hypocenter_lab::{
     Campaign, Executor, Head, JOURNAL_VERSION, Journal, LabError, Lock, Observer, Prepared, Progress,
     Stopped, Surroundings, Trial, keeper,
 };
-use hypocenter_plan::{End, Fault, Outcome, Plan};
-use hypocenter_program::build_map;
+use hypocenter_plan::{End, Fault, Outcome, Plan, Problem};
+use hypocenter_program::{MapSummary, build_map};
 use hypocenter_trace::{MapBuilder, hash};
 
 use crate::args::{LabArgs, SandboxChoice};
@@ -70,7 +70,7 @@ impl Ready {
             target.check_frames(oracle)?;
             target.tell_tests(oracle);
         }
-        let made = make_map(&request.plan, target)?;
+        let made = make_map(&request, target)?;
         let directory = match &lab.campaign {
             None => store::new_campaign(&lab.out, &request.verb)?,
             Some(name) => store::named_campaign(&lab.out, name)?,
@@ -88,12 +88,11 @@ impl Ready {
                     Called::of(&directory).resume(before.resumed_by())
                 )));
             }
-            let ready = Ready::of(request, directory, made, lab, lock)?;
-            ready.is_latest(lab);
-            return Ok(ready);
+        } else {
+            request.write(&directory)?;
         }
-        request.write(&directory)?;
-        let ready = Ready::of(request, directory, made, lab, lock)?;
+        let prepared = keep(made, &directory)?;
+        let ready = Ready::of(request, directory, prepared, lab, lock)?;
         ready.is_latest(lab);
         Ok(ready)
     }
@@ -108,46 +107,38 @@ impl Ready {
     pub fn resume(directory: PathBuf, lab: &LabArgs) -> Result<Ready, Failure> {
         let request = Request::read(&directory)?;
         let lock = Some(Lock::take(&directory)?);
-        Ready::again(request, directory, lab, lock)
-    }
-
-    /// Takes part in a campaign that somebody else may run.
-    pub fn beside(directory: PathBuf, lab: &LabArgs) -> Result<Ready, Failure> {
-        let request = Request::read(&directory)?;
-        Ready::again(request, directory, lab, None)
-    }
-
-    fn again(
-        request: Request,
-        directory: PathBuf,
-        lab: &LabArgs,
-        lock: Option<Lock>,
-    ) -> Result<Ready, Failure> {
         let target = Target::open(&request.target)?;
         screen::problems(&target.problems);
-        let made = make_map(&request.plan, &target)?;
-        Ready::of(request, directory, made, lab, lock)
+        let made = make_map(&request, &target)?;
+        let prepared = keep(made, &directory)?;
+        Ready::of(request, directory, prepared, lab, lock)
+    }
+
+    /// Takes part in a campaign that somebody else may run, with what it has kept; the target is not read.
+    pub fn beside(directory: PathBuf, lab: &LabArgs) -> Result<Ready, Failure> {
+        let request = Request::read(&directory)?;
+        let prepared = Prepared::read(&directory)?;
+        Ready::of(request, directory, prepared, lab, None)
     }
 
     fn of(
         request: Request,
         directory: PathBuf,
-        made: Made,
+        prepared: Prepared,
         lab: &LabArgs,
         lock: Option<Lock>,
     ) -> Result<Ready, Failure> {
-        let path = directory.join("map");
-        let digest = keep_map(made.map, &directory, &path)?;
         let workload = serde_json::to_vec(&(
             &request.workload,
             &request.oracle,
             &request.plan,
+            &request.hooks,
             request.repeat,
             &request.reproduce,
             &request.explore,
         ))
         .expect("a workload is always JSON");
-        let target = format!("{:016x}", hash::bytes(&workload, digest));
+        let target = format!("{:016x}", hash::bytes(&workload, prepared.digest));
         let own = PathBuf::from(OWN_PROGRAM);
         let mut visible = request.target.classpath.clone();
         visible.push(request.target.java_home.clone());
@@ -161,8 +152,12 @@ impl Ready {
             java_tool_options: std::env::var("JAVA_TOOL_OPTIONS").ok(),
             visible,
         };
-        let prepared = Prepared { map: path, throwables: made.throwables };
         Ok(Ready { request, directory, prepared, surroundings, target, lock })
+    }
+
+    /// Stands for the target and all that is asked of it, in the journal.
+    pub fn target(&self) -> &str {
+        &self.target
     }
 
     /// Runs its trials.
@@ -213,9 +208,9 @@ impl Ready {
         Ok((stopped, local.ended_early.into_inner().unwrap_or_else(|poison| poison.into_inner())))
     }
 
-    /// What stands for a class where it is to be thrown.
-    pub fn may_throw(&mut self, class: &str, concrete: Vec<String>) {
-        self.prepared.throwables.insert(class.to_owned(), concrete);
+    /// The classes that stand for others where those are to be thrown.
+    pub fn may_throw(&mut self, classes: Vec<(String, Vec<String>)>) -> Result<(), Failure> {
+        Ok(self.prepared.may_throw(&self.directory, classes)?)
     }
 
     /// Runs one trial of the campaign, in its place.
@@ -243,27 +238,21 @@ impl Ready {
     }
 }
 
-/// Writes the map into the directory of a campaign, unless it is there: all its trials have the same.
-fn keep_map(map: MapBuilder, directory: &Path, path: &Path) -> Result<u64, Failure> {
-    let failed = |error: std::io::Error| Failure::usage(format!("{}: {error}", path.display()));
-    let part = directory.join(format!("map.{}.part", std::process::id()));
-    let digest = map.write(&part)?;
-    let begun = Journal::path_in(directory).exists();
-    match fs::read(path) {
-        Ok(before) if begun => {
-            let same = before == fs::read(&part).map_err(failed)?;
-            fs::remove_file(&part).map_err(failed)?;
-            if !same {
-                return Err(Failure::usage(format!(
-                    "{}: the classes are not those that the campaign was begun with",
-                    directory.display()
-                ))
-                .hint("begin a new campaign, or bring the old classes back"));
-            }
+/// Keeps a map in the directory of a campaign: all its trials have the same.
+fn keep(made: Made, directory: &Path) -> Result<Prepared, Failure> {
+    let (bytes, digest) = made.map.encode()?;
+    if Journal::path_in(directory).exists() {
+        let path = directory.join("map");
+        let before = fs::read(&path);
+        if before.is_ok_and(|before| before != bytes) {
+            return Err(Failure::usage(format!(
+                "{}: the classes are not those that the campaign was begun with",
+                directory.display()
+            ))
+            .hint("begin a new campaign, or bring the old classes back"));
         }
-        _ => fs::rename(&part, path).map_err(failed)?,
     }
-    Ok(digest)
+    Ok(Prepared::keep(directory, (&bytes, digest), made.throwables)?)
 }
 
 struct Made {
@@ -271,8 +260,9 @@ struct Made {
     throwables: BTreeMap<String, Vec<String>>,
 }
 
-fn make_map(plan: &Plan, target: &Target) -> Result<Made, Failure> {
-    let (map, summary, problems) = build_map(&target.with_jdk, plan)?;
+fn make_map(request: &Request, target: &Target) -> Result<Made, Failure> {
+    let plan = &request.plan;
+    let (map, summary, problems) = hooked(request, target)?;
     screen::problems(&problems);
     if map.site_count() == 0 {
         target.check_packages()?;
@@ -300,6 +290,32 @@ fn make_map(plan: &Plan, target: &Target) -> Result<Made, Failure> {
         }
     }
     Ok(Made { map, throwables })
+}
+
+/// The map for the hooks of a campaign. Classes may have changed since the trial that a replay is of: then what only other
+/// trials needed may be gone.
+fn hooked(request: &Request, target: &Target) -> Result<(MapBuilder, MapSummary, Vec<Problem>), Failure> {
+    let Some(hooks) = &request.hooks else { return Ok(build_map(&target.with_jdk, &request.plan)?) };
+    let mut hooks = Plan::clone(hooks);
+    hooks.candidates.extend_from_slice(&request.plan.candidates);
+    let own = hooks.candidates.len() - request.plan.candidates.len();
+    match build_map(&target.with_jdk, &hooks) {
+        Err(hypocenter_program::Error::MissingCandidates { missing })
+            if missing.iter().all(|it| it.candidate < own) =>
+        {
+            let what = format!("{} of the campaign, none of them this fault's", counted_calls(missing.len()));
+            screen::note("classes", &format!("they no longer have {what}"));
+            let gone: BTreeSet<usize> = missing.iter().map(|it| it.candidate).collect();
+            let mut number = 0..;
+            hooks.candidates.retain(|_| number.next().is_none_or(|it| !gone.contains(&it)));
+            Ok(build_map(&target.with_jdk, &hooks)?)
+        }
+        built => Ok(built?),
+    }
+}
+
+fn counted_calls(number: usize) -> String {
+    screen::count(number as u64, "call", "calls")
 }
 
 /// Whether trials get sandboxes; says why not, where that matters.

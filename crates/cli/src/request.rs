@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use hypocenter_lab::files;
 use hypocenter_plan::{CommandLine, Network, Oracle, Plan, Span, Workload};
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +46,9 @@ pub struct Request {
     pub oracle: Option<Oracle>,
     /// The plan of every trial, but for its seed.
     pub plan: Plan,
+    /// The plan that says which sites get hooks, where it is another: a replay has the hooks of its trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hooks: Option<Box<Plan>>,
     /// How long a trial may take, whatever the workload says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Span>,
@@ -239,6 +243,7 @@ impl Chosen {
             workload: self.workload,
             oracle: self.oracle,
             plan,
+            hooks: None,
             timeout: args.lab.timeout.map(Span),
             reproduce: None,
             explore: None,
@@ -253,6 +258,11 @@ impl Request {
         let step = if self.verb == REPLAY { 0 } else { 1 };
         let plan = |number: u64| Plan { seed: self.seed.wrapping_add(step * number), ..self.plan.clone() };
         (0..self.repeat).map(plan).collect()
+    }
+
+    /// The plan that says which sites get hooks.
+    pub fn hooked(&self) -> &Plan {
+        self.hooks.as_deref().unwrap_or(&self.plan)
     }
 
     /// The verb that goes on with it: plans that were only to be carried out are so by `run`, whoever made them.
@@ -278,10 +288,9 @@ impl Request {
 
     /// Keeps the request in the directory of a new campaign.
     pub fn write(&self, campaign: &Path) -> Result<(), Failure> {
-        let (path, part) = (Request::path(campaign), campaign.join("campaign.json.part"));
-        let json = serde_json::to_string_pretty(self).expect("a request is always JSON");
-        fs::write(&part, json + "\n")
-            .and_then(|()| fs::rename(&part, &path))
+        let path = Request::path(campaign);
+        let json = serde_json::to_string_pretty(self).expect("a request is always JSON") + "\n";
+        files::replace(&path, json.as_bytes())
             .map_err(|error| Failure::usage(format!("{}: {error}", path.display())).hint("free some space"))
     }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 use hypocenter_report::Exploration;
-use serde_json::Value;
+use serde_json::{Value, json};
 use support::{Tool, default_jdk, quorum_configuration, spool_classes};
 
 /// Once round all keys there are: the thread that starts each of the servers, and the acceptor of each.
@@ -37,14 +37,15 @@ fn the_acceptor_that_ends_is_found_and_replayed_and_a_resumed_campaign_tells_the
         assert_ne!(finding["method"], "<init>", "a server that cannot start says so: {finding:#}");
         assert_eq!(finding["kind"], "client", "{finding:#}");
         assert_eq!(finding["severity"], "critical", "{finding:#}");
-        assert_eq!(finding["rate"]["runs"], 1, "{finding:#}");
+        assert_eq!(finding["rate"], json!({ "hits": 1, "runs": 1 }), "{finding:#}");
+        assert_eq!(finding["proof"], "confirmed", "{finding:#}");
         let replay = finding["replay"].as_str().expect("a command");
         assert!(replay.starts_with("hypocenter replay explore-0001/"), "{replay}");
     }
-    let again = |it: &&Value| it["rate"]["hits"] == 1;
-    assert!(findings.iter().any(|it| again(&it)), "no replay shows it again: {findings:#?}");
+    let unconfirmed = document["unconfirmed"].as_array().expect("a list");
+    assert!(unconfirmed.iter().all(|it| it["rate"]["hits"] == 0), "{unconfirmed:#?}");
     // What follows the trials is announced, and every line has the name that `replay` takes.
-    let (all, first) = (findings.len(), &findings[0]);
+    let (all, first) = (findings.len() + unconfirmed.len(), &findings[0]);
     let done = done.says(&format!("the trials are over; {all} suspicious finding"));
     let done = done.says(": replay 1 of 1 of explore-0001/").says("  run       explore-0001/0: no fault");
     for it in document["tried"].as_array().expect("a list") {
@@ -64,6 +65,12 @@ fn the_acceptor_that_ends_is_found_and_replayed_and_a_resumed_campaign_tells_the
         "explore-0001/0 was a run without a fault; what the campaign found is in explore-0001/{}",
         first["trial"]
     ));
+    // The hooks and the recording of a trial are those of its replay.
+    let out = done.directory().join("hypocenter-out");
+    let again = Tool::new("replay").arg(format!("explore-0001/{}", first["trial"])).arg("--out").arg(&out);
+    again.end().exits(0);
+    let map = |campaign: &str| fs::read(out.join(campaign).join("map")).expect("a map");
+    assert_eq!(map("latest"), map("explore-0001"), "a replay has other hooks than its trial");
     // Each trial is for a state of a thread of a node, and injects there or nowhere.
     for trial in document["tried"].as_array().expect("a list") {
         let focus = trial["focus"].as_str().expect("bsrr is for a state");
@@ -88,7 +95,7 @@ fn the_acceptor_that_ends_is_found_and_replayed_and_a_resumed_campaign_tells_the
     }
     // From another directory the commands say where results are.
     let out = done.directory().join("hypocenter-out").canonicalize().expect("it is there");
-    for list in ["findings", "known", "expected"] {
+    for list in ["findings", "unconfirmed", "known", "expected"] {
         for finding in resumed[list].as_array_mut().expect("a list") {
             let replay = finding["replay"].as_str().expect("a command").to_owned();
             let suffix = format!(" --out {}", out.display());
@@ -141,6 +148,24 @@ fn what_is_to_happen_once_all_are_ready_is_chosen_and_counted_from_then_on() {
         assert_ne!(trial["injected"]["site"]["method"], "<init>", "{trial:#}");
     }
     assert_eq!(document["tried"][0]["injected"]["at"]["occurrence"], 1, "{document:#}");
+}
+
+#[test]
+fn what_was_never_replayed_is_seen_and_not_a_finding() {
+    let flags = "--packages quorum.ClientAcceptor --normal-runs 1 --replays 0 --neighbours 0 --seed 1 --json";
+    let tool = Tool::new("explore").file("hypocenter.toml", quorum_configuration()).args(flags);
+    let done = tool.args(&format!("--trials {TRIALS}")).end().exits(0);
+    let document = done.outcome();
+    assert_eq!(document["findings"], json!([]), "{document:#}");
+    let unconfirmed = document["unconfirmed"].as_array().expect("a list");
+    assert!(!unconfirmed.is_empty(), "{document:#}");
+    assert!(unconfirmed.iter().all(|it| it["proof"] == "seen_once"), "{unconfirmed:#?}");
+    let done = done.says("seen once, not yet confirmed: `hypocenter replay explore-0001/");
+    let read = |name: &str| fs::read_to_string(done.directory().join("hypocenter-out/latest").join(name));
+    assert_eq!(read("junit.xml").expect("JUnit's file").matches("<failure ").count(), 0);
+    let sarif: Value = serde_json::from_str(&read("findings.sarif").expect("SARIF")).expect("it is JSON");
+    let results = sarif["runs"][0]["results"].as_array().expect("a list");
+    assert!(results.iter().all(|it| it["kind"] == "review" && it["level"] == "none"), "{results:#?}");
 }
 
 /// A configuration with a small system of one process, and a workload.

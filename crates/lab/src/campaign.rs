@@ -178,7 +178,12 @@ impl Campaign<'_> {
             Work::Trial { workload, plan } => {
                 let directory = trial_directory(self.directory, job.id);
                 let mut reading = D::Reading::default();
-                let is_usable = |it: &Outcome| !(D::NEEDS_ALL && it.disk_full);
+                // Of a run without a fault the engine says so itself.
+                let is_agentless = |it: &Outcome| it.jvms.is_empty() && !plan.candidates.is_empty();
+                let is_usable = |it: &Outcome| {
+                    let is_cut = it.end == End::Interrupted;
+                    !D::NEEDS_ALL || is_cut || !(it.disk_full || is_agentless(it))
+                };
                 let known = finished(&directory)?;
                 if known.as_ref().is_some_and(|it| !is_usable(it)) {
                     put_aside(&directory)?;
@@ -194,7 +199,11 @@ impl Campaign<'_> {
                     }
                 };
                 if !is_usable(&outcome) {
-                    return Err(LabError::DiskFull { trial: directory.display().to_string() });
+                    let trial = directory.display().to_string();
+                    return Err(match outcome.disk_full {
+                        true => LabError::DiskFull { trial },
+                        false => LabError::NoAgent { trial, end: outcome.end.to_string() },
+                    });
                 }
                 let evidence = [evidence_of(&directory, &outcome)?];
                 Ok((Some(outcome), digester.digest(job, &evidence, reading)))
@@ -255,7 +264,7 @@ pub fn finished(directory: &Path) -> Result<Option<Outcome>, LabError> {
 }
 
 /// Makes room for a trial that is run again; nothing that was recorded is lost.
-fn put_aside(directory: &Path) -> Result<(), LabError> {
+pub fn put_aside(directory: &Path) -> Result<(), LabError> {
     let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let aside = (1..)
         .map(|number| directory.with_file_name(format!("{name}.cut-{number}")))

@@ -15,6 +15,25 @@ pub enum LabError {
         /// Why.
         source: std::io::Error,
     },
+    /// The agent's file cannot be trusted.
+    #[error("the agent's file {path}: {source}; set XDG_CACHE_HOME to a directory of your own")]
+    Agent {
+        /// Which.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A trial under an engine in which no JVM had hooks: it says nothing.
+    #[error(
+        "{trial}: no JVM loaded the agent and a class that has hooks, although the workload {end}; check that the command \
+         starts java itself or leaves JAVA_TOOL_OPTIONS alone (`hypocenter doctor` tries the agent)"
+    )]
+    NoAgent {
+        /// Its directory.
+        trial: String,
+        /// How it ended.
+        end: String,
+    },
     /// The process that owns the trial's processes.
     #[error(transparent)]
     Keeper(#[from] crate::keeper::KeeperError),

@@ -11,7 +11,7 @@ use hypocenter_engine::{Job, JobId};
 use hypocenter_plan::Outcome;
 use serde::{Deserialize, Serialize};
 
-use crate::LabError;
+use crate::{LabError, files};
 
 /// The version of the journal's lines.
 pub const JOURNAL_VERSION: u32 = 1;
@@ -81,7 +81,8 @@ impl Journal {
         mut seen: impl FnMut(Entry) -> Result<(), String>,
     ) -> Result<(Journal, bool), LabError> {
         let error = Journal::error(path);
-        let file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(&error)?;
+        let mut options = OpenOptions::new();
+        let file = files::open(options.read(true).append(true).create(true), path).map_err(&error)?;
         let mut reader = BufReader::new(&file);
         let (mut line, mut number, mut good) = (Vec::new(), 0u64, 0u64);
         let broken = |number: u64, why: String| LabError::Journal {

@@ -8,10 +8,12 @@
 //! **Architecture Invariant:** the lab never touches a process that it did not start, prints nothing and reads no
 //! environment variable; what processes write is kept in files and handed to an [`Observer`].
 
+mod agent_file;
 mod arm;
 mod campaign;
 mod command;
 mod error;
+pub mod files;
 mod follow;
 mod journal;
 mod junit;
@@ -22,11 +24,13 @@ mod observer;
 pub mod oracle;
 mod outcome;
 mod output;
+mod prepared;
 mod stage;
 mod trial;
 
+pub use agent_file::AgentFile;
 pub use arm::{ArmError, arm};
-pub use campaign::{Campaign, Executor, Progress, Stopped, finished, trial_directory};
+pub use campaign::{Campaign, Executor, Progress, Stopped, finished, put_aside, trial_directory};
 pub use command::{AgentOption, with_agent};
 pub use error::LabError;
 pub use journal::{Entry, Head, JOURNAL_VERSION, Journal};
@@ -34,5 +38,6 @@ pub use lock::Lock;
 pub use log_files::written as log_files_of;
 pub use observer::{Observer, Silent};
 pub use output::Output;
+pub use prepared::Prepared;
 pub use stage::check_conditions;
-pub use trial::{Prepared, Surroundings, Trial, TrialFiles, evidence_of};
+pub use trial::{Surroundings, Trial, TrialFiles, evidence_of};

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rustix::fs::{FlockOperation, flock};
 
-use crate::LabError;
+use crate::{LabError, files};
 
 /// A lock, held while this lives.
 #[derive(Debug)]
@@ -20,13 +20,9 @@ impl Lock {
     pub fn take(campaign: &Path) -> Result<Lock, LabError> {
         let path = campaign.join("lock");
         let error = |source| LabError::File { path: path.display().to_string(), source };
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(error)?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let mut file = files::open(&mut options, &path).map_err(error)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(rustix::io::Errno::WOULDBLOCK) => {

@@ -1,8 +1,7 @@
 //! One trial from its plan to its outcome.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
@@ -20,7 +19,7 @@ use crate::keeper::{Isolation, Keeper, Setup};
 use crate::lock::Lock;
 use crate::oracle::{self, LiveThread, Scene};
 use crate::stage::{self, Stage};
-use crate::{LabError, Observer, arm, log_files, outcome};
+use crate::{AgentFile, LabError, Observer, Prepared, arm, files, log_files, outcome};
 
 /// What is to be run.
 #[derive(Debug)]
@@ -47,20 +46,11 @@ pub struct Trial<'a> {
     pub directory: &'a Path,
 }
 
-/// What a plan needs of the target, made once for all trials under it.
-#[derive(Debug, Clone)]
-pub struct Prepared {
-    /// The instrumentation map.
-    pub map: PathBuf,
-    /// For each class that may be thrown: the classes to try in turn.
-    pub throwables: BTreeMap<String, Vec<String>>,
-}
-
 /// What all trials of a campaign share.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
     /// The agent's library.
-    pub agent: PathBuf,
+    pub agent: AgentFile,
     /// The program that is the keeper when it is started with `__keeper`.
     pub keeper: PathBuf,
     /// Whether trials are put into sandboxes.
@@ -166,9 +156,13 @@ impl Trial<'_> {
         if let Some(oracle) = self.oracle {
             oracle::check(oracle)?;
         }
+        let agent = &self.surroundings.agent;
+        agent
+            .ensure()
+            .map_err(|source| LabError::Agent { path: agent.path().display().to_string(), source })?;
         let began = SystemTime::now();
         let parent = self.directory.parent().unwrap_or(self.directory);
-        fs::create_dir_all(parent).map_err(file_error(parent))?;
+        files::make_directory(parent).map_err(file_error(parent))?;
         let (directory, _ours) = self.own_directory()?;
         let files = TrialFiles::of(&directory);
         for path in [&files.logs, &files.dumps, &files.fresh, &files.tmp] {
@@ -181,8 +175,7 @@ impl Trial<'_> {
         if plan.nodes.is_empty() {
             plan.nodes = self.workload.nodes_inside();
         }
-        let json = serde_json::to_string_pretty(&plan).expect("a plan is always JSON");
-        fs::write(&files.plan, json + "\n").map_err(file_error(&files.plan))?;
+        fs::write(&files.plan, json(&plan)).map_err(file_error(&files.plan))?;
         observer.planned();
         // One file for all trials of a plan; a copy where the file system has no links.
         fs::hard_link(&self.prepared.map, &files.map)
@@ -242,7 +235,7 @@ impl Trial<'_> {
             outcome.problems.push(Problem { place: "sandbox".to_owned(), what: what.to_owned() });
         }
         if outcome.end != hypocenter_plan::End::Interrupted {
-            write_whole(&files.outcome, &outcome)?;
+            files::replace(&files.outcome, &json(&outcome)).map_err(file_error(&files.outcome))?;
         }
         Ok(outcome)
     }
@@ -264,7 +257,7 @@ impl Trial<'_> {
         visible.extend(named_below_tmp(self.workload, self.base, around.java_tool_options.as_deref()));
         // A class path may name what is not there, as for java.
         visible.retain(|path| path.exists());
-        visible.extend([directory.to_owned(), self.base.to_owned(), around.agent.clone()]);
+        visible.extend([directory.to_owned(), self.base.to_owned(), around.agent.path()]);
         visible.retain(|path| !is_tmp(path));
         let private_tmp = self.private_tmp(files);
         let setup = Setup {
@@ -296,7 +289,7 @@ impl Trial<'_> {
             base: self.base,
             timeout: around.timeout.or(self.workload.timeout.map(|it| it.0)),
             agent: &|node| AgentOption {
-                library: around.agent.clone(),
+                library: around.agent.path(),
                 map: files.map.clone(),
                 trial: files.trace.clone(),
                 node: node.to_owned(),
@@ -391,18 +384,10 @@ fn read_dumps(directory: &Path) -> Result<Vec<ThreadDump>, LabError> {
         .collect()
 }
 
-/// Writes a document so that it is there whole or not at all, whatever happens.
-fn write_whole(path: &Path, document: &impl serde::Serialize) -> Result<(), LabError> {
-    let part = path.with_extension("part");
-    let json = serde_json::to_string_pretty(document).expect("the document is always JSON");
-    let write = || {
-        let mut file = File::create(&part)?;
-        file.write_all(json.as_bytes())?;
-        file.write_all(b"\n")?;
-        file.sync_all()?;
-        fs::rename(&part, path)
-    };
-    write().map_err(file_error(path))
+fn json(document: &impl serde::Serialize) -> Vec<u8> {
+    let mut json = serde_json::to_vec_pretty(document).expect("the document is always JSON");
+    json.push(b'\n');
+    json
 }
 
 /// A file of the trial, mapped. One with holes is copied instead: the file system may have no room left to show a hole

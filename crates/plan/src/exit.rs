@@ -14,6 +14,8 @@ pub enum ExitCode {
     Budget = 3,
     /// The run without a fault already fails.
     AlreadyFails = 4,
-    /// A bug of ours.
+    /// An internal error.
     Bug = 70,
+    /// The trial could not be carried out here and now; another try, or another machine, may (`trial` only).
+    TryAgain = 75,
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::summary::{Injected, Rate};
 
 /// The version of the document. It is raised when a field changes its meaning or goes away; new optional fields do not raise it.
-pub const EXPLORATION_VERSION: u32 = 1;
+pub const EXPLORATION_VERSION: u32 = 2;
 
 /// What a campaign came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -45,8 +45,10 @@ pub struct Exploration {
     pub refused: u64,
     /// How the campaign ended.
     pub standing: ExploreStanding,
-    /// What somebody should look at, the worst first.
+    /// Suspicious findings that a replay confirmed, the worst first: only these count.
     pub findings: Vec<Finding>,
+    /// Suspicious trials that no replay has confirmed: seen once, or refuted by their replays.
+    pub unconfirmed: Vec<Finding>,
     /// What would be, and is known.
     pub known: Vec<Finding>,
     /// What the fault explains, or does not say much.
@@ -117,6 +119,38 @@ impl Severity {
     }
 }
 
+/// How well a finding is proven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Proof {
+    /// Replaying the fault alone showed it again.
+    Confirmed,
+    /// It was seen, and not replayed yet.
+    SeenOnce,
+    /// It was seen, and no replay showed it again.
+    Refuted,
+}
+
+impl Proof {
+    /// The proof that replays give.
+    pub fn of(rate: Rate) -> Proof {
+        match (rate.hits, rate.runs) {
+            (_, 0) => Proof::SeenOnce,
+            (0, _) => Proof::Refuted,
+            _ => Proof::Confirmed,
+        }
+    }
+
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Proof::Confirmed => "confirmed",
+            Proof::SeenOnce => "seen once, not yet confirmed",
+            Proof::Refuted => "refuted: no replay showed it again",
+        }
+    }
+}
+
 /// Which check found a symptom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -177,6 +211,8 @@ pub struct Finding {
     pub trials: u64,
     /// How often replays showed it.
     pub rate: Rate,
+    /// How well that proves it.
+    pub proof: Proof,
     /// What is known of it already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<String>,

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use crate::Times;
-use crate::exploration::{Exploration, ExploreStanding};
+use crate::exploration::{Exploration, ExploreStanding, Finding};
 use crate::summary::{Standing, Summary};
 use crate::text::escaped;
 use crate::words;
@@ -83,9 +83,13 @@ pub fn explored(it: &Exploration, times: Times<'_>) -> String {
         _ => Came::Well,
     };
     let mut cases = vec![Case::without(&it.workload, without, it.normal_runs, times)];
-    for finding in it.findings.iter().take(CASES_MAX) {
+    let name = |finding: &Finding| {
         let (what, place, when) = words::fault(&finding.injected);
         let state = finding.state.as_deref().map_or_else(String::new, |it| format!(" in {it}"));
+        let node = if it.has_several_nodes() { format!(" on {}", finding.node) } else { String::new() };
+        format!("{what} at {place}, {when}{node}{state}")
+    };
+    for finding in it.findings.iter().take(CASES_MAX) {
         let symptoms: Vec<&str> = finding.symptoms.iter().map(|it| it.why.as_str()).collect();
         let text = format!(
             "{}\n\n{}\nseverity: {}\nrate: {} of {} replays\nreplay: {}\n",
@@ -96,10 +100,12 @@ pub fn explored(it: &Exploration, times: Times<'_>) -> String {
             finding.rate.runs,
             finding.replay
         );
-        let node = if it.has_several_nodes() { format!(" on {}", finding.node) } else { String::new() };
-        let name = format!("{what} at {place}, {when}{node}{state}");
         let came = Came::Failed(finding.why.clone(), text);
-        cases.push(Case { name, came, seconds: times(finding.trial) });
+        cases.push(Case { name: name(finding), came, seconds: times(finding.trial) });
+    }
+    for finding in it.unconfirmed.iter().take(CASES_MAX) {
+        let came = Came::Skipped(format!("{}: {}", finding.proof.name(), finding.why));
+        cases.push(Case { name: name(finding), came, seconds: times(finding.trial) });
     }
     let Exploration { verb, campaign, workload, seconds, .. } = it;
     Suite { verb, campaign, workload, seconds: *seconds, failure: "suspicious" }.document(&cases)

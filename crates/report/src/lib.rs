@@ -21,7 +21,7 @@ mod text;
 mod words;
 
 pub use exploration::{
-    EXPLORATION_VERSION, Exploration, ExploreStanding, Finding, Saw, Severity, SiteCounts, Symptom,
+    EXPLORATION_VERSION, Exploration, ExploreStanding, Finding, Proof, Saw, Severity, SiteCounts, Symptom,
     SymptomKind, Task, TaskState, Tried, Way,
 };
 pub use runs::{Beside, Interest, Lane, Lanes, Line, Mark, RUNS_VERSION, Row, Run, RunOf, Runs, Sign};

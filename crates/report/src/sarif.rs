@@ -8,7 +8,7 @@ use hypocenter_plan::{Fault, Frame, Site};
 use serde_json::{Map, Value, json};
 
 use crate::Sources;
-use crate::exploration::{Exploration, Finding, Severity, SymptomKind};
+use crate::exploration::{Exploration, Finding, Proof, Severity, SymptomKind};
 use crate::summary::{Found, Injected, Lead, Place, Summary};
 use crate::text::shown;
 use crate::words;
@@ -67,7 +67,9 @@ pub fn reproduced(summary: &Summary, sources: Sources<'_>) -> String {
 /// Of a campaign of `explore`.
 pub fn explored(it: &Exploration, sources: Sources<'_>) -> String {
     let several_nodes = it.has_several_nodes();
-    let findings = it.findings.iter().take(RESULTS_MAX);
+    // Replays have spoken against the refuted ones.
+    let unconfirmed = it.unconfirmed.iter().filter(|it| it.proof == Proof::SeenOnce);
+    let findings = it.findings.iter().chain(unconfirmed).take(RESULTS_MAX);
     Run {
         verb: &it.verb,
         workload: &it.workload,
@@ -142,8 +144,12 @@ fn suspicious(it: &Finding, several_nodes: bool, sources: Sources<'_>) -> Value 
         SymptomKind::Hang => 3,
         SymptomKind::Command => 4,
     };
-    let level = if it.severity >= Severity::Critical { "error" } else { "warning" };
-    let said = format!("{}: {}.", words::one(&it.injected, several_nodes).plain(), it.why);
+    let (kind, level, doubt) = match it.proof {
+        Proof::Confirmed if it.severity >= Severity::Critical => ("fail", "error", String::new()),
+        Proof::Confirmed => ("fail", "warning", String::new()),
+        proof => ("review", "none", format!(" ({})", proof.name())),
+    };
+    let said = format!("{}: {}{doubt}.", words::one(&it.injected, several_nodes).plain(), it.why);
     let (what, place, when) = words::fault(&it.injected);
     let said_at = format!("{what} at {place}, {when}");
     let mut steps = vec![step_of(Some(&place_of(&it.injected.site)), &said_at, "essential", sources)];
@@ -151,6 +157,7 @@ fn suspicious(it: &Finding, several_nodes: bool, sources: Sources<'_>) -> Value 
     let mut result = json!({
         "ruleId": EXPLORE_RULES[rule].0,
         "ruleIndex": rule,
+        "kind": kind,
         "level": level,
         "message": { "text": text(&said) },
         "locations": [location(&place_of(&it.injected.site), file_of(&it.injected), None, sources)],

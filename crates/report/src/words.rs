@@ -166,18 +166,23 @@ pub fn explored(it: &Exploration) -> Sentence {
     let trials = count(it.trials, "trial", "trials");
     match (&it.standing, it.findings.first()) {
         (ExploreStanding::NormalFails { .. }, _) => {
-            said.words("The workload goes wrong without any fault: it must be mended first.")
+            said.words("The workload fails without a fault: fix the workload first.")
         }
         (ExploreStanding::NothingToInject, None) => {
             said.words("Nothing to inject: the workload makes no call at which something can go wrong.")
         }
-        (_, None) => said.words(format!("Nothing suspicious in {trials}.")),
+        (_, None) if it.unconfirmed.is_empty() => said.words(format!("Nothing suspicious in {trials}.")),
+        (_, None) => {
+            let seen = count(it.unconfirmed.len() as u64, "suspicious result was", "suspicious results were");
+            said.words(format!("Nothing confirmed in {trials}; {seen} seen and not confirmed by a replay."))
+        }
         (_, Some(worst)) => {
             let more = match it.findings.len() {
-                1 => "One small fault breaks a part of the service: ".to_owned(),
-                all => {
-                    format!("{} small faults break a part of the service. The worst: ", thousands(all as u64))
-                }
+                1 => "Confirmed: one small fault breaks a part of the service: ".to_owned(),
+                all => format!(
+                    "Confirmed: {} small faults break a part of the service. The worst: ",
+                    thousands(all as u64)
+                ),
             };
             let fault = one(&worst.injected, it.has_several_nodes());
             said.words(more).and(fault).words(", and ").words(brief(&worst.why)).words(".")

@@ -308,6 +308,18 @@ fn a_page_of_explore_has_all_its_parts() {
 }
 
 #[test]
+fn a_suspicion_that_no_replay_confirms_is_not_stated_as_a_finding() {
+    let it = Exploration { findings: Vec::new(), ..exploration(60) };
+    let page = explore_page(&it);
+    let headline = "<h1>Nothing confirmed in 60 trials; 2 suspicious results were seen and not confirmed by a replay.</h1>";
+    assert!(page.contains(headline) && page.contains("nothing confirmed</span>"));
+    assert!(!page.contains("id=\"findings\"") && !page.contains("break a part of the service"));
+    assert!(
+        page.contains("seen once, not yet confirmed") && page.contains("refuted: no replay showed it again")
+    );
+}
+
+#[test]
 fn a_campaign_of_explore_that_could_not_begin_says_why() {
     let wrong = vec![("the workload exited with status 1".to_owned(), 2)];
     let page = explore_page(&Exploration {
@@ -317,7 +329,7 @@ fn a_campaign_of_explore_that_could_not_begin_says_why() {
         ..exploration(1)
     });
     assert!(
-        page.contains("it must be mended first")
+        page.contains("fix the workload first")
             && page.contains("the workload exited with status 1, in 2 of 3")
     );
 }

@@ -306,11 +306,18 @@ impl MapBuilder {
 
     /// Writes the finished map to a file and returns its digest.
     pub fn write(self, path: &Path) -> Result<u64, MapError> {
-        let bytes = self.finish()?;
+        let (bytes, digest) = self.encode()?;
         let io = |source| MapError::Io { path: path.display().to_string(), source };
         let mut file = File::create(path).map_err(io)?;
         file.write_all(&bytes).map_err(io)?;
-        Ok(Map::new(&bytes)?.digest())
+        Ok(digest)
+    }
+
+    /// The finished map as the bytes of its file, and its digest.
+    pub fn encode(self) -> Result<(Vec<u8>, u64), MapError> {
+        let bytes = self.finish()?;
+        let digest = Map::new(&bytes)?.digest();
+        Ok((bytes, digest))
     }
 }
 

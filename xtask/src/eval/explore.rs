@@ -251,9 +251,10 @@ impl Session<'_> {
             let asked = Asked { config, workload, faults, policy, seed: 1, trials, until: None };
             let what = format!("{}, the fixed twin, {faults}", self.target.name);
             let ran = step(&what, || self.explore(&asked, &format!("{}-fixed-{faults}", self.target.name)))?;
-            let found = list(&ran.document, "findings");
+            let seen = list(&ran.document, "findings").iter().chain(list(&ran.document, "unconfirmed"));
+            let found: Vec<&Value> = seen.collect();
             rows.push(self.row(&format!("fixed twin, {faults}"), policy, &[], std::slice::from_ref(&ran)));
-            for it in found {
+            for it in &found {
                 let text = |key: &str| it[key].as_str().unwrap_or("?").to_owned();
                 let at = format!("{}.{}:{}", text("class"), text("method"), it["line"]);
                 lines.push(format!("fixed twin, {faults}: {} at {at}: {}", text("fault"), text("why")));
@@ -360,7 +361,9 @@ fn list<'v>(document: &'v Value, key: &str) -> &'v [Value] {
 fn first_exposure(document: &Value, within: &str) -> Option<u64> {
     let is_below =
         |it: &&Value| list(it, "stack").iter().filter_map(Value::as_str).any(|it| glob_matches(within, it));
-    list(document, "findings").iter().filter(is_below).filter_map(|it| it["first_trial"].as_u64()).min()
+    // Whether a trial exposes a bug does not depend on its replays, which these campaigns leave out.
+    let seen = list(document, "findings").iter().chain(list(document, "unconfirmed"));
+    seen.filter(is_below).filter_map(|it| it["first_trial"].as_u64()).min()
 }
 
 /// The outcomes of all trials of a campaign, by their numbers.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use hypocenter_lab::{AgentOption, arm};
+use hypocenter_lab::{AgentOption, arm, files};
 use hypocenter_plan::{ExitCode, Plan};
 use hypocenter_trace::{Map, MapBuilder, Trace, TrialFile};
 use serde::Serialize;
@@ -39,7 +39,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
         "agent",
         true,
         match &agent {
-            Ok(path) => Ok(format!("unpacked to {}", path.display())),
+            Ok(file) => Ok(format!("unpacked to {}", file.path().display())),
             Err(failure) => Err(failure.what.clone()),
         },
     );
@@ -60,7 +60,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     let mut works = 0;
     if let Ok(agent) = &agent {
         for java in &javas {
-            let result = try_agent(agent, &java.home);
+            let result = try_agent(&agent.path(), &java.home);
             let result = result.map(|it| format!("{it}, in {}", java.home.display()));
             works += usize::from(add(&format!("agent in Java {}", java.version), false, result));
         }
@@ -89,9 +89,9 @@ fn operating_system() -> Result<String, String> {
 
 /// Starts a JVM with the agent, and sees that the agent says so.
 fn try_agent(agent: &Path, home: &Path) -> Result<String, String> {
-    let directory = std::env::temp_dir().join(format!("hypocenter-doctor-{}", std::process::id()));
     let text = |error: &dyn std::fmt::Display| error.to_string();
-    std::fs::create_dir_all(&directory).map_err(|error| text(&error))?;
+    let directory =
+        files::private_directory(&std::env::temp_dir(), "hypocenter-doctor").map_err(|error| text(&error))?;
     let result = (|| {
         let (map, trial) = (directory.join("map"), directory.join("trace"));
         MapBuilder::new().write(&map).map_err(|error| text(&error))?;

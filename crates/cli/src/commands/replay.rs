@@ -47,7 +47,9 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     if let Some(to) = &args.export {
         return export_to(to, args, &before, &plan, &campaign, index);
     }
+    let hooks = before.hooks.clone().unwrap_or_else(|| Box::new(before.plan.clone()));
     let request = Request {
+        hooks: Some(hooks),
         verb: REPLAY.to_owned(),
         seed: plan.seed,
         repeat: args.times,
@@ -178,7 +180,10 @@ fn export_to(
         rate: Summary::read(campaign).and_then(|it| it.rate_of(index)),
     };
     let out = campaign.parent().unwrap_or(campaign);
-    let exported = export::export(to, out, &request, plan, &shows)?;
+    // Without the campaign a plan also says which sites get hooks.
+    let mut plan = plan.clone();
+    plan.record.watch.clone_from(&request.hooked().record.watch);
+    let exported = export::export(to, out, &request, &plan, &shows)?;
     screen::line("trial", &format!("{index} of {}", campaign.display()));
     screen::line("exported", &exported.directory.display().to_string());
     if let Some(along) = exported.taken_along() {

@@ -116,10 +116,8 @@ fn files(campaign: &Path, page: String, junit: String, sarif: String) -> Result<
 
 /// Writes a file of a campaign in one step, so that there is never half of it.
 pub fn keep(path: &Path, text: &str) -> Result<(), Failure> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let part = path.with_file_name(format!("{name}.part"));
-    let kept = fs::write(&part, text).and_then(|()| fs::rename(&part, path));
-    kept.map_err(|error| Failure::usage(format!("{}: {error}", path.display())).hint("free some space"))
+    hypocenter_lab::files::replace(path, text.as_bytes())
+        .map_err(|error| Failure::usage(format!("{}: {error}", path.display())).hint("free some space"))
 }
 
 /// The summary of a campaign that is over.

@@ -81,9 +81,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         Some(directory) => Ready::resume(directory, lab)?,
         None => Ready::begin(request.clone(), &target, lab)?,
     };
-    for (class, concrete) in abstract_exceptions {
-        ready.may_throw(&class, concrete);
-    }
+    ready.may_throw(abstract_exceptions)?;
     if let Some(asked) = &what.compare {
         return compare::run(asked, case, settings(&request, what)?, &ready, lab);
     }

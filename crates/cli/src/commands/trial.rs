@@ -1,19 +1,20 @@
 //! `hypocenter trial`: one trial of a campaign, in its place, for whoever runs trials elsewhere.
 
 use std::collections::BTreeMap;
-use std::io::BufRead;
+use std::io::ErrorKind;
+use std::path::Path;
 
 use hypocenter_engine::{JobId, Work};
-use hypocenter_lab::{Entry, Journal, finished, trial_directory};
-use hypocenter_plan::{ExitCode, Plan};
+use hypocenter_lab::{Entry, Journal, LabError, Observer, finished, put_aside, trial_directory};
+use hypocenter_plan::{End, ExitCode, Outcome, Plan};
 
 use crate::args::TrialArgs;
-use crate::commands::run::{code_of, finish};
+use crate::commands::run::finish;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::local::Ready;
 use crate::request::existing;
-use crate::screen::{self, Passing};
+use crate::screen::{self, Passing, Quiet};
 
 pub fn run(args: &TrialArgs) -> Result<ExitCode, Failure> {
     let name = args.lab.campaign.as_deref().unwrap_or("latest");
@@ -31,42 +32,77 @@ pub fn run(args: &TrialArgs) -> Result<ExitCode, Failure> {
     };
     screen::line("trial", &format!("{} of {}", args.index, campaign.display()));
     let directory = trial_directory(&campaign, id);
-    let outcome = match finished(&directory)? {
-        Some(outcome) => {
-            screen::line("", "it was carried out before; this is what it gave");
-            outcome
-        }
-        None => {
-            let interrupt = Interrupt::watch();
-            let plain = ready.request.workload.command.is_some();
-            let passing = Passing::new(args.lab.json, plain, &interrupt);
-            ready.one(id, &plan, &directory, &passing)?
-        }
-    };
+    let outcome = carry_out(&ready, id, &plan, &directory, args).map_err(try_again)?;
     outcome.candidates.iter().for_each(screen::candidate);
     finish(&args.lab, &outcome, &directory)?;
-    Ok(code_of(&ready.request, &outcome))
+    if outcome.end == End::Interrupted {
+        screen::note("trial", "it was interrupted, and has no outcome; run it again");
+        return Ok(ExitCode::TryAgain);
+    }
+    if outcome.disk_full {
+        return Err(try_again(LabError::DiskFull { trial: directory.display().to_string() }));
+    }
+    Ok(ExitCode::Done)
+}
+
+fn carry_out(
+    ready: &Ready,
+    id: JobId,
+    plan: &Plan,
+    directory: &Path,
+    args: &TrialArgs,
+) -> Result<Outcome, LabError> {
+    match finished(directory)? {
+        Some(outcome) if !outcome.disk_full => {
+            screen::line("", "it was carried out before; this is what it gave");
+            return Ok(outcome);
+        }
+        // What a full disk cut off is kept, and the trial run again.
+        Some(_) => put_aside(directory)?,
+        None => {}
+    }
+    let interrupt = Interrupt::watch();
+    let plain = ready.request.workload.command.is_some();
+    let observer: &dyn Observer = match args.lab.quiet {
+        true => &Quiet(&interrupt),
+        false => &Passing::new(args.lab.json, plain, &interrupt),
+    };
+    ready.one(id, plan, directory, observer)
+}
+
+/// An error of the lab; where another try may succeed, the exit code says so.
+fn try_again(error: LabError) -> Failure {
+    let may_succeed = match &error {
+        LabError::TrialBusy { .. } | LabError::DiskFull { .. } | LabError::KeeperGone(_) => true,
+        LabError::File { source, .. } => source.kind() == ErrorKind::StorageFull,
+        _ => false,
+    };
+    let failure = Failure::from(error);
+    if may_succeed { Failure { code: ExitCode::TryAgain, ..failure } } else { failure }
 }
 
 /// The trials that the campaign's engine has asked for so far.
 fn asked(ready: &Ready) -> Result<BTreeMap<JobId, Plan>, Failure> {
     let path = Journal::path_in(&ready.directory);
-    let file = match std::fs::File::open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        Err(error) => return Err(Failure::usage(format!("{}: {error}", path.display()))),
-    };
     let mut plans = BTreeMap::new();
-    // The campaign may be running: the journal is read, and neither mended nor locked.
-    for line in std::io::BufReader::new(file).split(b'\n').skip(1) {
-        let line = line.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
-        if let Ok(Entry::Asked { jobs, .. }) = serde_json::from_slice(&line) {
-            for job in jobs {
-                if let Work::Trial { plan, .. } = job.work {
-                    plans.insert(job.id, plan);
-                }
+    if !path.exists() {
+        return Ok(plans);
+    }
+    // The campaign may be running: the journal is read, and neither repaired nor locked.
+    let head = Journal::read(&path, |entry| {
+        let Entry::Asked { jobs, .. } = entry else { return };
+        for job in jobs {
+            if let Work::Trial { plan, .. } = job.work {
+                plans.insert(job.id, plan);
             }
         }
+    })?;
+    if head.target != ready.target() {
+        return Err(Failure::usage(format!(
+            "{}: its map, or what it was asked to do, is not what its trials were run with",
+            ready.directory.display()
+        ))
+        .hint("the files were changed: begin a new campaign"));
     }
     Ok(plans)
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::table::{Kind, Table};
 use super::{Frame, MESSAGE_CHARS, Section, command, left_out, name, place, whole};
 use super::{course, coverage, findings};
-use crate::exploration::{Exploration, ExploreStanding, Finding, Severity, Tried};
+use crate::exploration::{Exploration, ExploreStanding, Finding, Proof, Severity, Tried};
 use crate::text::{count, escaped, thousands};
 use crate::words::{self, state};
 
@@ -15,6 +15,12 @@ const OTHERS_SHOWN: usize = 200;
 pub fn page(it: &Exploration) -> String {
     let sections = [
         findings::section(it),
+        others(
+            &it.unconfirmed,
+            "unconfirmed",
+            "Seen, not confirmed",
+            "These looked suspicious in a trial, and no replay has confirmed them: they may be chance. Their commands replay them.",
+        ),
         course::section(it),
         coverage::section(it),
         others(
@@ -36,6 +42,7 @@ pub fn page(it: &Exploration) -> String {
     let chip = match (&it.standing, is_found) {
         (ExploreStanding::NormalFails { .. }, _) => ("no", "fails without a fault".to_owned()),
         (_, true) => ("bad", count(it.findings.len() as u64, "finding", "findings")),
+        (_, false) if !it.unconfirmed.is_empty() => ("no", "nothing confirmed".to_owned()),
         (_, false) => ("yes", "nothing suspicious".to_owned()),
     };
     let frame = Frame {
@@ -79,12 +86,16 @@ fn others(all: &[Finding], id: &'static str, title: &str, lead: &str) -> Option<
          <th>trials</th><th>command</th></tr></thead><tbody>",
     );
     for it in all.iter().take(OTHERS_SHOWN) {
+        let proof = match it.proof {
+            Proof::Confirmed => String::new(),
+            proof => format!("<br><span class=\"dim\">{}</span>", proof.name()),
+        };
         let known = it.known.as_deref().map_or_else(String::new, |it| {
             format!("<br><span class=\"dim\">known: {}</span>", escaped(it, MESSAGE_CHARS))
         });
         let _ = write!(
             body,
-            "<tr><td>{}</td><td>{}{known}</td><td class=\"n\">{}</td><td>{}</td></tr>",
+            "<tr><td>{}</td><td>{}{proof}{known}</td><td class=\"n\">{}</td><td>{}</td></tr>",
             whole(&it.injected),
             escaped(&it.why, MESSAGE_CHARS),
             thousands(it.trials),

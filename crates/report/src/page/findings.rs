@@ -22,8 +22,8 @@ pub fn section(it: &Exploration) -> Option<Section> {
         body += &one(finding, number + 1, it);
     }
     body.push_str(&left_out(it.findings.len(), FINDINGS_SHOWN, "summary.json has all."));
-    let lead = "Each is one fault, in one trial each time, that left a part of the service broken; the worst first. What is told is of \
-                the trial that its command shows again.";
+    let lead = "Each is one fault that left a part of the service broken, confirmed by replaying it alone; the worst first. Shown is the \
+                trial that its command replays.";
     Some(Section { id: "findings", title: "Findings".to_owned(), lead: lead.to_owned(), body })
 }
 

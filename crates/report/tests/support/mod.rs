@@ -6,8 +6,8 @@ use hypocenter_plan::{Fault, Frame, Guard, Injection, Plan, Role, Site, SiteKind
 use hypocenter_report::{
     Again, Beside, Cause, EXPLORATION_VERSION, Exploration, ExploreReport, ExploreStanding, FaultSummary,
     Finding, Found, Injected, Interest, Lane, Lanes, Lead, Line, Mark, Missing, Moment, NamedBy, Place,
-    RUNS_VERSION, Rate, Report, Round, Row, Run, RunOf, Runs, SUMMARY_VERSION, Saw, Severity, Sign, Silent,
-    SiteCounts, Sooner, Standing, Story, Summary, Symptom, SymptomKind, Task, TaskState, Tried, Way,
+    Proof, RUNS_VERSION, Rate, Report, Round, Row, Run, RunOf, Runs, SUMMARY_VERSION, Saw, Severity, Sign,
+    Silent, SiteCounts, Sooner, Standing, Story, Summary, Symptom, SymptomKind, Task, TaskState, Tried, Way,
 };
 
 /// What logs may say.
@@ -296,6 +296,7 @@ fn finding(number: u64, severity: Severity) -> Finding {
         first_trial: number,
         trials: 2,
         rate: Rate { hits: 3, runs: 3 },
+        proof: Proof::Confirmed,
         known: None,
         same_site: Rate { hits: 1, runs: 2 },
         same_place: Some(Rate { hits: 0, runs: 1 }),
@@ -315,6 +316,12 @@ fn finding(number: u64, severity: Severity) -> Finding {
             Way { from: Some(3), to: None, times: 1 },
         ],
     }
+}
+
+/// A finding that no replay confirms.
+fn unconfirmed(number: u64, proof: Proof) -> Finding {
+    let runs = if proof == Proof::Refuted { 3 } else { 0 };
+    Finding { proof, rate: Rate { hits: 0, runs }, ..finding(number, Severity::Critical) }
 }
 
 /// A campaign of `explore` of so many trials, of which every hundredth is suspicious.
@@ -357,6 +364,7 @@ pub fn exploration(trials: u64) -> Exploration {
         refused: 0,
         standing: ExploreStanding::Done,
         findings: vec![finding(6, Severity::Critical), finding(9, Severity::Major)],
+        unconfirmed: vec![unconfirmed(7, Proof::SeenOnce), unconfirmed(8, Proof::Refuted)],
         known: vec![Finding { known: Some(HOSTILE.into()), ..finding(11, Severity::Major) }],
         expected: vec![finding(12, Severity::Expected)],
         seconds: 103.0,
@@ -380,6 +388,7 @@ pub fn exploration(trials: u64) -> Exploration {
 pub fn nothing_suspicious(trials: u64) -> Exploration {
     let mut it = exploration(trials);
     it.findings.clear();
+    it.unconfirmed.clear();
     it
 }
 

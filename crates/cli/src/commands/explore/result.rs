@@ -2,9 +2,10 @@
 
 use hypocenter_explore::{Finding, Severity, Standing, Symptom, SymptomKind, TrialRecord};
 use hypocenter_plan::ExitCode;
+use hypocenter_report::Proof;
 
 use super::live::fault;
-use super::summary::Ended;
+use super::summary::{Ended, proof};
 use super::wrong::together;
 use crate::args::KeyChoice;
 use crate::commands::report;
@@ -37,9 +38,18 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
     let fault = |it: &Finding| fault(&it.injected, request.has_several_nodes());
     // As `replay` takes it.
     let trial = |number: u64| verdict.trials.iter().find(|it| it.number == number).map(|it| it.trial);
-    for (it, told) in suspicious.iter().zip(&document.findings) {
+    let (confirmed, unconfirmed): (Vec<&Finding>, Vec<&Finding>) =
+        suspicious.iter().partition(|it| proof(it) == Proof::Confirmed);
+    for (it, told) in confirmed.iter().zip(&document.findings) {
         let first = trial(it.first_trial).map_or_else(String::new, |it| format!(" ({name}/{it})"));
         show(it, told, &fault(it), &first);
+    }
+    for (it, told) in unconfirmed.iter().zip(&document.unconfirmed) {
+        let why = it.symptoms.first().map_or("", |it| it.why.as_str());
+        screen::line("seen", &screen::clean(&format!("{}: {why}", fault(it))));
+        let rate =
+            if it.rate.1 > 0 { format!(", {} of {} replays", it.rate.0, it.rate.1) } else { String::new() };
+        screen::line("", &format!("{}{rate}: `{}`", told.proof.name(), told.replay));
     }
     for it in &known {
         let why = it.known.as_deref().unwrap_or_default();
@@ -59,11 +69,12 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
     screen::line(
         if *cut_short { "so far" } else { "done" },
         &format!(
-            "{all}, {} with a fault, {}, {} and {} expected or minor, {}",
+            "{all}, {} with a fault, {}, {}, {} seen and not confirmed, {} expected or minor, {}",
             screen::thousands(verdict.injected),
             screen::count(verdict.states.len() as u64, "state", "states"),
-            screen::count(suspicious.len() as u64, "suspicious finding", "suspicious findings"),
-            screen::count(expected.len() as u64, "that is", "that are"),
+            screen::count(confirmed.len() as u64, "confirmed finding", "confirmed findings"),
+            screen::thousands(unconfirmed.len() as u64),
+            screen::thousands(expected.len() as u64),
             screen::span(took.as_secs_f64())
         ),
     );
@@ -81,7 +92,7 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
         Standing::NormalFails { wrong, runs } => {
             for (what, failed) in together(wrong, *runs) {
                 let what = format!(
-                    "{what}, in {failed} of {runs} runs without a fault; mend the workload first, or give it more time"
+                    "{what}, in {failed} of {runs} runs without a fault; fix the workload first, or give it more time"
                 );
                 screen::note("workload", &what);
             }
@@ -98,9 +109,9 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
         }
         Standing::NothingLeft => {
             screen::line("", &format!("the policy has nothing left to inject after {all}"));
-            code_of(&suspicious)
+            code_of(&confirmed)
         }
-        Standing::Done | Standing::Going => code_of(&suspicious),
+        Standing::Done | Standing::Going => code_of(&confirmed),
     };
     if request.workload.client.is_empty() && request.oracle.is_none() {
         let failed = |it: &&TrialRecord| it.injected.is_some() && it.symptoms.iter().any(is_failure);
@@ -142,8 +153,8 @@ fn trials(number: usize) -> String {
     screen::count(number as u64, "trial", "trials")
 }
 
-fn code_of(suspicious: &[&Finding]) -> ExitCode {
-    if suspicious.is_empty() { ExitCode::Done } else { ExitCode::Findings }
+fn code_of(confirmed: &[&Finding]) -> ExitCode {
+    if confirmed.is_empty() { ExitCode::Done } else { ExitCode::Findings }
 }
 
 fn show(finding: &Finding, told: &hypocenter_report::Finding, fault: &str, first: &str) {
@@ -158,7 +169,10 @@ fn show(finding: &Finding, told: &hypocenter_report::Finding, fault: &str, first
     let trials = trials(finding.trials.len());
     screen::line(
         "seen",
-        &format!("in {trials}, first in trial {}{first}, {hits} of {runs} replays", finding.first_trial),
+        &format!(
+            "in {trials}, first in trial {}{first}; confirmed by {hits} of {runs} replays",
+            finding.first_trial
+        ),
     );
     if let Some(compared) = told.compared() {
         screen::line("compared", &compared);

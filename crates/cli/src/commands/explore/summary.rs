@@ -10,7 +10,9 @@ use hypocenter_lab::{evidence_of, finished, trial_directory};
 use hypocenter_plan::{
     CandidateResult, Outcome, Role, SiteKind, TaskMethod, Workload, first_states, states_by_task,
 };
-use hypocenter_report::{self as report, Exploration, Finding, Rate, Saw, SiteCounts, Task, TaskState, Way};
+use hypocenter_report::{
+    self as report, Exploration, Finding, Proof, Rate, Saw, SiteCounts, Task, TaskState, Way,
+};
 use hypocenter_trace::SiteId;
 
 use super::wrong::together;
@@ -56,6 +58,8 @@ impl Ended<'_> {
             verdict.findings.iter().partition(|it| it.is_suspicious());
         let (known, expected): (Vec<_>, Vec<_>) =
             other.into_iter().partition(|it| it.severity.is_suspicious());
+        let (confirmed, unconfirmed): (Vec<_>, Vec<_>) =
+            suspicious.into_iter().partition(|it| proof(it) == Proof::Confirmed);
         let findings = |all: Vec<&explore::Finding>, with_story: bool| -> Result<Vec<Finding>, Failure> {
             let all = all.into_iter().filter(|it| !it.symptoms.is_empty());
             all.map(|it| self.finding(it, with_story)).collect()
@@ -77,7 +81,8 @@ impl Ended<'_> {
             normal_runs: verdict.normal_runs,
             refused: verdict.refused,
             standing: standing(&verdict.standing),
-            findings: findings(suspicious, true)?,
+            findings: findings(confirmed, true)?,
+            unconfirmed: findings(unconfirmed, false)?,
             known: findings(known, false)?,
             expected: findings(expected, false)?,
             seconds: self.took.as_secs_f64(),
@@ -197,6 +202,7 @@ impl Ended<'_> {
             first_trial: it.first_trial,
             trials: it.trials.len() as u64,
             rate: rate(it.rate),
+            proof: proof(it),
             known: it.known.clone(),
             same_site: rate(it.neighbours.same_site),
             same_place: Some(rate(it.neighbours.same_place)),
@@ -300,6 +306,11 @@ fn standing(it: &explore::Standing) -> report::ExploreStanding {
             report::ExploreStanding::NormalFails { wrong: together(wrong, *runs), runs: *runs }
         }
     }
+}
+
+/// How well replays prove a finding.
+pub fn proof(it: &explore::Finding) -> Proof {
+    Proof::of(rate(it.rate))
 }
 
 fn rate((hits, runs): (u64, u64)) -> Rate {
