@@ -23,7 +23,7 @@ use crate::request::Request;
 use crate::screen::{self, Bar};
 use crate::store::Called;
 use crate::target::Target;
-use crate::{agent_library, store, throwable};
+use crate::{agent_library, clock, store, throwable};
 
 /// This program, also when its file was replaced meanwhile by another version.
 pub const OWN_PROGRAM: &str = "/proc/self/exe";
@@ -202,6 +202,7 @@ impl Ready {
                 tool: env!("CARGO_PKG_VERSION").to_owned(),
             },
             jobs: usize::from(lab.jobs),
+            begun: clock::begun(),
         };
         let local = Local { ready: self, observer, interrupt, ended_early: Mutex::default() };
         let stopped = campaign.run(engine, &local, progress)?;

@@ -5,6 +5,7 @@
 
 mod agent_library;
 mod args;
+mod clock;
 mod commands;
 mod config;
 #[cfg(test)]
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
     if let Some(code) = hypocenter_lab::keeper::serve(std::env::args_os().nth(1).as_deref()) {
         return code;
     }
+    clock::begun();
     let args = match Args::try_parse_from(typed(std::env::args_os())) {
         Ok(args) => args,
         Err(error) => {

@@ -83,12 +83,13 @@ fn the_acceptor_that_ends_is_found_and_replayed_and_a_resumed_campaign_tells_the
     }
 
     let latest = done.directory().join("hypocenter-out/explore-0001");
-    let again = Tool::new("explore").arg("--resume").arg(&latest).args("--json").end().exits(2);
+    let again = Tool::new("explore").arg("--resume").arg(&latest).args("--jobs 8 --json").end().exits(2);
     let other = Tool::new("explore").arg("--resume").arg(&latest).args("--trials 9").end().exits(1);
     other.says("cannot be used with");
     let told = again.outcome();
     let seconds = |it: &Value| it["seconds"].as_f64().expect("a number");
-    assert!(seconds(&told) > seconds(&document) / 2.0, "what was before counts: {}", told["seconds"]);
+    // What people waited for, however many jobs run now.
+    assert!(seconds(&told) > seconds(&document) * 0.9, "{} of {}", told["seconds"], document["seconds"]);
     let mut resumed = told.clone();
     for name in ["seconds", "directory"] {
         resumed[name] = document[name].clone();

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hypocenter_plan::ExitCode::{self, AlreadyFails, Budget, Bug, Done, Findings, Usage};
+use hypocenter_plan::ExitCode::{self, AlreadyFails, Budget, Bug, Done, Findings, TryAgain, Usage};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

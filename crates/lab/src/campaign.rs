@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, mpsc};
+use std::time::{Duration, Instant};
 
 use hypocenter_engine::{DigestOf, Digester, Engine, Evidence, Job, JobId, Next, Work};
 use hypocenter_plan::{End, Outcome, Plan};
@@ -38,6 +39,9 @@ pub trait Executor: Sync {
 pub trait Progress: Sync {
     /// The journal was read: this many jobs were told before; whether its last line had been cut.
     fn resumed(&self, _told: u64, _cut: bool) {}
+    /// A result is about to be told, or told again from the journal: the campaign has been under way for so long, over all its
+    /// sittings.
+    fn under_way(&self, _elapsed: Duration) {}
     /// A job was started.
     fn started(&self, _job: &Job) {}
     /// A job is over.
@@ -55,6 +59,8 @@ pub struct Campaign<'a> {
     pub head: Head,
     /// How many trials run at once.
     pub jobs: usize,
+    /// When this sitting began.
+    pub begun: Instant,
 }
 
 /// How a campaign stopped.
@@ -82,10 +88,14 @@ impl Campaign<'_> {
         progress: &dyn Progress,
     ) -> Result<Stopped, LabError> {
         let mut open: BTreeMap<JobId, Job> = BTreeMap::new();
-        let mut told = 0;
+        let (mut told, mut before) = (0, Duration::ZERO);
         let path = Journal::path_in(self.directory);
         let (mut journal, cut) = Journal::open(&path, &self.head, |entry| {
-            told += u64::from(matches!(entry, Entry::Told { .. }));
+            if let Entry::Told { after_ms, .. } = &entry {
+                told += 1;
+                before = Duration::from_millis(*after_ms);
+                progress.under_way(before);
+            }
             replay(engine, entry, &mut open)
         })?;
         if told > 0 || !open.is_empty() || cut {
@@ -153,8 +163,12 @@ impl Campaign<'_> {
                             path: path.display().to_string(),
                             why: format!("a digest is no JSON: {error}"),
                         })?;
-                        let entry = Entry::Told { id: job.id, outcome: outcome.map(Box::new), digest: value };
+                        let elapsed = before + self.begun.elapsed();
+                        let after_ms = elapsed.as_millis() as u64;
+                        let outcome = outcome.map(Box::new);
+                        let entry = Entry::Told { id: job.id, outcome, digest: value, after_ms };
                         journal.note(&entry)?;
+                        progress.under_way(elapsed);
                         let Entry::Told { outcome, .. } = entry else { unreachable!("made above") };
                         progress.ended(&job, outcome.as_deref());
                         engine.tell(job.id, outcome.as_deref(), digest);
@@ -236,7 +250,7 @@ fn replay<E: Engine>(engine: &mut E, entry: Entry, open: &mut BTreeMap<JobId, Jo
             open.extend(jobs.into_iter().map(|job| (job.id, job)));
             Ok(())
         }
-        Entry::Told { id, outcome, digest } => {
+        Entry::Told { id, outcome, digest, .. } => {
             open.remove(&id).ok_or_else(|| format!("trial {id} was told and not asked for, or twice"))?;
             let digest = serde_json::from_value(digest).map_err(|error| format!("trial {id}: {error}"))?;
             engine.tell(id, outcome.as_deref(), digest);

@@ -50,6 +50,9 @@ pub enum Entry {
         outcome: Option<Box<Outcome>>,
         /// The digest.
         digest: serde_json::Value,
+        /// For how long the campaign had been under way, over all its sittings.
+        #[serde(default)]
+        after_ms: u64,
     },
 }
 
@@ -219,7 +222,7 @@ mod tests {
     }
 
     fn told(id: u64) -> Entry {
-        Entry::Told { id: JobId(id), outcome: None, digest: serde_json::json!({ "hits": id }) }
+        Entry::Told { id: JobId(id), outcome: None, digest: serde_json::json!({ "hits": id }), after_ms: id }
     }
 
     fn read(path: &Path, head: &Head) -> Result<(Vec<Entry>, bool), LabError> {

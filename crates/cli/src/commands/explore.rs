@@ -6,7 +6,7 @@ mod summary;
 mod wrong;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hypocenter_engine::Engine;
 use hypocenter_explore::{Catalogue, ClientOf, Explore, FaultScope, KeyKind, Policy, Settings};
@@ -17,6 +17,7 @@ use hypocenter_plan::{
 use hypocenter_program::{Program, Scope, State, StateKind, StateOptions, task_methods};
 
 use crate::args::{ExploreArgs, ExploreFaults, KeyChoice};
+use crate::clock;
 use crate::commands::scan::prefixes;
 use crate::config::{Config, KnownConfig};
 use crate::failure::Failure;
@@ -38,7 +39,6 @@ const VERB: &str = "explore";
 pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
     screen::heading("hypocenter explore");
     let lab = &args.target.lab;
-    let begun = Instant::now();
     let (request, resumed) = match &args.resume {
         Some(name) => {
             let (directory, request) = to_resume(lab, name, VERB)?;
@@ -80,7 +80,6 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
         Called::of(&ready.directory).name,
         ready.request.has_several_nodes(),
         &what,
-        lab.jobs,
     );
     let interrupt = Interrupt::watch();
     let progress = engine.progress();
@@ -93,7 +92,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
         tasks: &tasks,
         places: &places,
         directory: &ready.directory,
-        took: begun.elapsed() + Duration::from_secs_f64(engine.before()),
+        took: clock::waited() + progress.before(),
         cut_short: !matches!(driven, Ok((Stopped::Done, _))),
     };
     let go_on = format!("`{}` goes on with it", Called::of(&ready.directory).resume("explore"));

@@ -15,7 +15,7 @@ mod unmet;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hypocenter_engine::Engine;
 use hypocenter_lab::Stopped;
@@ -27,6 +27,7 @@ use hypocenter_reproduce::{Case, Kinds, Reproduce, SearchOptions, Settings, Stra
 use hypocenter_trace::hash;
 
 use crate::args::{FaultChoice, ReproduceArgs};
+use crate::clock;
 use crate::commands::scan::prefixes;
 use crate::config::{Config, meant};
 use crate::failure::Failure;
@@ -45,7 +46,6 @@ const VERB: &str = "reproduce";
 pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     screen::heading("hypocenter reproduce");
     let lab = &args.target.lab;
-    let begun = Instant::now();
     let (request, target, resumed) = match &args.resume {
         Some(name) => {
             let (directory, request) = to_resume(lab, name, VERB)?;
@@ -87,7 +87,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     }
     let engine = Reproduce::new(case.clone(), settings(&request, what)?);
     let (nodes, delays) = (several_nodes(&request, &case), what.delay_ms.is_some());
-    let mut engine = live::Narrated::new(engine, &case, nodes, delays, what.budget, lab.jobs);
+    let mut engine = live::Narrated::new(engine, &case, nodes, delays, what.budget);
     let interrupt = Interrupt::watch();
     let progress = engine.progress();
     let stopwatch = Stopwatch::new(&interrupt);
@@ -101,7 +101,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         verdict: &verdict,
         case: &case,
         directory: &ready.directory,
-        took: begun.elapsed() + Duration::from_secs_f64(engine.before()),
+        took: clock::waited() + progress.before(),
         found_seconds: engine.found_seconds(),
         measured: stopwatch.measured(engine.rounds()),
         request: &ready.request,

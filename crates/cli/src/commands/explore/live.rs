@@ -19,10 +19,6 @@ pub struct Narrated {
     /// Whether something was started by now: what a resumed campaign learnt before is not told again.
     live: Listening,
     begun: Instant,
-    /// How many seconds the campaign took before it was resumed, by its trials.
-    before: f64,
-    /// Trials that run side by side.
-    jobs: u16,
     /// The campaign's name.
     name: String,
     several_nodes: bool,
@@ -52,13 +48,7 @@ struct Again {
 }
 
 impl Narrated {
-    pub fn new(
-        engine: Explore,
-        name: String,
-        several_nodes: bool,
-        what: &ExploreRequest,
-        jobs: u16,
-    ) -> Narrated {
+    pub fn new(engine: Explore, name: String, several_nodes: bool, what: &ExploreRequest) -> Narrated {
         let again = Again {
             replays: what.replays,
             comparisons: what.neighbours.saturating_mul(3),
@@ -71,8 +61,6 @@ impl Narrated {
             engine,
             live: Listening::default(),
             begun: Instant::now(),
-            before: 0.0,
-            jobs,
             name,
             several_nodes,
             again,
@@ -86,14 +74,9 @@ impl Narrated {
         self.live.clone()
     }
 
-    /// How many seconds the campaign took before it was resumed.
-    pub fn before(&self) -> f64 {
-        self.before
-    }
-
-    /// How many seconds the campaign has taken by now.
+    /// How many seconds people have waited for it.
     fn gone(&self) -> f64 {
-        self.before + self.begun.elapsed().as_secs_f64()
+        self.live.elapsed().as_secs_f64()
     }
 
     /// Knows a job that is about to begin, if it follows the trials.
@@ -251,8 +234,6 @@ impl Engine for Narrated {
         let unreadable = digest.unreadable.clone();
         self.engine.tell(id, outcome, digest);
         if !self.live.is_live() {
-            let seconds = outcome.map_or(0.0, |it| it.wall_ms as f64 / 1e3);
-            self.before += seconds / f64::from(self.jobs.max(1));
             return;
         }
         if let Some(why) = unreadable {

@@ -138,7 +138,7 @@ fn read(directory: &Path, request: &Request, case: &Case, into: &mut Recorded) -
                 }
             }
         }
-        Entry::Told { id, outcome, digest } => {
+        Entry::Told { id, outcome, digest, .. } => {
             let (Some(plan), Some(outcome)) = (plans.get(&id.0), outcome) else { return };
             match serde_json::from_value(digest) {
                 Ok(digest) => into.add(case, plan, &outcome, digest),

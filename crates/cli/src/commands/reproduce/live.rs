@@ -31,11 +31,6 @@ pub struct Narrated {
     /// Whether delays are tried.
     delays: bool,
     budget: u64,
-    begun: Instant,
-    /// How many trials run at once.
-    jobs: u16,
-    /// How many seconds the campaign took before it was resumed, by its trials.
-    before: f64,
     /// Whether the start of the search was told.
     search_told: bool,
     pace: Pace,
@@ -80,14 +75,7 @@ impl Replayed {
 }
 
 impl Narrated {
-    pub fn new(
-        engine: Reproduce,
-        case: &Case,
-        several_nodes: bool,
-        delays: bool,
-        budget: u64,
-        jobs: u16,
-    ) -> Narrated {
+    pub fn new(engine: Reproduce, case: &Case, several_nodes: bool, delays: bool, budget: u64) -> Narrated {
         Narrated {
             engine,
             live: Listening::default(),
@@ -96,9 +84,6 @@ impl Narrated {
             several_nodes,
             delays,
             budget,
-            begun: Instant::now(),
-            jobs,
-            before: 0.0,
             search_told: false,
             pace: Pace::begun(),
             calls: 0,
@@ -186,14 +171,9 @@ impl Narrated {
         &self.rounds
     }
 
-    /// How many seconds the campaign took before it was resumed.
-    pub fn before(&self) -> f64 {
-        self.before
-    }
-
-    /// How many seconds it has taken.
+    /// How many seconds people have waited for it.
     fn gone(&self) -> f64 {
-        self.before + self.begun.elapsed().as_secs_f64()
+        self.live.elapsed().as_secs_f64()
     }
 
     /// After how many seconds what was found first was found.
@@ -540,12 +520,8 @@ impl Engine for Narrated {
             self.pace.rounds += 1;
         }
         let is_live = self.live.is_live();
-        if let Some(outcome) = outcome.filter(|_| !is_live) {
-            self.before += outcome.wall_ms as f64 / 1e3 / f64::from(self.jobs.max(1));
-        }
         if let Some(round) = round.as_ref().filter(|it| it.happened) {
-            let gone = if is_live { self.gone() } else { self.before };
-            self.happened.insert(round.number, gone);
+            self.happened.insert(round.number, self.gone());
         }
         let faults = outcome.map_or(0, |it| it.candidates.len());
         let injected = outcome.is_some_and(|it| it.injected() == faults);
