@@ -246,6 +246,9 @@ pub struct LabArgs {
     /// The directory of this campaign below --out; by default a new one
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub campaign: Option<String>,
+    /// Keep what would be dropped once it is digested: `traces` of trials that show nothing
+    #[arg(long, value_enum, value_name = "WHAT", help_heading = "Output")]
+    pub keep: Vec<Keep>,
     /// Print one JSON document on stdout, everything else on stderr
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -263,6 +266,13 @@ pub enum SandboxChoice {
     On,
     /// Never: trials share the machine's ports and its /tmp
     Off,
+}
+
+/// What is kept of trials beyond what replays and reports need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Keep {
+    /// Traces of all trials
+    Traces,
 }
 
 /// Which network trials see.

@@ -16,7 +16,7 @@ use hypocenter_plan::{End, Fault, Outcome, Plan, Problem};
 use hypocenter_program::{MapSummary, build_map};
 use hypocenter_trace::{MapBuilder, hash};
 
-use crate::args::{LabArgs, SandboxChoice};
+use crate::args::{Keep, LabArgs, SandboxChoice};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::request::Request;
@@ -203,6 +203,7 @@ impl Ready {
             },
             jobs: usize::from(lab.jobs),
             begun: clock::begun(),
+            keep_traces: lab.keep.contains(&Keep::Traces),
         };
         let local = Local { ready: self, observer, interrupt, ended_early: Mutex::default() };
         let stopped = campaign.run(engine, &local, progress)?;

@@ -40,6 +40,12 @@ pub trait Engine {
     /// Tells what a job gave; a study has a digest and no outcome. Jobs end in any order.
     fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: DigestOf<Self>);
 
+    /// Whether the trace of a trial that was told is still to be looked at, as that of a finding is. The others are dropped once
+    /// they are digested.
+    fn keeps_trace(&self, _id: JobId) -> bool {
+        true
+    }
+
     /// What is known so far.
     fn verdict(&self) -> Self::Verdict;
 }

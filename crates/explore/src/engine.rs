@@ -622,6 +622,12 @@ impl Engine for Explore {
         self.reader.clone()
     }
 
+    fn keeps_trace(&self, id: JobId) -> bool {
+        // The first run without a fault is what the others are shown beside.
+        let is_of = |it: &Finding| it.is_suspicious() && it.replayed.unwrap_or(it.worst_trial) == id.0;
+        id.0 == 0 || self.findings.all().iter().any(is_of)
+    }
+
     fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: Digest) {
         let (Some(asked), Some(outcome)) = (self.open.remove(&id), outcome) else { return };
         match asked {

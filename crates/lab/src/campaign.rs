@@ -4,7 +4,7 @@
 //! of it. So whatever kills the tool, a resumed campaign replays the journal into a fresh engine, must get the same jobs,
 //! and does again what was in flight.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, mpsc};
@@ -16,7 +16,7 @@ use hypocenter_plan::{End, Outcome, Plan};
 use crate::journal::{Entry, Head, Journal};
 use crate::lock::Lock;
 use crate::trial::{TrialFiles, evidence_of};
-use crate::{LabError, follow};
+use crate::{Kept, LabError, disk, follow};
 
 /// Carries out one trial: a local process here, a scheduler elsewhere.
 pub trait Executor: Sync {
@@ -61,6 +61,8 @@ pub struct Campaign<'a> {
     pub jobs: usize,
     /// When this sitting began.
     pub begun: Instant,
+    /// Whether traces stay once they are digested, also where the engine no longer needs them.
+    pub keep_traces: bool,
 }
 
 /// How a campaign stopped.
@@ -89,15 +91,19 @@ impl Campaign<'_> {
     ) -> Result<Stopped, LabError> {
         let mut open: BTreeMap<JobId, Job> = BTreeMap::new();
         let (mut told, mut before) = (0, Duration::ZERO);
+        // The trials that were told and whose traces are there.
+        let mut held: BTreeSet<JobId> = BTreeSet::new();
         let path = Journal::path_in(self.directory);
         let (mut journal, cut) = Journal::open(&path, &self.head, |entry| {
-            if let Entry::Told { after_ms, .. } = &entry {
+            if let Entry::Told { id, after_ms, .. } = &entry {
                 told += 1;
+                held.insert(*id);
                 before = Duration::from_millis(*after_ms);
                 progress.under_way(before);
             }
-            replay(engine, entry, &mut open)
+            replay(engine, entry, &mut open, self.directory)
         })?;
+        self.drop_traces(engine, &mut held)?;
         if told > 0 || !open.is_empty() || cut {
             progress.resumed(told, cut);
         }
@@ -148,6 +154,7 @@ impl Campaign<'_> {
                 // A request brings what was told before to the disk with it; where there is none, this does. Were a result lost
                 // in between, the trial's own outcome would give it again.
                 journal.sync()?;
+                self.drop_traces(engine, &mut held)?;
                 if open.is_empty() {
                     return stop.unwrap_or(Err(LabError::Stuck));
                 }
@@ -159,19 +166,17 @@ impl Campaign<'_> {
                         stop = Some(Ok(Stopped::Interrupted));
                     }
                     Ok((outcome, digest)) => {
-                        let value = serde_json::to_value(&digest).map_err(|error| LabError::Journal {
-                            path: path.display().to_string(),
-                            why: format!("a digest is no JSON: {error}"),
-                        })?;
+                        let kept = Kept::new(self.directory, job.id, &digest)?;
                         let elapsed = before + self.begun.elapsed();
                         let after_ms = elapsed.as_millis() as u64;
                         let outcome = outcome.map(Box::new);
-                        let entry = Entry::Told { id: job.id, outcome, digest: value, after_ms };
+                        let entry = Entry::Told { id: job.id, outcome, digest: kept, after_ms };
                         journal.note(&entry)?;
                         progress.under_way(elapsed);
                         let Entry::Told { outcome, .. } = entry else { unreachable!("made above") };
                         progress.ended(&job, outcome.as_deref());
                         engine.tell(job.id, outcome.as_deref(), digest);
+                        held.insert(job.id);
                     }
                     // The others may end first; what they give is not lost.
                     Err(error) => {
@@ -180,6 +185,17 @@ impl Campaign<'_> {
                 }
             }
         })
+    }
+
+    /// Drops the traces of trials that are in the journal for good and that the engine does not need any more.
+    fn drop_traces<E: Engine>(&self, engine: &E, held: &mut BTreeSet<JobId>) -> Result<(), LabError> {
+        if self.keep_traces {
+            return Ok(());
+        }
+        for id in held.extract_if(.., |id| !engine.keeps_trace(*id)) {
+            disk::drop_trace(self.directory, id)?;
+        }
+        Ok(())
     }
 
     fn carry_out<D: Digester>(
@@ -198,11 +214,13 @@ impl Campaign<'_> {
                     let is_cut = it.end == End::Interrupted;
                     !D::NEEDS_ALL || is_cut || !(it.disk_full || is_agentless(it))
                 };
-                let known = finished(&directory)?;
-                if known.as_ref().is_some_and(|it| !is_usable(it)) {
+                // What is not in the journal yet has to be digested, and is run again without its trace.
+                let has_trace = || TrialFiles::of(&directory).trace.exists();
+                let known = finished(&directory)?.map(|it| (is_usable(&it) && has_trace(), it));
+                if known.as_ref().is_some_and(|it| !it.0) {
                     put_aside(&directory)?;
                 }
-                let outcome = match known.filter(is_usable) {
+                let outcome = match known.filter(|it| it.0).map(|it| it.1) {
                     Some(outcome) => outcome,
                     None if !D::READS_EARLY => executor.trial(job.id, workload, plan, &directory)?,
                     None => {
@@ -241,7 +259,12 @@ impl Campaign<'_> {
 }
 
 /// Does to the engine what the journal says was done.
-fn replay<E: Engine>(engine: &mut E, entry: Entry, open: &mut BTreeMap<JobId, Job>) -> Result<(), String> {
+fn replay<E: Engine>(
+    engine: &mut E,
+    entry: Entry,
+    open: &mut BTreeMap<JobId, Job>,
+    campaign: &Path,
+) -> Result<(), String> {
     match entry {
         Entry::Asked { room, jobs } => {
             if engine.next(room) != Next::Start(jobs.clone()) {
@@ -252,6 +275,7 @@ fn replay<E: Engine>(engine: &mut E, entry: Entry, open: &mut BTreeMap<JobId, Jo
         }
         Entry::Told { id, outcome, digest, .. } => {
             open.remove(&id).ok_or_else(|| format!("trial {id} was told and not asked for, or twice"))?;
+            let digest = digest.read(campaign, id)?;
             let digest = serde_json::from_value(digest).map_err(|error| format!("trial {id}: {error}"))?;
             engine.tell(id, outcome.as_deref(), digest);
             Ok(())

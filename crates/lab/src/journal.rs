@@ -11,10 +11,10 @@ use hypocenter_engine::{Job, JobId};
 use hypocenter_plan::Outcome;
 use serde::{Deserialize, Serialize};
 
-use crate::{LabError, files};
+use crate::{Kept, LabError, files};
 
 /// The version of the journal's lines.
-pub const JOURNAL_VERSION: u32 = 1;
+pub const JOURNAL_VERSION: u32 = 2;
 
 /// Whose journal it is: a campaign goes on only with the same of all these.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ pub enum Entry {
         /// The outcome; a study has none.
         outcome: Option<Box<Outcome>>,
         /// The digest.
-        digest: serde_json::Value,
+        digest: Kept,
         /// For how long the campaign had been under way, over all its sittings.
         #[serde(default)]
         after_ms: u64,
@@ -222,7 +222,12 @@ mod tests {
     }
 
     fn told(id: u64) -> Entry {
-        Entry::Told { id: JobId(id), outcome: None, digest: serde_json::json!({ "hits": id }), after_ms: id }
+        Entry::Told {
+            id: JobId(id),
+            outcome: None,
+            digest: Kept::Here(serde_json::json!({ "hits": id })),
+            after_ms: id,
+        }
     }
 
     fn read(path: &Path, head: &Head) -> Result<(Vec<Entry>, bool), LabError> {
@@ -269,10 +274,10 @@ mod tests {
         check(Head { seed: 8, ..head() }, "begun with seed 7");
         check(Head { engine: "bsrr".into(), ..head() }, "begun with engine plans");
         check(Head { target: "x".into(), ..head() }, "begun with target abc");
-        let newer = String::from_utf8(before.clone()).unwrap().replace("\"journal\":1", "\"journal\":2");
+        let newer = String::from_utf8(before.clone()).unwrap().replace("\"journal\":2", "\"journal\":3");
         std::fs::write(&path, &newer).unwrap();
         let why = read(&path, &head()).unwrap_err().to_string();
-        assert!(why.contains("journal version 2") && why.contains("begin a new campaign"), "{why}");
+        assert!(why.contains("journal version 3") && why.contains("begin a new campaign"), "{why}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), newer);
         let broken = String::from_utf8(before).unwrap() + "{\"told\":\n" + "{}\n";
         std::fs::write(&path, &broken).unwrap();

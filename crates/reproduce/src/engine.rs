@@ -633,6 +633,18 @@ impl Engine for Reproduce {
         Reader(self.case.clone())
     }
 
+    fn keeps_trace(&self, id: JobId) -> bool {
+        let proving = self.proof.iter().flat_map(|it| [Some(&it.found), it.whole.as_deref()]).flatten();
+        let by_name = self.by_name.iter().map(|it| &it.0);
+        let mut found = self.found.iter().chain(&self.doubtful).chain(proving).chain(by_name);
+        // The first run without a fault is what the others are shown beside; where nothing is found, the nearest round is shown.
+        let nearest = self.rounds.iter().max_by_key(|it| (it.shown.len(), std::cmp::Reverse(it.number)));
+        id.0 == 0
+            || found.any(|it| it.trial == id.0 || it.replayed == Some(id.0))
+            || nearest.is_some_and(|it| it.trial == id.0)
+            || self.round_of(id).is_some_and(|it| it.happened)
+    }
+
     fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: Digest) {
         let (Some(asked), Some(outcome)) = (self.open.remove(&id), outcome) else { return };
         let digest = if matches!(asked, Asked::Normal) { digest } else { self.credited(digest) };

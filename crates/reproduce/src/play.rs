@@ -314,6 +314,10 @@ impl Engine for Comparison {
         Reader(self.case.clone())
     }
 
+    fn keeps_trace(&self, _: JobId) -> bool {
+        false
+    }
+
     fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: Digest) {
         if let (Some(plan), Some(outcome)) = (self.open.remove(&id), outcome) {
             self.recorded.add(&self.case, &plan, outcome, digest);

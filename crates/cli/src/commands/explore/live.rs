@@ -258,6 +258,10 @@ impl Engine for Narrated {
         }
     }
 
+    fn keeps_trace(&self, id: JobId) -> bool {
+        self.engine.keeps_trace(id)
+    }
+
     fn verdict(&self) -> Verdict {
         self.engine.verdict()
     }

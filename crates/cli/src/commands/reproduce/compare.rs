@@ -140,9 +140,10 @@ fn read(directory: &Path, request: &Request, case: &Case, into: &mut Recorded) -
         }
         Entry::Told { id, outcome, digest, .. } => {
             let (Some(plan), Some(outcome)) = (plans.get(&id.0), outcome) else { return };
-            match serde_json::from_value(digest) {
+            let digest = digest.read(directory, id);
+            match digest.and_then(|it| serde_json::from_value(it).map_err(|error| error.to_string())) {
                 Ok(digest) => into.add(case, plan, &outcome, digest),
-                Err(error) => problem = Some(format!("trial {id}: {error}")),
+                Err(why) => problem = Some(format!("trial {id}: {why}")),
             }
         }
     })?;

@@ -575,6 +575,10 @@ impl Engine for Narrated {
         self.tell_doubt();
     }
 
+    fn keeps_trace(&self, id: JobId) -> bool {
+        self.engine.keeps_trace(id)
+    }
+
     fn verdict(&self) -> Verdict {
         self.engine.verdict()
     }
