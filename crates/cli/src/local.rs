@@ -384,6 +384,7 @@ impl Progress for Shown {
             Some(failure) if failure.happened => format!("the failure happened: {}", failure.why),
             _ => outcome.end.to_string(),
         };
+        text = outcome.after_node_ends(&text);
         let unjudged = self.judges && outcome.failure.is_none();
         self.unjudged.fetch_add(u64::from(unjudged), Ordering::Relaxed);
         if unjudged {

@@ -191,6 +191,16 @@ pub fn end(outcome: &Outcome) {
     line("ended", &format!("{} after {:.1} s", outcome.end, outcome.wall_ms as f64 / 1e3));
 }
 
+/// Nodes that ended before the trial did: the first lines about a trial, since they explain what others saw.
+pub fn ended_nodes(outcome: &Outcome) {
+    for it in outcome.ended_nodes() {
+        let style = if it.end.is_some_and(|end| end.is_well()) { WARN } else { BAD };
+        let at = it.ended_ms.map_or_else(String::new, |ms| format!(" at {:.1} s", ms as f64 / 1e3));
+        let told = it.told_end().unwrap_or_default() + &at;
+        let _ = writeln!(anstream::stderr(), "  {style}{:<10}{style:#}{}", "ended", clean(&told));
+    }
+}
+
 /// The JVMs and their hooks. One that came to no hook has no part in what others did.
 pub fn jvms(outcome: &Outcome) {
     let any_hit = outcome.jvms.iter().any(|it| it.hits > 0);

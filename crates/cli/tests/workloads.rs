@@ -384,6 +384,61 @@ fn a_node_that_ended_is_started_again_as_often_as_asked() {
     assert_eq!(one(&done.outcome(), "n")["end"], exited(0));
 }
 
+/// A node that ends when its client has begun, and the client, which warns and fails when the node is gone.
+const DEAD_NODE: &str = r#"
+    [[workload.node]]
+    name = "k1"
+    command = "sh -c 'echo $$ > {dir}/pid; echo up; until test -f {dir}/go; do sleep 0.02; done; exit 1'"
+    ready = { log = "up" }
+    [[workload.client]]
+    name = "c"
+    steps = 2
+    command = "sh -c 'touch {dir}/go; while kill -0 $(cat {dir}/pid); do sleep 0.02; done 2>&-; echo WARN k1 is away; exit 3'"
+"#;
+
+/// Asserts that the lines behind a text begin with what became of the node, and have all the rest later.
+#[track_caller]
+fn dead_node_comes_first(done: &Done, behind: &str) {
+    let (_, told) =
+        done.stderr.split_once(behind).unwrap_or_else(|| panic!("no `{behind}`: {}", done.stderr));
+    let at = |text: &str| told.find(text);
+    let dead = at("node k1 exited with status 1").unwrap_or_else(|| panic!("not told: {}", done.stderr));
+    for later in ["WARN", "c: it exited", "exited with status 3", "steps", "not reached", "did not start"] {
+        assert!(at(later).is_none_or(|it| it > dead), "`{later}` comes first: {}", done.stderr);
+    }
+}
+
+#[test]
+fn a_dead_node_is_not_hidden_behind_a_warning_of_its_client() {
+    let run = tool("run", &workload(DEAD_NODE)).args("--hook entry --quiet").end();
+    dead_node_comes_first(&run, "1 node, 1 client");
+    let out = run.directory().join("hypocenter-out");
+    let again = |verb: &str| Tool::new(verb).args("--quiet").arg("--out").arg(&out);
+    let replay = again("replay").arg("run-0001/0").end();
+    dead_node_comes_first(&replay, "1 node, 1 client");
+    dead_node_comes_first(&replay, "  then ");
+    let trial = again("trial").args("--campaign run-0001 --index 0").end();
+    dead_node_comes_first(&trial, "this is what it gave");
+    let many = tool("run", &workload(DEAD_NODE)).args("--hook entry --repeat 2").end();
+    dead_node_comes_first(&many, "trial 0: ");
+    let inject = tool("inject", &workload(DEAD_NODE)).args("Dumps.keep --crash --quiet").end();
+    dead_node_comes_first(&inject, "1 node, 1 client");
+}
+
+#[test]
+fn a_dead_node_is_the_first_reason_why_runs_without_a_fault_fail() {
+    let explore = tool("explore", &workload(DEAD_NODE)).args("--normal-runs 1 --seed 1").end().exits(4);
+    dead_node_comes_first(&explore, "  run       ");
+    dead_node_comes_first(&explore, "  note      workload: ");
+    let failure =
+        "[failure]\nworkload = \"cluster\"\nlogs = [\"k1.log\"]\noracle = { exit = 3, client = \"c\" }\n";
+    let log = "2024-01-01 10:00:00,000 [main] WARN probe.Again - there was no answer\n";
+    let reproduce = tool("reproduce", &(workload(DEAD_NODE) + failure)).file("k1.log", log);
+    let reproduce = reproduce.end().exits(4);
+    dead_node_comes_first(&reproduce, "  run       ");
+    dead_node_comes_first(&reproduce, "the failure happens without a fault");
+}
+
 #[test]
 fn each_trial_has_a_directory_of_its_own() {
     let parts = "command = \"sh -c 'test -z \\\"$(ls {dir})\\\" && test {dir} = $HYPOCENTER_DIR && touch {dir}/mine'\"\n";

@@ -231,5 +231,5 @@ fn story(outcome: &Outcome) -> String {
             if failure.happened { "the failure happened" } else { "the failure did not happen" }.to_owned(),
         );
     }
-    parts.join(", ")
+    outcome.after_node_ends(&parts.join(", "))
 }

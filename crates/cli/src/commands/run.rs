@@ -140,6 +140,7 @@ pub fn carry_out(ready: &Ready, lab: &LabArgs, top: Option<usize>) -> Result<Exi
         None => finished(&directory)?
             .ok_or_else(|| Failure::usage(format!("{}: the outcome is gone", directory.display())))?,
     };
+    screen::ended_nodes(&outcome);
     match outcome.candidates.iter().find(|it| matches!(it.result, CandidateResult::Injected(_))) {
         // Of many candidates under one limit, those that were not needed are no news.
         Some(candidate) if request.plan.limit == 1 => screen::candidate(candidate),

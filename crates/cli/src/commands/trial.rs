@@ -43,6 +43,7 @@ pub fn run(args: &TrialArgs) -> Result<ExitCode, Failure> {
             ready.one(id, &plan, &directory, &passing)?
         }
     };
+    screen::ended_nodes(&outcome);
     outcome.candidates.iter().for_each(screen::candidate);
     finish(&args.lab, &outcome, &directory)?;
     Ok(code_of(&ready.request, &outcome))
