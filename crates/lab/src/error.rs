@@ -27,6 +27,14 @@ pub enum LabError {
     /// The map.
     #[error(transparent)]
     Map(#[from] MapError),
+    /// A file of the trial is not what the tool and its agents wrote.
+    #[error("{path}: {why}")]
+    Unreadable {
+        /// Which.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The plan.
     #[error(transparent)]
     Arm(#[from] crate::ArmError),

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use hypocenter_plan::{
     Client, CommandLine, Condition, End, LogText, Node, Problem, ProcessOutcome, Role, Workload,
 };
-use hypocenter_trace::TrialFile;
+use hypocenter_trace::TrialControl;
 
 use crate::command::{AgentOption, JAVA_TOOL_OPTIONS, with_agent};
 use crate::keeper::{Keeper, KeeperEvent, ProcessId, Spawn};
@@ -41,7 +41,7 @@ pub(crate) struct Stage<'a> {
     /// The node that the workload's one command is.
     pub main: &'a str,
     pub keeper: &'a Keeper,
-    pub trial: &'a TrialFile,
+    pub trial: &'a TrialControl,
     /// The trial's directory.
     pub directory: &'a Path,
     /// What `{dir}` stands for.
@@ -232,7 +232,7 @@ impl<'env> Play<'_, 'env> {
             }
             self.start_due_nodes()?;
         }
-        self.stage.trial.arm();
+        self.stage.trial.arm()?;
         if let Some(command) = &workload.command {
             let part = self.actors.len();
             self.start(Part {
@@ -328,7 +328,7 @@ impl<'env> Play<'_, 'env> {
             }
         }
         (0..self.actors.len()).for_each(|actor| self.settle(actor));
-        self.look_for_delays();
+        self.look_for_delays()?;
         self.ask_conditions()?;
         let now = Instant::now();
         let due: Vec<usize> =
@@ -660,17 +660,18 @@ impl<'env> Play<'_, 'env> {
     }
 
     /// Notes when delays have begun.
-    fn look_for_delays(&mut self) {
+    fn look_for_delays(&mut self) -> Result<(), LabError> {
         for (since, &(candidate, _)) in self.delayed.iter_mut().zip(self.stage.outlasted) {
-            if since.is_none() && self.stage.trial.is_injected(candidate) {
+            if since.is_none() && self.stage.trial.is_injected(candidate)? {
                 *since = Some(Instant::now());
             }
         }
+        Ok(())
     }
 
     /// Waits until no delay lasts any more, and what was held up has had time to go on.
     fn outlast(&mut self, inbox: &Receiver<Event>) -> Result<(), LabError> {
-        self.look_for_delays();
+        self.look_for_delays()?;
         let begun = self.delayed.iter().zip(self.stage.outlasted);
         let Some(over) = begun.filter_map(|(since, &(_, lasts))| Some((*since)? + lasts)).max() else {
             return Ok(());
@@ -764,10 +765,10 @@ impl<'env> Play<'_, 'env> {
     }
 
     fn dump(&mut self, inbox: &Receiver<Event>) -> Result<(), LabError> {
-        let request = self.stage.trial.request_dump();
+        let request = self.stage.trial.request_dump()?;
         let asked = Instant::now();
         loop {
-            let pending = self.stage.trial.dumps_pending(request);
+            let pending = self.stage.trial.dumps_pending(request)?;
             let waits = pending.iter().any(|jvm| {
                 let last = self.actors.iter().rev().find(|it| it.outcome.name == jvm.node);
                 last.is_none_or(|it| {
