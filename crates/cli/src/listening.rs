@@ -28,4 +28,8 @@ impl Progress for Listening {
     fn started(&self, _: &Job) {
         self.0.store(true, Ordering::Relaxed);
     }
+
+    fn again(&self, job: &Job, why: &str) {
+        screen::run_again(job.id.0, why);
+    }
 }

@@ -376,6 +376,10 @@ impl Progress for Shown {
         }
     }
 
+    fn again(&self, job: &Job, why: &str) {
+        screen::run_again(job.id.0, why);
+    }
+
     fn ended(&self, job: &Job, outcome: Option<&Outcome>) {
         let Some(outcome) = outcome else { return };
         self.without_agent.fetch_add(u64::from(outcome.jvms.is_empty()), Ordering::Relaxed);

@@ -314,6 +314,11 @@ pub fn thousands(number: u64) -> String {
     out
 }
 
+/// A trial that was ended from outside, and is run again.
+pub fn run_again(number: u64, why: &str) {
+    note(&format!("trial {number}"), &format!("its keeper is gone ({why}); the trial is run again"));
+}
+
 /// Something that the user should know and that is no error.
 pub fn note(place: &str, what: &str) {
     let _ = writeln!(anstream::stderr(), "  {WARN}{:<10}{WARN:#}{}: {}", "note", clean(place), clean(what));

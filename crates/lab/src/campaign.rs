@@ -40,6 +40,8 @@ pub trait Progress: Sync {
     fn resumed(&self, _told: u64, _cut: bool) {}
     /// A job was started.
     fn started(&self, _job: &Job) {}
+    /// A trial was ended from outside, and is run again.
+    fn again(&self, _job: &Job, _why: &str) {}
     /// A job is over.
     fn ended(&self, _job: &Job, _outcome: Option<&Outcome>) {}
 }
@@ -56,6 +58,9 @@ pub struct Campaign<'a> {
     /// How many trials run at once.
     pub jobs: usize,
 }
+
+/// How often a trial is run whose keeper was ended from outside.
+const ATTEMPTS_MAX: u32 = 3;
 
 /// How a campaign stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +109,7 @@ impl Campaign<'_> {
                     loop {
                         let job = queue.lock().unwrap_or_else(|poison| poison.into_inner()).recv();
                         let Ok(job) = job else { return };
-                        let result = self.carry_out(&job, executor, digester);
+                        let result = self.carry_out(&job, executor, progress, digester);
                         if results.send((job, result)).is_err() {
                             return;
                         }
@@ -172,6 +177,7 @@ impl Campaign<'_> {
         &self,
         job: &Job,
         executor: &dyn Executor,
+        progress: &dyn Progress,
         digester: &D,
     ) -> Result<(Option<Outcome>, D::Digest), LabError> {
         match &job.work {
@@ -183,15 +189,36 @@ impl Campaign<'_> {
                 if known.as_ref().is_some_and(|it| !is_usable(it)) {
                     put_aside(&directory)?;
                 }
-                let outcome = match known.filter(is_usable) {
-                    Some(outcome) => outcome,
-                    None if !D::READS_EARLY => executor.trial(job.id, workload, plan, &directory)?,
-                    None => {
-                        let trial = || executor.trial(job.id, workload, plan, &directory);
+                let mut known = known.filter(is_usable);
+                let mut attempts = 0;
+                let outcome = loop {
+                    if let Some(outcome) = known {
+                        break outcome;
+                    }
+                    let trial = || executor.trial(job.id, workload, plan, &directory);
+                    attempts += 1;
+                    let tried = if D::READS_EARLY {
                         let mut see =
                             |path: &str, at, bytes: &[u8]| digester.read(&mut reading, path, at, bytes);
-                        follow::beside(&directory, &|it| executor.log_files(it), &mut see, trial)?
+                        follow::beside(&directory, &|it| executor.log_files(it), &mut see, trial)
+                    } else {
+                        trial()
+                    };
+                    let error = match tried {
+                        Ok(outcome) => break outcome,
+                        Err(error) => error,
+                    };
+                    let Some(why) = error.lost_keeper().map(str::to_owned) else { return Err(error) };
+                    if attempts == ATTEMPTS_MAX {
+                        let trial = directory.display().to_string();
+                        return Err(LabError::KeeperLost { trial, attempts, why });
                     }
+                    if executor.interrupted() {
+                        return Err(error);
+                    }
+                    progress.again(job, &why);
+                    reading = D::Reading::default();
+                    known = finished(&directory)?;
                 };
                 if !is_usable(&outcome) {
                     return Err(LabError::DiskFull { trial: directory.display().to_string() });
