@@ -249,9 +249,18 @@ pub struct LabArgs {
     /// Print one JSON document on stdout, everything else on stderr
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Do not pass on what the processes of a single trial print; it is kept in its logs in any case
+    /// Do not pass on what the command of a single trial prints, nor what happens to its nodes and clients; it is kept in any case
     #[arg(long, help_heading = "Output")]
     pub quiet: bool,
+}
+
+/// How much of a single trial is shown while it runs.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct ShowArgs {
+    /// Print also what the nodes and clients of a single trial print, each line behind the name of its process; without it, only their
+    /// logs have it
+    #[arg(long, conflicts_with = "quiet", help_heading = "Output")]
+    pub verbose: bool,
 }
 
 /// Whether trials are put into sandboxes.
@@ -470,6 +479,8 @@ pub struct RunArgs {
     #[command(flatten)]
     pub pass: PassArgs,
     #[command(flatten)]
+    pub show: ShowArgs,
+    #[command(flatten)]
     pub target: TargetArgs,
 }
 
@@ -567,6 +578,8 @@ pub struct InjectArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Trials")]
     pub repeat: u64,
     #[command(flatten)]
+    pub show: ShowArgs,
+    #[command(flatten)]
     pub target: TargetArgs,
 }
 
@@ -593,6 +606,8 @@ pub struct ReplayArgs {
     pub export: Option<PathBuf>,
     #[command(flatten)]
     pub pass: PassArgs,
+    #[command(flatten)]
+    pub show: ShowArgs,
     #[command(flatten)]
     pub lab: LabArgs,
 }
@@ -633,6 +648,8 @@ pub struct TrialArgs {
     /// The number of the trial
     #[arg(long, value_name = "N")]
     pub index: u64,
+    #[command(flatten)]
+    pub show: ShowArgs,
     #[command(flatten)]
     pub lab: LabArgs,
 }

@@ -440,6 +440,41 @@ fn a_dead_node_is_the_first_reason_why_runs_without_a_fault_fail() {
 }
 
 #[test]
+fn the_lines_of_the_tool_are_not_buried_under_what_processes_print() {
+    let parts = workload(
+        "[[workload.node]]\nname = \"n\"\ncommand = \"sh -c 'echo of the node; echo up; exec sleep 600'\"\nready = { log = \"up\" }\n\
+         [[workload.client]]\nname = \"c\"\ncommand = \"sh -c 'echo of the client; echo and its errors >&2'\"\n",
+    );
+    let words = ["of the node", "of the client", "and its errors"];
+    let run =
+        tool("run", &parts).args("--hook entry").end().says("  n         ready after").says("--verbose");
+    let out = run.directory().join("hypocenter-out");
+    let replay = |flag: &str| Tool::new("replay").arg("run-0001/0").args(flag).arg("--out").arg(&out).end();
+    let inject = tool("inject", &parts).args("Guards.hit --crash").end();
+    for done in [&run, &inject, &replay("")] {
+        for word in words {
+            assert!(!done.stderr.contains(word) && !done.stdout.contains(word), "{word}: {}", done.stderr);
+        }
+    }
+    assert_eq!(log(&run, "n") + &log(&run, "c"), "of the node\nup\nof the client\n");
+    let loud = tool("run", &parts).args("--hook entry --verbose").end();
+    for done in [loud, replay("--verbose"), tool("inject", &parts).args("Guards.hit --crash --verbose").end()]
+    {
+        let done = done.says("  n         of the node\n").says("  c         of the client\n");
+        done.says("  c         and its errors\n");
+    }
+    // One command is what the user runs, and speaks for itself.
+    let alone = tool("run", &workload("command = \"sh -c 'echo of the command'\"\n"));
+    assert_eq!(alone.args("--hook entry").end().stdout, "of the command\n");
+    // Beside nodes it is one of several processes.
+    let node = "[[workload.node]]\nname = \"n\"\ncommand = \"sh -c 'echo of the node; exec sleep 600'\"\n";
+    let beside = tool("run", &workload(&format!("command = \"sh -c 'echo of the command'\"\n{node}")));
+    let beside = beside.args("--hook entry").end();
+    assert_eq!(beside.stdout, "");
+    assert!(!beside.stderr.contains("of the node"), "{}", beside.stderr);
+}
+
+#[test]
 fn each_trial_has_a_directory_of_its_own() {
     let parts = "command = \"sh -c 'test -z \\\"$(ls {dir})\\\" && test {dir} = $HYPOCENTER_DIR && touch {dir}/mine'\"\n";
     let tool = tool("run", &workload(parts)).args("--hook entry --json --repeat 3");

@@ -219,6 +219,11 @@ impl Workload {
         inside.map(rule).collect()
     }
 
+    /// Whether it is one command and nothing else, so that what the trial prints is what the command prints.
+    pub fn is_one_command(&self) -> bool {
+        self.command.is_some() && self.node.iter().all(|it| it.command.is_none())
+    }
+
     /// Checks everything that can be checked without running it.
     pub fn check(&self) -> Result<(), String> {
         let place = |what: String| Err(format!("workload `{}`: {what}", self.name));

@@ -64,7 +64,7 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     let target = Target::open(&request.target)?;
     let ready = Ready::begin(request, &target, &args.lab)?;
     let before = finished(&trial_directory(&campaign, JobId(index)))?;
-    let code = carry_out(&ready, &args.lab, None)?;
+    let code = carry_out(&ready, &args.lab, args.show, None)?;
     if let Some(before) = before {
         compare(&ready, &before)?;
     }

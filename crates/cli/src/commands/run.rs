@@ -5,11 +5,11 @@ mod reached;
 use std::path::Path;
 
 use hypocenter_engine::JobId;
-use hypocenter_lab::{Stopped, finished, trial_directory};
+use hypocenter_lab::{Stopped, TrialFiles, finished, trial_directory};
 use hypocenter_plan::{CandidateResult, End, ExitCode, Outcome, Plan, Record, SiteKind, Watch, WatchLevel};
 use serde::Serialize;
 
-use crate::args::{LabArgs, MustPass, PassArgs, RecordLevel, RunArgs};
+use crate::args::{LabArgs, MustPass, PassArgs, RecordLevel, RunArgs, ShowArgs};
 use crate::early;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -45,7 +45,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
             Ready::begin(request, &target, lab)?
         }
     };
-    let code = carry_out(&ready, lab, Some(args.top))?;
+    let code = carry_out(&ready, lab, args.show, Some(args.top))?;
     args.pass.judge(&ready, code)
 }
 
@@ -108,7 +108,12 @@ impl PassArgs {
 }
 
 /// Runs a campaign and shows what it gave: one trial as itself, several as their sum.
-pub fn carry_out(ready: &Ready, lab: &LabArgs, top: Option<usize>) -> Result<ExitCode, Failure> {
+pub fn carry_out(
+    ready: &Ready,
+    lab: &LabArgs,
+    show: ShowArgs,
+    top: Option<usize>,
+) -> Result<ExitCode, Failure> {
     let request = &ready.request;
     match &request.workload.command {
         Some(command) => screen::line("command", &screen::clean(&command.0)),
@@ -128,7 +133,12 @@ pub fn carry_out(ready: &Ready, lab: &LabArgs, top: Option<usize>) -> Result<Exi
     let ran = if lab.quiet {
         ready.run(lab, &Quiet(&interrupt), &interrupt)?
     } else {
-        let passing = Passing::new(lab.json, request.workload.command.is_some(), &interrupt);
+        let passing = Passing {
+            all_to_stderr: lab.json,
+            plain: request.workload.is_one_command(),
+            verbose: show.verbose,
+            interrupt: &interrupt,
+        };
         let ran = ready.run(lab, &passing, &interrupt)?;
         screen::gap();
         ran
@@ -150,6 +160,10 @@ pub fn carry_out(ready: &Ready, lab: &LabArgs, top: Option<usize>) -> Result<Exi
         reached::show(&request.target, &directory, &outcome, top)?;
     }
     finish(lab, &outcome, &directory)?;
+    if !request.workload.is_one_command() && !show.verbose {
+        let logs = TrialFiles::of(&directory).logs;
+        screen::line("output", &format!("of its processes in {}; --verbose prints it too", told(&logs)));
+    }
     Ok(code_of(request, &outcome))
 }
 

@@ -38,8 +38,12 @@ pub fn run(args: &TrialArgs) -> Result<ExitCode, Failure> {
         }
         None => {
             let interrupt = Interrupt::watch();
-            let plain = ready.request.workload.command.is_some();
-            let passing = Passing::new(args.lab.json, plain, &interrupt);
+            let passing = Passing {
+                all_to_stderr: args.lab.json,
+                plain: ready.request.workload.is_one_command(),
+                verbose: args.show.verbose,
+                interrupt: &interrupt,
+            };
             ready.one(id, &plan, &directory, &passing)?
         }
     };
