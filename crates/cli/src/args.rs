@@ -437,6 +437,7 @@ fn chance(text: &str) -> Result<f64, String> {
 ///   hypocenter run quorum                       a workload of hypocenter.toml
 ///   hypocenter run quorum --repeat 50 --jobs 2  does it pass 50 times?
 ///   hypocenter run --resume               go on where the last campaign was cut
+///   hypocenter run --no-agent             is the workload sound by itself?
 ///   hypocenter run --hook all -- java -cp classes Main          a command
 ///   hypocenter run --hook call,handler --record events \
 ///       --packages org.acme -- mvn test
@@ -451,7 +452,7 @@ pub struct RunArgs {
     pub repeat: u64,
     /// Go on with a campaign that was cut short: the latest of run, or this one
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = BEGUN_WITH, conflicts_with_all = [
-        "repeat", "plan", "seed", "hook", "record", "lossless", "ring_kb",
+        "repeat", "plan", "seed", "hook", "record", "lossless", "ring_kb", "no_agent",
     ])]
     pub resume: Option<String>,
     /// The seed of the campaign: all chance in its trials follows from it
@@ -473,6 +474,9 @@ pub struct RunArgs {
     /// How many of the sites that were hit to show: calls that can fail first, then what was hit most
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
+    /// Run the workload as it is, without the agent in any process: whether it is sound before anything is instrumented
+    #[arg(long, conflicts_with_all = ["plan", "hook", "record", "lossless", "ring_kb", "must_pass"])]
+    pub no_agent: bool,
     /// Carry out this plan (see `hypocenter schema plan`) instead of what the flags say
     #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "lossless", "ring_kb"])]
     pub plan: Option<PathBuf>,

@@ -70,7 +70,7 @@ impl Ready {
             target.check_frames(oracle)?;
             target.tell_tests(oracle);
         }
-        let made = make_map(&request.plan, target)?;
+        let made = make_map(&request, target)?;
         let directory = match &lab.campaign {
             None => store::new_campaign(&lab.out, &request.verb)?,
             Some(name) => store::named_campaign(&lab.out, name)?,
@@ -125,7 +125,7 @@ impl Ready {
     ) -> Result<Ready, Failure> {
         let target = Target::open(&request.target)?;
         screen::problems(&target.problems);
-        let made = make_map(&request.plan, &target)?;
+        let made = make_map(&request, &target)?;
         Ready::of(request, directory, made, lab, lock)
     }
 
@@ -271,9 +271,20 @@ struct Made {
     throwables: BTreeMap<String, Vec<String>>,
 }
 
-fn make_map(plan: &Plan, target: &Target) -> Result<Made, Failure> {
+fn make_map(request: &Request, target: &Target) -> Result<Made, Failure> {
+    let plan = &request.plan;
     let (map, summary, problems) = build_map(&target.with_jdk, plan)?;
     screen::problems(&problems);
+    if !request.workload.has_agent() {
+        if !plan.candidates.is_empty() || request.reproduce.is_some() || request.explore.is_some() {
+            let what = format!("workload `{}` has `agent = false`", request.workload.name);
+            return Err(Failure::usage(format!("{what}, so no fault can happen in it"))
+                .hint("take `agent` out of it; `run --no-agent` does without for once"));
+        }
+        // Whatever the map has, nobody reads it.
+        screen::line("agent", "in no process: nothing is instrumented");
+        return Ok(Made { map, throwables: BTreeMap::new() });
+    }
     if map.site_count() == 0 {
         target.check_packages()?;
         return Err(Failure::usage(format!(

@@ -206,7 +206,7 @@ impl Trial<'_> {
         let trace_bytes = contents(&files.trace)?;
         let trace = Trace::new(&trace_bytes).map_err(unreadable(&files.trace))?;
         let answers = staged.answers.clone();
-        let mut outcome = outcome::read(&plan, &map, &trace, staged, &agent_log);
+        let mut outcome = outcome::read(&plan, &map, &trace, staged, &agent_log, self.workload.has_agent());
         if let Some(oracle) = self.oracle {
             let dumps = read_dumps(&files.dumps)?;
             let threads: Vec<LiveThread<'_>> = dumps
@@ -327,7 +327,8 @@ fn named_below_tmp(workload: &Workload, base: &Path, tool_options: Option<&str>)
             Condition::Command(command) => Some(command),
             _ => None,
         });
-    let commands = workload.command.iter().chain(of_nodes).chain(of_clients).chain(asked);
+    let before = workload.node.iter().filter_map(|it| it.before.as_ref());
+    let commands = workload.command.iter().chain(of_nodes).chain(before).chain(of_clients).chain(asked);
     let words = commands.filter_map(|it| it.words("").ok()).flatten();
     let variables = workload.node.iter().map(|it| &it.env).chain(workload.client.iter().map(|it| &it.env));
     let values = variables.chain([&workload.env]).flat_map(|env| env.values().cloned());

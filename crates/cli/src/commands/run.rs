@@ -31,12 +31,16 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
             ready
         }
         None => {
-            let chosen = Chosen::of(&args.target, args.workload.as_deref())?;
+            let mut chosen = Chosen::of(&args.target, args.workload.as_deref())?;
+            if args.no_agent {
+                chosen.workload.agent = Some(false);
+            }
             chosen.tell_not_asked();
             let target = Target::open(&chosen.target)?;
             screen::line("target", &target.packages.join(", "));
             let plan = match &args.plan {
                 Some(path) => read_plan(path)?,
+                None if args.no_agent => Plan { seed: args.seed, ..Plan::default() },
                 None => plan_of(args, &target)?,
             };
             let request = chosen.request("run", &args.target, plan, args.repeat);
@@ -219,7 +223,9 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
         );
         screen::note("trials", &what);
     }
-    if ran.without_agent > 0 {
+    if !ready.request.workload.has_agent() {
+        screen::note("agent", "nothing was instrumented: all processes ran without the agent");
+    } else if ran.without_agent > 0 {
         let what = format!(
             "in {} of them no JVM loaded a class that has hooks",
             screen::thousands(ran.without_agent)
@@ -267,7 +273,7 @@ pub fn code_of(request: &Request, outcome: &Outcome) -> ExitCode {
                 ExitCode::Findings
             }
         }
-        _ if outcome.jvms.is_empty() => ExitCode::Usage,
+        _ if outcome.jvms.is_empty() && request.workload.has_agent() => ExitCode::Usage,
         _ if happened => ExitCode::AlreadyFails,
         End::Exited { status: 0 } => ExitCode::Done,
         _ => ExitCode::AlreadyFails,
