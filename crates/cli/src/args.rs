@@ -252,9 +252,18 @@ pub struct LabArgs {
     /// Print one JSON document on stdout, everything else on stderr
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Do not pass on what the processes of a single trial print; it is kept in its logs in any case
+    /// Do not pass on what the command of a single trial prints, nor what happens to its nodes and clients; it is kept in any case
     #[arg(long, help_heading = "Output")]
     pub quiet: bool,
+}
+
+/// How much of a single trial is shown while it runs.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct ShowArgs {
+    /// Print also what the nodes and clients of a single trial print, each line behind the name of its process; without it, only their
+    /// logs have it
+    #[arg(long, conflicts_with = "quiet", help_heading = "Output")]
+    pub verbose: bool,
 }
 
 /// Whether trials are put into sandboxes.
@@ -438,6 +447,7 @@ fn chance(text: &str) -> Result<f64, String> {
 ///   hypocenter run quorum                       a workload of hypocenter.toml
 ///   hypocenter run quorum --repeat 50 --jobs 2  does it pass 50 times?
 ///   hypocenter run --resume               go on where the last campaign was cut
+///   hypocenter run --no-agent             is the workload sound by itself?
 ///   hypocenter run --hook all -- java -cp classes Main          a command
 ///   hypocenter run --hook call,handler --record events \
 ///       --packages org.acme -- mvn test
@@ -452,7 +462,7 @@ pub struct RunArgs {
     pub repeat: u64,
     /// Go on with a campaign that was cut short: the latest of run, or this one
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = BEGUN_WITH, conflicts_with_all = [
-        "repeat", "plan", "seed", "hook", "record", "lossless", "ring_kb",
+        "repeat", "plan", "seed", "hook", "record", "lossless", "ring_kb", "no_agent",
     ])]
     pub resume: Option<String>,
     /// The seed of the campaign: all chance in its trials follows from it
@@ -474,11 +484,16 @@ pub struct RunArgs {
     /// How many of the sites that were hit to show: calls that can fail first, then what was hit most
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
+    /// Run the workload as it is, without the agent in any process: whether it is sound before anything is instrumented
+    #[arg(long, conflicts_with_all = ["plan", "hook", "record", "lossless", "ring_kb", "must_pass"])]
+    pub no_agent: bool,
     /// Carry out this plan (see `hypocenter schema plan`) instead of what the flags say
     #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "lossless", "ring_kb"])]
     pub plan: Option<PathBuf>,
     #[command(flatten)]
     pub pass: PassArgs,
+    #[command(flatten)]
+    pub show: ShowArgs,
     #[command(flatten)]
     pub target: TargetArgs,
 }
@@ -577,6 +592,8 @@ pub struct InjectArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Trials")]
     pub repeat: u64,
     #[command(flatten)]
+    pub show: ShowArgs,
+    #[command(flatten)]
     pub target: TargetArgs,
 }
 
@@ -603,6 +620,8 @@ pub struct ReplayArgs {
     pub export: Option<PathBuf>,
     #[command(flatten)]
     pub pass: PassArgs,
+    #[command(flatten)]
+    pub show: ShowArgs,
     #[command(flatten)]
     pub lab: LabArgs,
 }
@@ -643,6 +662,8 @@ pub struct TrialArgs {
     /// The number of the trial
     #[arg(long, value_name = "N")]
     pub index: u64,
+    #[command(flatten)]
+    pub show: ShowArgs,
     #[command(flatten)]
     pub lab: LabArgs,
 }

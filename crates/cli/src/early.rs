@@ -36,7 +36,7 @@ pub fn show_first(campaign: &Path) -> Result<bool, Failure> {
     let mut of_command = outcome.problems.iter().filter(|it| it.place == Problem::COMMAND).peekable();
     if of_command.peek().is_none() {
         let without = if outcome.candidates.is_empty() { ", without a fault" } else { "" };
-        screen::note(Problem::COMMAND, &format!("it {}{without}", outcome.end));
+        screen::note(Problem::COMMAND, &outcome.after_node_ends(&format!("it {}{without}", outcome.end)));
     }
     of_command.for_each(|it| screen::note(&it.place, &it.what));
     show_output(&outcome, &trial);

@@ -53,4 +53,8 @@ impl Progress for Listening {
     fn started(&self, _: &Job) {
         self.0.is_live.store(true, Ordering::Relaxed);
     }
+
+    fn again(&self, job: &Job, why: &str) {
+        screen::run_again(job.id.0, why);
+    }
 }

@@ -266,6 +266,16 @@ fn make_map(request: &Request, target: &Target) -> Result<Made, Failure> {
     let plan = &request.plan;
     let (map, summary, problems) = hooked(request, target)?;
     screen::problems(&problems);
+    if !request.workload.has_agent() {
+        if !plan.candidates.is_empty() || request.reproduce.is_some() || request.explore.is_some() {
+            let what = format!("workload `{}` has `agent = false`", request.workload.name);
+            return Err(Failure::usage(format!("{what}, so no fault can happen in it"))
+                .hint("take `agent` out of it; `run --no-agent` does without for once"));
+        }
+        // Whatever the map has, nobody reads it.
+        screen::line("agent", "in no process: nothing is instrumented");
+        return Ok(Made { map, throwables: BTreeMap::new() });
+    }
     if map.site_count() == 0 {
         target.check_packages()?;
         return Err(Failure::usage(format!(
@@ -394,6 +404,10 @@ impl Progress for Shown {
         }
     }
 
+    fn again(&self, job: &Job, why: &str) {
+        screen::run_again(job.id.0, why);
+    }
+
     fn ended(&self, job: &Job, outcome: Option<&Outcome>) {
         let Some(outcome) = outcome else { return };
         self.without_agent.fetch_add(u64::from(outcome.jvms.is_empty()), Ordering::Relaxed);
@@ -402,6 +416,7 @@ impl Progress for Shown {
             Some(failure) if failure.happened => format!("the failure happened: {}", failure.why),
             _ => outcome.end.to_string(),
         };
+        text = outcome.after_node_ends(&text);
         let unjudged = self.judges && outcome.failure.is_none();
         self.unjudged.fetch_add(u64::from(unjudged), Ordering::Relaxed);
         if unjudged {

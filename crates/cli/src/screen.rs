@@ -191,6 +191,16 @@ pub fn end(outcome: &Outcome) {
     line("ended", &format!("{} after {:.1} s", outcome.end, outcome.wall_ms as f64 / 1e3));
 }
 
+/// Nodes that ended before the trial did: the first lines about a trial, since they explain what others saw.
+pub fn ended_nodes(outcome: &Outcome) {
+    for it in outcome.ended_nodes() {
+        let style = if it.end.is_some_and(|end| end.is_well()) { WARN } else { BAD };
+        let at = it.ended_ms.map_or_else(String::new, |ms| format!(" at {:.1} s", ms as f64 / 1e3));
+        let told = it.told_end().unwrap_or_default() + &at;
+        let _ = writeln!(anstream::stderr(), "  {style}{:<10}{style:#}{}", "ended", clean(&told));
+    }
+}
+
 /// The JVMs and their hooks. One that came to no hook has no part in what others did.
 pub fn jvms(outcome: &Outcome) {
     let any_hit = outcome.jvms.iter().any(|it| it.hits > 0);
@@ -304,6 +314,11 @@ pub fn thousands(number: u64) -> String {
     out
 }
 
+/// A trial that was ended from outside, and is run again.
+pub fn run_again(number: u64, why: &str) {
+    note(&format!("trial {number}"), &format!("its keeper is gone ({why}); the trial is run again"));
+}
+
 /// Something that the user should know and that is no error.
 pub fn note(place: &str, what: &str) {
     let _ = writeln!(anstream::stderr(), "  {WARN}{:<10}{WARN:#}{}: {}", "note", clean(place), clean(what));
@@ -360,31 +375,26 @@ pub fn stdin() -> Option<OwnedFd> {
     std::io::stdin().as_fd().try_clone_to_owned().ok()
 }
 
-/// Passes on what the processes of one trial write, and the user's wish to end it.
+/// Shows one trial while it runs, and passes on the user's wish to end it.
 pub struct Passing<'a> {
-    all_to_stderr: bool,
+    /// Whether stdout is for a machine.
+    pub all_to_stderr: bool,
     /// Whether the workload is one command, whose output is passed on as it is.
-    plain: bool,
-    interrupt: &'a Interrupt,
-}
-
-impl Passing<'_> {
-    /// `all_to_stderr`: stdout is for a machine. `plain`: the workload is one command.
-    pub fn new(all_to_stderr: bool, plain: bool, interrupt: &Interrupt) -> Passing<'_> {
-        Passing { all_to_stderr, plain, interrupt }
-    }
+    pub plain: bool,
+    /// Whether the output of a cluster's processes is shown too.
+    pub verbose: bool,
+    pub interrupt: &'a Interrupt,
 }
 
 impl Observer for Passing<'_> {
-    fn output(&self, process: &str, role: Role, from: Output, bytes: &[u8]) {
+    fn output(&self, process: &str, _: Role, from: Output, bytes: &[u8]) {
         // A reader that has gone away is no reason to end the trial.
         if self.plain {
             let _ = match from {
                 Output::Stdout if !self.all_to_stderr => std::io::stdout().write_all(bytes),
                 _ => std::io::stderr().write_all(bytes),
             };
-        } else if role == Role::Client {
-            // Nodes write too much for a screen: their logs have it.
+        } else if self.verbose {
             let text = String::from_utf8_lossy(bytes);
             let lines: String = text.lines().map(|it| format!("  {process:<10}{}\n", clean(it))).collect();
             let _ = std::io::stderr().write_all(lines.as_bytes());

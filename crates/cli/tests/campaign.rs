@@ -333,6 +333,70 @@ fn killed_on_the_way_no_trial_is_lost_and_none_is_told_twice() {
     each(&["auto", "off"], |it| format!("sandbox {it}"), |sandbox| killed_again_and_again(sandbox));
 }
 
+/// Kills the keeper of the trial that runs, or the first process of its sandbox.
+fn kill_keeper(place: &Place, which: &str) {
+    let all = place.processes();
+    let keeper = all.iter().find(|it| it.trim_end().ends_with(which));
+    let keeper = keeper.unwrap_or_else(|| panic!("no {which}: {all:#?}"));
+    let pid = keeper.split(':').next().expect("a number stands first");
+    assert!(Command::new("kill").args(["-9", pid]).status().expect("kill can be run").success());
+}
+
+/// A sandbox, and the keepers that a trial has with it.
+const KEEPERS: [(&str, &str); 3] = [("off", "__keeper"), ("auto", "__keeper"), ("auto", "__keeper-init")];
+
+#[test]
+fn a_killed_keeper_costs_an_attempt_of_its_trial_and_not_the_campaign() {
+    let check = |&(sandbox, which): &(&str, &str)| {
+        let place = Place::new();
+        let campaign = place.campaign("run-0001");
+        // Trial 1 leaves a process of another session behind and waits, until it has been cut short once.
+        let script =
+            format!("{STARTED} if [ $n = 001 ] && [ ! -e killed ]; then setsid sleep 1000 & sleep 1000; fi");
+        let args = format!("run --hook entry --repeat 3 --sandbox {sandbox} --json");
+        let mut running = place.start(&args, &script);
+        let sleepers = || place.processes().iter().filter(|it| it.ends_with(": sleep 1000 ")).count();
+        running.until("both processes of trial 1 run", || sleepers() == 2);
+        let (mut bystander, mark) = (Command::new("sleep"), format!("{}beside", place.mark));
+        let mut bystander = bystander.arg("1000").env(MARK, &mark).spawn().expect("sleep can be run");
+        fs::write(place.path("killed"), "").expect("a temporary file can be written");
+        let had_sandbox = place.processes().iter().any(|it| it.trim_end().ends_with("__keeper-init"));
+        if which == "__keeper-init" && !had_sandbox {
+            eprintln!("left out: there are no sandboxes here");
+        } else {
+            kill_keeper(&place, which);
+            let said = running.end().exits(0).says("trial 1: its keeper is gone").says("is run again");
+            assert_eq!(said.json()["well"], 3, "{}", said.stderr);
+            place.wait_until_gone();
+            assert_whole(&campaign, 3);
+            assert_eq!(place.started(), BTreeMap::from([(0, 1), (1, 2), (2, 1)]));
+            assert_eq!(put_aside(&campaign, 1), 1);
+        }
+        let left_alone = bystander.try_wait().expect("it is a child").is_none();
+        bystander.kill().expect("it can be killed");
+        bystander.wait().expect("it is a child");
+        assert!(left_alone, "a process that is not of the trial was ended");
+    };
+    each(&KEEPERS, |it| format!("{it:?}"), check);
+}
+
+#[test]
+fn a_trial_whose_keeper_is_killed_each_time_is_named_and_given_up() {
+    let place = Place::new();
+    let script = format!("{STARTED} sleep 1000");
+    let mut running = place.start("run --hook entry --repeat 2 --sandbox off", &script);
+    for attempt in 1..=3 {
+        running.until("it is started", || {
+            place.started().get(&0) == Some(&attempt)
+                && place.processes().iter().any(|it| it.ends_with(": sleep 1000 "))
+        });
+        kill_keeper(&place, "__keeper");
+    }
+    running.end().exits(1).says("trials/000: it was ended from outside 3 times").says("signal 9 killed it");
+    place.wait_until_gone();
+    assert_eq!(place.started(), BTreeMap::from([(0, 3)]));
+}
+
 #[test]
 fn ended_by_the_user_it_says_how_to_go_on() {
     // A terminal sends its signal to the whole group.

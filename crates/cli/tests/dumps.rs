@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use hypocenter_plan::{DumpedThread, ThreadDump};
-use hypocenter_trace::{Trace, TrialFile};
+use hypocenter_trace::{Trace, TrialControl};
 use serde_json::json;
 use support::{Done, Jdk, Running, Tool, classes, default_jdk, each, jdks};
 
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 struct Live {
     running: Running,
     directory: PathBuf,
-    trial: TrialFile,
+    trial: TrialControl,
 }
 
 /// Waits for a condition.
@@ -38,7 +38,7 @@ impl Live {
         let directory = tool.directory().to_owned();
         let mut running = tool.for_command(words).start();
         ready.iter().for_each(|file| running.wait_for(file));
-        let trial = TrialFile::open(&directory.join("hypocenter-out/latest/trials/000/trace"));
+        let trial = TrialControl::open(&directory.join("hypocenter-out/latest/trials/000/trace"));
         Live { running, directory, trial: trial.expect("the trial has begun") }
     }
 
@@ -57,11 +57,12 @@ impl Live {
 
     /// Asks for a dump, and waits until all JVMs have answered but those of these nodes.
     fn ask(&self, dead: &[&str]) -> u32 {
-        let request = self.trial.request_dump();
+        let request = self.trial.request_dump().unwrap();
         until("every JVM answers", || {
-            self.trial.dumps_pending(request).iter().all(|it| dead.contains(&it.node.as_str()))
+            self.trial.dumps_pending(request).unwrap().iter().all(|it| dead.contains(&it.node.as_str()))
         });
-        let silent: Vec<_> = self.trial.dumps_pending(request).into_iter().map(|it| it.node).collect();
+        let silent: Vec<_> =
+            self.trial.dumps_pending(request).unwrap().into_iter().map(|it| it.node).collect();
         assert_eq!(silent, dead);
         request
     }

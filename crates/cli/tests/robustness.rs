@@ -263,3 +263,60 @@ fn a_target_in_a_jar_is_found_from_its_command() {
         },
     );
 }
+
+#[test]
+fn a_workload_that_cuts_the_files_of_its_trial_does_not_take_the_tool_along() {
+    let jvm = "\"$JAVA\" -XX:+UseSerialGC -cp \"$CLASSES\" probe.Guards many 2";
+    let trace = "\"$HYPOCENTER_DIR/../trace\"";
+    let rows = [
+        format!("{jvm}; : > {trace}"),
+        format!(": > {trace}; {jvm}"),
+        format!("{jvm}; truncate -s 4096 {trace}"),
+        // What the JVM counted is gone, and all before it is there.
+        format!("{jvm}; truncate -s -4096 {trace}"),
+    ];
+    each(
+        &rows,
+        |script| script.clone(),
+        |script| {
+            let done = Tool::new("run").args("--hook entry").script("probe", script).exits(1);
+            done.says("trials/000/trace").says("cut");
+        },
+    );
+    // The map is that of all trials of the campaign.
+    let script = format!("{jvm}; : > \"$HYPOCENTER_DIR/../map\"");
+    Tool::new("run")
+        .args("--hook entry")
+        .script("probe", &script)
+        .exits(1)
+        .says("map: the file is too short");
+    let tool = Tool::new("run").args("--hook entry --repeat 2");
+    tool.script("probe", &script).exits(1).says("trials/001/map: instrumentation map: the file is too short");
+}
+
+#[test]
+fn a_node_that_cuts_the_trace_before_it_is_asked_for_anything_does_not_take_the_tool_along() {
+    // Faults are armed when the nodes are ready, and threads are dumped when a client fails.
+    let node = |script: &str| {
+        format!(
+            "[[workload.node]]\nname = \"n\"\ncommand = \"sh -c '{script} echo up; exec sleep 600'\"\nready = {{ log = \"up\" }}\n"
+        )
+    };
+    let client =
+        |script: &str| format!("[[workload.client]]\nname = \"c\"\ncommand = \"sh -c '{script}'\"\n");
+    let cut = ": > {dir}/../trace;";
+    let rows = [node(cut) + &client("exit 0"), node("") + &client(&format!("{cut} exit 1"))];
+    each(
+        &rows,
+        |parts| parts.clone(),
+        |parts| {
+            let classes = classes().display();
+            let config = format!(
+                "[target]\nclasspath = [\"{classes}\"]\npackages = [\"probe\"]\n[[workload]]\nname = \"w\"\ntimeout = \"60s\"\n{parts}"
+            );
+            let tool = Tool::new("inject").file("hypocenter.toml", config);
+            let done = tool.args("Guards.hit --crash --when-ready").end().exits(1);
+            done.says("trials/000/trace: something cut it short");
+        },
+    );
+}

@@ -384,6 +384,215 @@ fn a_node_that_ended_is_started_again_as_often_as_asked() {
     assert_eq!(one(&done.outcome(), "n")["end"], exited(0));
 }
 
+/// A node that ends when its client has begun, and the client, which warns and fails when the node is gone.
+const DEAD_NODE: &str = r#"
+    [[workload.node]]
+    name = "k1"
+    command = "sh -c 'echo $$ > {dir}/pid; echo up; until test -f {dir}/go; do sleep 0.02; done; exit 1'"
+    ready = { log = "up" }
+    [[workload.client]]
+    name = "c"
+    steps = 2
+    command = "sh -c 'touch {dir}/go; while kill -0 $(cat {dir}/pid); do sleep 0.02; done 2>&-; echo WARN k1 is away; exit 3'"
+"#;
+
+/// Asserts that the lines behind a text begin with what became of the node, and have all the rest later.
+#[track_caller]
+fn dead_node_comes_first(done: &Done, behind: &str) {
+    let (_, told) =
+        done.stderr.split_once(behind).unwrap_or_else(|| panic!("no `{behind}`: {}", done.stderr));
+    let at = |text: &str| told.find(text);
+    let dead = at("node k1 exited with status 1").unwrap_or_else(|| panic!("not told: {}", done.stderr));
+    for later in ["WARN", "c: it exited", "exited with status 3", "steps", "not reached", "did not start"] {
+        assert!(at(later).is_none_or(|it| it > dead), "`{later}` comes first: {}", done.stderr);
+    }
+}
+
+#[test]
+fn a_dead_node_is_not_hidden_behind_a_warning_of_its_client() {
+    let run = tool("run", &workload(DEAD_NODE)).args("--hook entry --quiet").end();
+    dead_node_comes_first(&run, "1 node, 1 client");
+    let out = run.directory().join("hypocenter-out");
+    let again = |verb: &str| Tool::new(verb).args("--quiet").arg("--out").arg(&out);
+    let replay = again("replay").arg("run-0001/0").end();
+    dead_node_comes_first(&replay, "1 node, 1 client");
+    dead_node_comes_first(&replay, "  then ");
+    let trial = again("trial").args("--campaign run-0001 --index 0").end();
+    dead_node_comes_first(&trial, "this is what it gave");
+    let many = tool("run", &workload(DEAD_NODE)).args("--hook entry --repeat 2").end();
+    dead_node_comes_first(&many, "trial 0: ");
+    let inject = tool("inject", &workload(DEAD_NODE)).args("Dumps.keep --crash --quiet").end();
+    dead_node_comes_first(&inject, "1 node, 1 client");
+}
+
+#[test]
+fn a_dead_node_is_the_first_reason_why_runs_without_a_fault_fail() {
+    let explore = tool("explore", &workload(DEAD_NODE)).args("--normal-runs 1 --seed 1").end().exits(4);
+    dead_node_comes_first(&explore, "  run       ");
+    dead_node_comes_first(&explore, "  note      workload: ");
+    let failure =
+        "[failure]\nworkload = \"cluster\"\nlogs = [\"k1.log\"]\noracle = { exit = 3, client = \"c\" }\n";
+    let log = "2024-01-01 10:00:00,000 [main] WARN probe.Again - there was no answer\n";
+    let reproduce = tool("reproduce", &(workload(DEAD_NODE) + failure)).file("k1.log", log);
+    let reproduce = reproduce.end().exits(4);
+    dead_node_comes_first(&reproduce, "  run       ");
+    dead_node_comes_first(&reproduce, "the failure happens without a fault");
+}
+
+#[test]
+fn the_lines_of_the_tool_are_not_buried_under_what_processes_print() {
+    let parts = workload(
+        "[[workload.node]]\nname = \"n\"\ncommand = \"sh -c 'echo of the node; echo up; exec sleep 600'\"\nready = { log = \"up\" }\n\
+         [[workload.client]]\nname = \"c\"\ncommand = \"sh -c 'echo of the client; echo and its errors >&2'\"\n",
+    );
+    let words = ["of the node", "of the client", "and its errors"];
+    let run =
+        tool("run", &parts).args("--hook entry").end().says("  n         ready after").says("--verbose");
+    let out = run.directory().join("hypocenter-out");
+    let replay = |flag: &str| Tool::new("replay").arg("run-0001/0").args(flag).arg("--out").arg(&out).end();
+    let inject = tool("inject", &parts).args("Guards.hit --crash").end();
+    for done in [&run, &inject, &replay("")] {
+        for word in words {
+            assert!(!done.stderr.contains(word) && !done.stdout.contains(word), "{word}: {}", done.stderr);
+        }
+    }
+    assert_eq!(log(&run, "n") + &log(&run, "c"), "of the node\nup\nof the client\n");
+    let loud = tool("run", &parts).args("--hook entry --verbose").end();
+    for done in [loud, replay("--verbose"), tool("inject", &parts).args("Guards.hit --crash --verbose").end()]
+    {
+        let done = done.says("  n         of the node\n").says("  c         of the client\n");
+        done.says("  c         and its errors\n");
+    }
+    // One command is what the user runs, and speaks for itself.
+    let alone = tool("run", &workload("command = \"sh -c 'echo of the command'\"\n"));
+    assert_eq!(alone.args("--hook entry").end().stdout, "of the command\n");
+    // Beside nodes it is one of several processes.
+    let node = "[[workload.node]]\nname = \"n\"\ncommand = \"sh -c 'echo of the node; exec sleep 600'\"\n";
+    let beside = tool("run", &workload(&format!("command = \"sh -c 'echo of the command'\"\n{node}")));
+    let beside = beside.args("--hook entry").end();
+    assert_eq!(beside.stdout, "");
+    assert!(!beside.stderr.contains("of the node"), "{}", beside.stderr);
+}
+
+#[test]
+fn a_run_without_the_agent_has_it_in_no_process_and_says_so() {
+    // Each JVM tells its own options; a command that is no plain `java` would get the agent by a variable.
+    let options = "import java.lang.management.ManagementFactory;\n\
+                   class Options { public static void main(String[] words) {\n\
+                   System.out.println(\"options \" + ManagementFactory.getRuntimeMXBean().getInputArguments()); } }\n";
+    let java = default_jdk().java();
+    let tell = format!("{java} -XX:+UseSerialGC Options.java; echo variable $JAVA_TOOL_OPTIONS.;");
+    let parts = workload(&format!(
+        "[[workload.node]]\nname = \"n\"\ncommand = \"sh -c '{tell} echo up; exec sleep 600'\"\nready = {{ log = \"up\" }}\n\
+         [[workload.client]]\nname = \"c\"\nagent = true\ncommand = \"{java} -XX:+UseSerialGC Options.java\"\n"
+    ));
+    let with = tool("run", &parts).args("--hook entry --json").file("Options.java", options).end();
+    for name in ["n", "c"] {
+        assert!(log(&with, name).contains("-agentpath:"), "{name}: {}", log(&with, name));
+    }
+    let done = tool("run", &parts).args("--no-agent --json").file("Options.java", options).end().exits(0);
+    for name in ["n", "c"] {
+        assert!(log(&done, name).starts_with("options [-XX:+UseSerialGC"), "{name}: {}", log(&done, name));
+        assert!(!log(&done, name).contains("agentpath"), "{name}: {}", log(&done, name));
+    }
+    assert!(log(&done, "n").ends_with("variable .\nup\n"), "{}", log(&done, "n"));
+    let outcome = done.outcome();
+    tells(&outcome, "agent", "nothing was instrumented");
+    assert!(!outcome["problems"].to_string().contains("did not start"), "{:#}", outcome["problems"]);
+    let done = done.says("nothing was instrumented");
+    // A replay is the same trial, and one command has none either, nor do several trials.
+    let out = done.directory().join("hypocenter-out");
+    Tool::new("replay")
+        .arg("run-0001/0")
+        .arg("--out")
+        .arg(&out)
+        .end()
+        .exits(0)
+        .says("nothing was instrumented");
+    let alone = |flags: &str| {
+        let script = "command = \"sh -c 'test -z \\\"$JAVA_TOOL_OPTIONS\\\"'\"\n";
+        tool("run", &workload(script)).args(flags).end()
+    };
+    alone("--no-agent").exits(0).says("nothing was instrumented");
+    alone("--no-agent --repeat 2").exits(0).says("nothing was instrumented");
+    assert_ne!(alone("--hook entry").code, 0, "the variable is there otherwise");
+    // The same by a key, with which nothing can be injected.
+    let key = workload("agent = false\ncommand = \"true\"\n");
+    tool("run", &key).end().exits(0).says("nothing was instrumented");
+    tool("inject", &key).args("Guards.hit --crash").end().exits(1).says("no fault can happen in it");
+    tool("explore", &key).end().exits(1).says("no fault can happen in it");
+    // A workload that is not sound says so by its exit code.
+    let broken = tool("run", &workload("command = \"sh -c 'exit 3'\"\n")).args("--no-agent").end();
+    broken.exits(4).says("exited with status 3");
+}
+
+/// A node that ends once and is started again, behind a command that prepares it.
+fn prepared(before: &str) -> String {
+    workload(&format!(
+        r#"
+        [[workload.node]]
+        name = "n"
+        directory = "own"
+        env = {{ OF_NODE = "yes" }}
+        before = "sh -c '{before}'"
+        command = "sh -c 'cat {{dir}}/format; echo x >> {{dir}}/starts; echo up; until test -f {{dir}}/go; do sleep 0.02; done; rm {{dir}}/go; exit 7'"
+        ready = {{ log = "up" }}
+        restart = {{ times = 1 }}
+        [[workload.node]]
+        name = "m"
+        after = ["n"]
+        command = "sh -c 'echo up; exec sleep 600'"
+        ready = {{ log = "up" }}
+        [[workload.client]]
+        name = "c"
+        command = "sh -c 'touch {{dir}}/go; until test $(grep -c . {{dir}}/starts) = 2; do sleep 0.02; done'"
+        "#
+    ))
+}
+
+#[test]
+fn what_prepares_a_node_runs_once_before_it_and_without_the_agent() {
+    let before = "sleep 0.3; echo formatted $OF_NODE in $(basename $(pwd)), agent ${JAVA_TOOL_OPTIONS:-none}; \
+                  echo noise >&2; echo x >> {dir}/formats; echo ok > {dir}/format";
+    let tool = tool("run", &prepared(before)).args("--hook entry --json");
+    fs::create_dir(tool.directory().join("own")).unwrap();
+    let done = tool.end();
+    let outcome = done.outcome();
+    assert_eq!(outcome["end"], exited(0), "{outcome:#}");
+    assert_eq!(log(&done, "n.before"), "formatted yes in own, agent none\n");
+    let errors = fs::read_to_string(done.trial().join("logs/n.before.stderr.log")).unwrap();
+    assert_eq!(errors, "noise\n");
+    // Before the first start, and not before the second.
+    assert_eq!(log(&done, "n"), "ok\nup\n");
+    assert_eq!(log(&done, "n.2"), "ok\nup\n");
+    let read = |name: &str| fs::read_to_string(done.trial().join("dir").join(name)).unwrap();
+    assert_eq!((read("formats").as_str(), read("starts").as_str()), ("x\n", "x\nx\n"));
+    assert_eq!(named(&outcome, "n").len(), 2, "it is no process of the cluster: {outcome:#}");
+}
+
+#[test]
+fn a_node_that_cannot_be_prepared_is_not_started() {
+    let rows = [
+        ("echo no such disk; exit 3", "60s", "its `before` exited with status 3, so it was not started"),
+        ("echo no such disk; exec sleep 600", "1s", "its `before` did not end in 1 s, so it was not started"),
+    ];
+    each(
+        &rows,
+        |row| row.0.to_owned(),
+        |(before, timeout, what)| {
+            let parts = prepared(before).replace("60s", timeout);
+            let tool = tool("run", &parts).args("--hook entry --json");
+            fs::create_dir(tool.directory().join("own")).unwrap();
+            let done = tool.end();
+            let outcome = done.outcome();
+            assert_eq!(outcome["end"], json!({"how": "not_ready"}), "{outcome:#}");
+            tells(&outcome, "n", what);
+            tells(&outcome, "n", "; its last line: no such disk");
+            assert_eq!(outcome["processes"], json!([]), "{outcome:#}");
+        },
+    );
+}
+
 #[test]
 fn each_trial_has_a_directory_of_its_own() {
     let parts = "command = \"sh -c 'test -z \\\"$(ls {dir})\\\" && test {dir} = $HYPOCENTER_DIR && touch {dir}/mine'\"\n";

@@ -89,7 +89,9 @@ pub struct Normal {
     /// Threads that every node of every run had at its end.
     standing: Option<BTreeSet<String>>,
     /// What was wrong with runs without a fault, and in how many.
-    pub wrong: BTreeMap<String, u64>,
+    wrong: BTreeMap<String, u64>,
+    /// Nodes that ended in those runs, and in how many.
+    dead: BTreeMap<String, u64>,
     /// Why there may be nothing to inject.
     pub problems: BTreeSet<String>,
 }
@@ -99,7 +101,7 @@ impl Normal {
     pub fn take_down(&mut self, outcome: &Outcome, digest: &Digest) {
         self.runs += 1;
         self.logged.extend(digest.logged.iter().map(|it| it.message.clone()));
-        self.ended.extend(ended_nodes(outcome).map(|it| it.name.clone()));
+        self.ended.extend(outcome.ended_nodes().map(|it| it.name.clone()));
         let waiting = digest.threads.iter().filter(|it| it.waits != Waits::No);
         self.waiting.extend(waiting.map(|it| (it.thread.clone(), it.at.clone())));
         for of_node in by_node(&digest.threads).values() {
@@ -130,7 +132,15 @@ impl Normal {
         wrong.extend(of(Problem::ORACLE).map(|it| format!("{}: {}", it.place, it.what)));
         self.problems.extend(of(Problem::COMMAND).map(|it| it.what.clone()));
         wrong.extend(digest.unreadable.iter().map(|it| format!("what was recorded cannot be read: {it}")));
+        // A node may end where nothing else is wrong.
+        let dead = outcome.ended_nodes().filter(|_| !wrong.is_empty()).filter_map(ProcessOutcome::told_end);
+        dead.for_each(|it| *self.dead.entry(it).or_default() += 1);
         wrong.into_iter().for_each(|it| *self.wrong.entry(it).or_default() += 1);
+    }
+
+    /// What was wrong with runs without a fault, and in how many: nodes that ended first, since they explain the rest.
+    pub fn wrong(&self) -> Vec<(String, u64)> {
+        self.dead.iter().chain(&self.wrong).map(|(what, &runs)| (what.clone(), runs)).collect()
     }
 }
 
@@ -140,9 +150,9 @@ fn by_node(threads: &[ThreadAtEnd]) -> BTreeMap<&str, Vec<&ThreadAtEnd>> {
     by_node
 }
 
-/// Nodes that were not there any more at the end of the trial.
-fn ended_nodes(outcome: &Outcome) -> impl Iterator<Item = &ProcessOutcome> {
-    outcome.processes.iter().filter(|it| it.role == Role::Node && it.end.is_some())
+/// Nodes that ended before the trial did, and in no run without a fault.
+fn dead_nodes<'o>(outcome: &'o Outcome, normal: &Normal) -> impl Iterator<Item = &'o ProcessOutcome> {
+    outcome.ended_nodes().filter(|it| !normal.ended.contains(&it.name))
 }
 
 /// The fault of a trial, as far as it matters to what can be expected of it.
@@ -177,21 +187,26 @@ pub(crate) fn symptoms(
         });
     }
     found.sort_by_key(|it| (std::cmp::Reverse(it.severity), it.kind));
+    // The worst symptom is told alone in many places: a dead node explains it, and comes before it.
+    if let Some(worst) = found.first_mut().filter(|it| it.kind != SymptomKind::Crash) {
+        let dead = dead_nodes(outcome, normal).filter_map(ProcessOutcome::told_end);
+        worst.why = dead.chain([worst.why.clone()]).collect::<Vec<_>>().join("; ");
+    }
     found
 }
 
 fn crash(outcome: &Outcome, fault: Struck<'_>, normal: &Normal) -> Vec<Symptom> {
-    let crashed = ended_nodes(outcome).filter(|it| !normal.ended.contains(&it.name));
-    crashed
+    dead_nodes(outcome, normal)
         .map(|it| {
             let end = it.end.unwrap_or(End::Unfinished);
             let (severity, of) = match (it.name == fault.process, end) {
-                (false, _) => (Severity::Critical, "a node that got no fault"),
+                (false, _) => (Severity::Critical, "it got no fault"),
                 // A JVM that breaks is no answer to an exception.
-                (true, End::Signalled { .. }) => (Severity::Major, "the node that got the fault"),
-                (true, _) => (Severity::Expected, "the node that got the fault"),
+                (true, End::Signalled { .. }) => (Severity::Major, "it got the fault"),
+                (true, _) => (Severity::Expected, "it got the fault"),
             };
-            Symptom { kind: SymptomKind::Crash, severity, why: format!("{}, {of}, {end}", it.name) }
+            let why = format!("{}; {of}", it.told_end().unwrap_or_default());
+            Symptom { kind: SymptomKind::Crash, severity, why }
         })
         .collect()
 }
@@ -242,7 +257,7 @@ fn client(outcome: &Outcome, fault: Struck<'_>, clients: &[ClientOf]) -> Option<
             format!("clients fail whose nodes say that they are well ({}): {names}", well()),
         );
     }
-    let gave_up = ended_nodes(outcome).any(|it| it.name == fault.process)
+    let gave_up = outcome.ended_nodes().any(|it| it.name == fault.process)
         || outcome.processes.iter().any(|it| it.name == fault.process && it.alive == Some(false));
     let own = failed.iter().all(|it| node_of(it) == Some(struck));
     if own && gave_up {
@@ -524,6 +539,42 @@ mod tests {
     }
 
     #[test]
+    fn a_dead_node_is_told_before_what_its_clients_saw() {
+        let dead = |name| node(name, Some(End::Exited { status: 1 }), None);
+        let first = |processes: Vec<ProcessOutcome>, normal: &Normal| {
+            let found =
+                symptoms(&outcome(processes), &Digest::default(), on("n1", false), &clients(), normal);
+            found[0].why.clone()
+        };
+        // Worse than that the node of the fault is dead: its client was served, and that of another node was not.
+        let processes = || vec![dead("n1"), node("n2", None, None), client("c1", 10), client("c2", 3)];
+        let why = "the fault is on n1, and only clients of other nodes fail: c2 (3 of 10 steps, exited with status 1)";
+        assert_eq!(first(processes(), &Normal::default()), format!("node n1 exited with status 1; {why}"));
+        assert_eq!(
+            first(vec![node("n1", None, None), dead("n2")], &Normal::default()),
+            "node n2 exited with status 1; it got no fault"
+        );
+        // One that ends in every run explains nothing.
+        let mut normal = Normal::default();
+        let well = End::Exited { status: 0 };
+        normal.take_down(&Outcome { end: well, ..outcome(vec![dead("n1")]) }, &Digest::default());
+        assert_eq!(normal.wrong(), []);
+        assert_eq!(first(processes(), &normal), why);
+    }
+
+    #[test]
+    fn a_dead_node_is_told_first_of_what_is_wrong_without_a_fault() {
+        let mut normal = Normal::default();
+        let problems = vec![Problem { place: "c1".into(), what: "WARN no answer".into() }];
+        let dead = node("n1", Some(End::Exited { status: 1 }), None);
+        let failed = Outcome { problems, ..outcome(vec![dead, client("c1", 3)]) };
+        normal.take_down(&failed, &Digest::default());
+        let wrong: Vec<String> = normal.wrong().into_iter().map(|it| it.0).collect();
+        let end = "the workload ended before all steps were made";
+        assert_eq!(wrong, ["node n1 exited with status 1", "c1: WARN no answer", end]);
+    }
+
+    #[test]
     fn what_only_some_kinds_of_request_meet_is_said() {
         let of = |name: &str, kind: &str| ClientOf {
             name: name.into(),
@@ -565,7 +616,7 @@ mod tests {
         normal.take_down(&Outcome { end, problems, ..outcome(Vec::new()) }, &Digest::default());
         let digest = Digest { unreadable: Some("cut".into()), ..Digest::default() };
         normal.take_down(&Outcome { end, ..outcome(Vec::new()) }, &digest);
-        let wrong: Vec<&str> = normal.wrong.keys().map(String::as_str).collect();
+        let wrong: Vec<String> = normal.wrong().into_iter().map(|it| it.0).collect();
         assert_eq!(wrong, ["oracle: no", "what was recorded cannot be read: cut"]);
         assert_eq!(normal.problems.iter().collect::<Vec<_>>(), ["no"], "it may still be what is meant");
     }

@@ -461,8 +461,8 @@ impl Explore {
 
     /// All runs without a fault are told.
     fn begin(&mut self) {
-        if !self.normal.wrong.is_empty() {
-            let wrong = self.normal.wrong.iter().map(|(what, runs)| (what.clone(), *runs)).collect();
+        let wrong = self.normal.wrong();
+        if !wrong.is_empty() {
             self.ended = Some(Standing::NormalFails { wrong, runs: self.normal.runs });
         } else if self.ledger.groups().is_empty() {
             self.ended = Some(Standing::NothingToInject);

@@ -44,6 +44,8 @@ pub trait Progress: Sync {
     fn under_way(&self, _elapsed: Duration) {}
     /// A job was started.
     fn started(&self, _job: &Job) {}
+    /// A trial was ended from outside, and is run again.
+    fn again(&self, _job: &Job, _why: &str) {}
     /// A job is over.
     fn ended(&self, _job: &Job, _outcome: Option<&Outcome>) {}
 }
@@ -64,6 +66,9 @@ pub struct Campaign<'a> {
     /// Whether traces stay once they are digested, also where the engine no longer needs them.
     pub keep_traces: bool,
 }
+
+/// How often a trial is run whose keeper was ended from outside.
+const ATTEMPTS_MAX: u32 = 3;
 
 /// How a campaign stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,7 +125,7 @@ impl Campaign<'_> {
                     loop {
                         let job = queue.lock().unwrap_or_else(|poison| poison.into_inner()).recv();
                         let Ok(job) = job else { return };
-                        let result = self.carry_out(&job, executor, digester);
+                        let result = self.carry_out(&job, executor, progress, digester);
                         if results.send((job, result)).is_err() {
                             return;
                         }
@@ -202,41 +207,18 @@ impl Campaign<'_> {
         &self,
         job: &Job,
         executor: &dyn Executor,
+        progress: &dyn Progress,
         digester: &D,
     ) -> Result<(Option<Outcome>, D::Digest), LabError> {
         match &job.work {
             Work::Trial { workload, plan } => {
                 let directory = trial_directory(self.directory, job.id);
-                let mut reading = D::Reading::default();
-                // Of a run without a fault the engine says so itself.
-                let is_agentless = |it: &Outcome| it.jvms.is_empty() && !plan.candidates.is_empty();
-                let is_usable = |it: &Outcome| {
-                    let is_cut = it.end == End::Interrupted;
-                    !D::NEEDS_ALL || is_cut || !(it.disk_full || is_agentless(it))
+                let usable = Usable { needs_all: D::NEEDS_ALL, has_fault: !plan.candidates.is_empty() };
+                let (outcome, reading) = match usable.known(&directory)? {
+                    Some(outcome) => (outcome, D::Reading::default()),
+                    None => self.run_trial(job, (workload, plan), executor, progress, digester)?,
                 };
-                // What is not in the journal yet has to be digested, and is run again without its trace.
-                let has_trace = || TrialFiles::of(&directory).trace.exists();
-                let known = finished(&directory)?.map(|it| (is_usable(&it) && has_trace(), it));
-                if known.as_ref().is_some_and(|it| !it.0) {
-                    put_aside(&directory)?;
-                }
-                let outcome = match known.filter(|it| it.0).map(|it| it.1) {
-                    Some(outcome) => outcome,
-                    None if !D::READS_EARLY => executor.trial(job.id, workload, plan, &directory)?,
-                    None => {
-                        let trial = || executor.trial(job.id, workload, plan, &directory);
-                        let mut see =
-                            |path: &str, at, bytes: &[u8]| digester.read(&mut reading, path, at, bytes);
-                        follow::beside(&directory, &|it| executor.log_files(it), &mut see, trial)?
-                    }
-                };
-                if !is_usable(&outcome) {
-                    let trial = directory.display().to_string();
-                    return Err(match outcome.disk_full {
-                        true => LabError::DiskFull { trial },
-                        false => LabError::NoAgent { trial, end: outcome.end.to_string() },
-                    });
-                }
+                usable.check(&outcome, &directory)?;
                 let evidence = [evidence_of(&directory, &outcome)?];
                 Ok((Some(outcome), digester.digest(job, &evidence, reading)))
             }
@@ -255,6 +237,81 @@ impl Campaign<'_> {
                 Ok((None, digester.digest(job, &evidence, D::Reading::default())))
             }
         }
+    }
+
+    /// Runs a trial, and again where its keeper is ended from outside.
+    fn run_trial<D: Digester>(
+        &self,
+        job: &Job,
+        (workload, plan): (&str, &Plan),
+        executor: &dyn Executor,
+        progress: &dyn Progress,
+        digester: &D,
+    ) -> Result<(Outcome, D::Reading), LabError> {
+        let directory = trial_directory(self.directory, job.id);
+        let mut attempts = 0;
+        loop {
+            let mut reading = D::Reading::default();
+            let trial = || executor.trial(job.id, workload, plan, &directory);
+            attempts += 1;
+            let tried = if D::READS_EARLY {
+                let mut see = |path: &str, at, bytes: &[u8]| digester.read(&mut reading, path, at, bytes);
+                follow::beside(&directory, &|it| executor.log_files(it), &mut see, trial)
+            } else {
+                trial()
+            };
+            let error = match tried {
+                Ok(outcome) => return Ok((outcome, reading)),
+                Err(error) => error,
+            };
+            let Some(why) = error.lost_keeper().map(str::to_owned) else { return Err(error) };
+            if attempts == ATTEMPTS_MAX {
+                let trial = directory.display().to_string();
+                return Err(LabError::KeeperLost { trial, attempts, why });
+            }
+            if executor.interrupted() {
+                return Err(error);
+            }
+            progress.again(job, &why);
+            if let Some(outcome) = finished(&directory)? {
+                return Ok((outcome, D::Reading::default()));
+            }
+        }
+    }
+}
+
+/// Which outcomes say something to an engine.
+struct Usable {
+    /// Whether it needs all that a trial records.
+    needs_all: bool,
+    /// Whether a fault was planned. Of a run without one the engine itself says that no JVM had hooks.
+    has_fault: bool,
+}
+
+impl Usable {
+    /// The outcome of a trial that was carried out before, by whomever. One that cannot be used, or that has to be digested and
+    /// has no trace any more, is put aside.
+    fn known(&self, directory: &Path) -> Result<Option<Outcome>, LabError> {
+        let Some(outcome) = finished(directory)? else { return Ok(None) };
+        if self.check(&outcome, directory).is_ok() && TrialFiles::of(directory).trace.exists() {
+            return Ok(Some(outcome));
+        }
+        put_aside(directory)?;
+        Ok(None)
+    }
+
+    fn check(&self, outcome: &Outcome, directory: &Path) -> Result<(), LabError> {
+        let trial = || directory.display().to_string();
+        if !self.needs_all || outcome.end == End::Interrupted {
+            return Ok(());
+        }
+        if outcome.disk_full {
+            return Err(LabError::DiskFull { trial: trial() });
+        }
+        if outcome.jvms.is_empty() && self.has_fault {
+            return Err(LabError::NoAgent { trial: trial(), end: outcome.end.to_string() });
+        }
+        Ok(())
     }
 }
 

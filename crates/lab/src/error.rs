@@ -40,12 +40,33 @@ pub enum LabError {
     /// The trial's processes are gone, because their owner is.
     #[error("the trial was ended from outside: {0}; run it again")]
     KeeperGone(String),
+    /// The owner of a trial's processes does not live long enough, however often the trial is run.
+    #[error(
+        "{trial}: it was ended from outside {attempts} times, and is not tried again: {why}; find out what ends processes \
+         here (the kernel does where memory is short), and go on"
+    )]
+    KeeperLost {
+        /// The directory of the trial.
+        trial: String,
+        /// How often it was run.
+        attempts: u32,
+        /// What became of the last owner.
+        why: String,
+    },
     /// The trial's file.
     #[error(transparent)]
     Trace(#[from] TraceError),
     /// The map.
     #[error(transparent)]
     Map(#[from] MapError),
+    /// A file of the trial is not what the tool and its agents wrote.
+    #[error("{path}: {why}")]
+    Unreadable {
+        /// Which.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The plan.
     #[error(transparent)]
     Arm(#[from] crate::ArmError),
@@ -89,4 +110,17 @@ pub enum LabError {
     /// The engine neither works nor ends.
     #[error("the engine waits for nothing: this is a bug of hypocenter; please report it")]
     Stuck,
+}
+
+impl LabError {
+    /// What became of the process that owned the trial's processes, if that is why there is no outcome: the trial itself is not to
+    /// blame then, and can be run again.
+    pub(crate) fn lost_keeper(&self) -> Option<&str> {
+        match self {
+            LabError::KeeperGone(why) | LabError::Keeper(crate::keeper::KeeperError::Gone { why }) => {
+                Some(why)
+            }
+            _ => None,
+        }
+    }
 }

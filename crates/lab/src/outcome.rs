@@ -23,6 +23,7 @@ pub(crate) fn read(
     trace: &Trace<'_>,
     staged: Staged,
     agent_log: &str,
+    instrumented: bool,
 ) -> Outcome {
     let seen: Vec<Seen> = trace
         .jvms()
@@ -30,7 +31,7 @@ pub(crate) fn read(
         .map(|jvm| Seen { dictionary: trace.dictionary(&jvm), counts: trace.counts(&jvm), jvm })
         .collect();
     let ends = trace.candidates();
-    let reader = Reader { plan, map, trace, seen: &seen };
+    let reader = Reader { plan, map, trace, seen: &seen, instrumented };
     let candidates = plan
         .candidates
         .iter()
@@ -61,6 +62,8 @@ struct Reader<'a> {
     map: &'a Map<'a>,
     trace: &'a Trace<'a>,
     seen: &'a [Seen],
+    /// Whether the agent was to be in any process.
+    instrumented: bool,
 }
 
 impl Reader<'_> {
@@ -252,7 +255,13 @@ impl Reader<'_> {
             .lines()
             .map(|line| Problem { place: "agent".to_owned(), what: line.to_owned() })
             .collect();
-        if self.trace.agents() == 0 {
+        if !self.instrumented {
+            problems.push(Problem {
+                place: "agent".to_owned(),
+                what: "nothing was instrumented: all processes ran without the agent, as the workload does by itself"
+                    .to_owned(),
+            });
+        } else if self.trace.agents() == 0 {
             problems.push(Problem {
                 place: Problem::COMMAND.to_owned(),
                 what: "the agent did not start in any JVM: either the command starts none, or its JVM could not load \

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use hypocenter_plan::{
     Client, CommandLine, Condition, End, LogText, Node, Problem, ProcessOutcome, Role, Workload,
 };
-use hypocenter_trace::TrialFile;
+use hypocenter_trace::TrialControl;
 
 use crate::command::{AgentOption, JAVA_TOOL_OPTIONS, with_agent};
 use crate::keeper::{Keeper, KeeperEvent, ProcessId, Spawn};
@@ -41,7 +41,7 @@ pub(crate) struct Stage<'a> {
     /// The node that the workload's one command is.
     pub main: &'a str,
     pub keeper: &'a Keeper,
-    pub trial: &'a TrialFile,
+    pub trial: &'a TrialControl,
     /// The trial's directory.
     pub directory: &'a Path,
     /// What `{dir}` stands for.
@@ -106,6 +106,7 @@ struct Part<'a> {
     part: usize,
     command: &'a CommandLine,
     env: &'a BTreeMap<String, String>,
+    /// Where it runs, if elsewhere than the workload.
     directory: Option<&'a str>,
     /// Whether the agent is in it.
     agent: bool,
@@ -115,7 +116,17 @@ struct Part<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Aside {
     Ready(usize),
+    /// It prepares a node, by its number among the workload's.
+    Before(usize),
     Question,
+}
+
+/// How far the command is that prepares a node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Preparing {
+    Running,
+    Done,
+    Failed(End),
 }
 
 /// A command that was started for its answer.
@@ -136,6 +147,8 @@ struct Play<'scope, 'env> {
     /// How asides ended, until somebody asks.
     answers: BTreeMap<ProcessId, End>,
     restarts: Vec<(Instant, usize)>,
+    /// The nodes that a command prepares, by their numbers among the workload's, once it was started.
+    preparing: BTreeMap<usize, Preparing>,
     readers: Vec<(usize, Output, ScopedJoinHandle<'scope, Kept>)>,
     problems: Vec<Problem>,
     /// When each of the delays that are outlasted has begun.
@@ -172,6 +185,7 @@ pub(crate) fn run(stage: &Stage<'_>) -> Result<Staged, LabError> {
             asides: BTreeMap::new(),
             answers: BTreeMap::new(),
             restarts: Vec::new(),
+            preparing: BTreeMap::new(),
             readers: Vec::new(),
             problems: Vec::new(),
             delayed: vec![None; stage.outlasted.len()],
@@ -218,21 +232,40 @@ impl<'env> Play<'_, 'env> {
         let workload = self.stage.workload;
         self.start_due_nodes()?;
         let limit = self.stage.timeout.unwrap_or(READY_TIME);
-        while let Some(waiting) = self.not_ready() {
+        loop {
+            let (waiting, preparing) = (self.not_ready(), self.is_preparing());
+            if waiting.is_none() && preparing.is_none() {
+                break;
+            }
             let left = limit.saturating_sub(self.started.elapsed());
             if left.is_zero() {
-                self.say_not_ready(waiting, limit);
+                match (preparing, waiting) {
+                    (Some(part), _) => {
+                        let what = format!("did not end in {:.0} s", limit.as_secs_f64());
+                        self.say_not_prepared(part, &what);
+                    }
+                    (None, Some(waiting)) => self.say_not_ready(waiting, limit),
+                    (None, None) => {}
+                }
                 return Ok(End::NotReady);
             }
             if let Some(end) = self.step(inbox, left)? {
                 return Ok(end);
+            }
+            let failed = self.preparing.iter().find_map(|(&part, it)| match it {
+                Preparing::Failed(end) => Some((part, *end)),
+                _ => None,
+            });
+            if let Some((part, end)) = failed {
+                self.say_not_prepared(part, &end.to_string());
+                return Ok(End::NotReady);
             }
             if self.not_ready().is_some_and(|waiting| self.gone(waiting)) {
                 return Ok(End::NotReady);
             }
             self.start_due_nodes()?;
         }
-        self.stage.trial.arm();
+        self.stage.trial.arm()?;
         if let Some(command) = &workload.command {
             let part = self.actors.len();
             self.start(Part {
@@ -241,7 +274,7 @@ impl<'env> Play<'_, 'env> {
                 part: 0,
                 command,
                 env: &BTreeMap::new(),
-                directory: workload.directory.as_deref(),
+                directory: None,
                 agent: true,
             })?;
             return self.until(inbox, |play| play.actors[part].outcome.end);
@@ -280,16 +313,57 @@ impl<'env> Play<'_, 'env> {
     fn start_due_nodes(&mut self) -> Result<(), LabError> {
         let nodes = &self.stage.workload.node;
         let due = |play: &Self| {
-            nodes.iter().position(|node| {
+            nodes.iter().enumerate().position(|(part, node)| {
                 let ready = |name: &String| play.actors.iter().any(|it| it.ready && it.outcome.name == *name);
-                node.command.is_some() && play.incarnations(&node.name) == 0 && node.after.iter().all(ready)
+                let is_prepared = play.preparing.get(&part).is_none_or(|it| *it == Preparing::Done);
+                let is_new = node.command.is_some() && play.incarnations(&node.name) == 0;
+                is_new && is_prepared && node.after.iter().all(ready)
             })
         };
         // One that is ready at once lets the next go.
         while let Some(part) = due(self) {
-            self.start_node(part, &nodes[part])?;
+            match &nodes[part].before {
+                Some(before) if !self.preparing.contains_key(&part) => self.prepare(part, before)?,
+                _ => self.start_node(part, &nodes[part])?,
+            }
         }
         Ok(())
+    }
+
+    /// Starts the command that prepares a node. It is no process of the cluster, and its output goes to files of its own.
+    fn prepare(&mut self, part: usize, before: &CommandLine) -> Result<(), LabError> {
+        let node = &self.stage.workload.node[part];
+        let path = |from: Output| self.stage.directory.join(before_log(&node.name, from));
+        let file = |path: PathBuf| {
+            File::create(&path)
+                .map(OwnedFd::from)
+                .map_err(|source| LabError::File { path: path.display().to_string(), source })
+        };
+        let (stdout, stderr) = (file(path(Output::Stdout))?, file(path(Output::Stderr))?);
+        let stdin = File::open("/dev/null")
+            .map_err(|source| LabError::File { path: "/dev/null".to_owned(), source })?;
+        let (command, variables) = (self.words(before)?, self.variables(&node.env));
+        let directory = self.directory_of(node.directory.as_deref());
+        let spawn = Spawn { command: &command, variables: &variables, directory: &directory };
+        let id = self.stage.keeper.spawn(&spawn, stdin.into(), stdout, stderr)?;
+        self.stage.observer.event(&node.name, "is being prepared");
+        self.asides.insert(id, Aside::Before(part));
+        self.preparing.insert(part, Preparing::Running);
+        Ok(())
+    }
+
+    /// A node whose preparation is not over.
+    fn is_preparing(&self) -> Option<usize> {
+        self.preparing.iter().find(|(_, it)| **it == Preparing::Running).map(|(&part, _)| part)
+    }
+
+    fn say_not_prepared(&mut self, part: usize, what: &str) {
+        let node = &self.stage.workload.node[part];
+        let before = node.before.as_ref().map_or("", |it| it.0.as_str());
+        let logs = [Output::Stdout, Output::Stderr].map(|from| before_log(&node.name, from));
+        let what =
+            format!("its `before` {what}, so it was not started: `{before}`{}", self.last_line_of(&logs));
+        self.problem(&node.name, what);
     }
 
     /// Goes on until the question has an answer, the time is up or the user asks.
@@ -328,7 +402,7 @@ impl<'env> Play<'_, 'env> {
             }
         }
         (0..self.actors.len()).for_each(|actor| self.settle(actor));
-        self.look_for_delays();
+        self.look_for_delays()?;
         self.ask_conditions()?;
         let now = Instant::now();
         let due: Vec<usize> =
@@ -356,6 +430,10 @@ impl<'env> Play<'_, 'env> {
                     match aside {
                         Aside::Ready(actor) if end.is_well() => self.set_ready(actor),
                         Aside::Ready(_) => {}
+                        Aside::Before(part) => {
+                            let now = if end.is_well() { Preparing::Done } else { Preparing::Failed(end) };
+                            self.preparing.insert(part, now);
+                        }
                         Aside::Question => {
                             self.answers.insert(id, end);
                         }
@@ -449,6 +527,10 @@ impl<'env> Play<'_, 'env> {
 
     /// The last words of a process, for a person.
     fn last_line(&self, actor: usize) -> String {
+        self.last_line_of(&self.actors[actor].outcome.logs)
+    }
+
+    fn last_line_of(&self, logs: &[String]) -> String {
         const TAIL_BYTES: u64 = 4096;
         const SHOWN: usize = 200;
         let tail = |path: &str| -> Option<String> {
@@ -461,7 +543,6 @@ impl<'env> Play<'_, 'env> {
             let line = text.lines().rev().find(|line| !line.trim().is_empty())?;
             Some(line.chars().take(SHOWN).collect())
         };
-        let logs = &self.actors[actor].outcome.logs;
         match logs.iter().rev().find_map(|path| tail(path)) {
             Some(line) => format!("; its last line: {line}"),
             None => "; it wrote nothing".to_owned(),
@@ -514,17 +595,22 @@ impl<'env> Play<'_, 'env> {
         Place::on(text, &Ground { base, directory, fresh, tmp }).path()
     }
 
+    /// Where a process runs that may have a directory of its own.
+    fn directory_of(&self, own: Option<&str>) -> PathBuf {
+        let directory = own.or(self.stage.workload.directory.as_deref());
+        directory.map_or_else(|| self.stage.base.to_owned(), |text| self.path(text))
+    }
+
     fn start_node(&mut self, part: usize, node: &'env Node) -> Result<(), LabError> {
         let Some(command) = &node.command else { return Ok(()) };
-        let directory = node.directory.as_deref().or(self.stage.workload.directory.as_deref());
+        let directory = node.directory.as_deref();
         let (role, name, env, agent) = (Role::Node, &node.name, &node.env, node.agent.unwrap_or(true));
         self.start(Part { role, name, part, command, env, directory, agent })
     }
 
     fn start_client(&mut self, part: usize, client: &'env Client) -> Result<(), LabError> {
-        let directory = self.stage.workload.directory.as_deref();
         let Client { name, command, env, agent, .. } = client;
-        self.start(Part { role: Role::Client, name, part, command, env, directory, agent: *agent })
+        self.start(Part { role: Role::Client, name, part, command, env, directory: None, agent: *agent })
     }
 
     fn words(&self, command: &CommandLine) -> Result<Vec<String>, LabError> {
@@ -547,7 +633,7 @@ impl<'env> Play<'_, 'env> {
         let mut command = self.words(command)?;
         let mut variables = self.variables(env);
         let mut filter = None;
-        if agent {
+        if agent && stage.workload.has_agent() {
             let own_options = variables.iter().rev().find(|(name, _)| name == JAVA_TOOL_OPTIONS);
             let own_options = own_options.map(|(_, value)| value.to_string_lossy().into_owned());
             let inherited = own_options.as_deref().or(stage.java_tool_options);
@@ -560,7 +646,7 @@ impl<'env> Play<'_, 'env> {
             command = with_agent.command;
             variables.extend(with_agent.variables);
         }
-        let cwd = directory.map_or_else(|| stage.base.to_owned(), |text| self.path(text));
+        let cwd = self.directory_of(directory);
         let (mut logs, mut pipes, mut writers) = (Vec::new(), Vec::new(), Vec::new());
         for from in [Output::Stdout, Output::Stderr] {
             let again = if incarnation > 1 { format!(".{incarnation}") } else { String::new() };
@@ -660,17 +746,18 @@ impl<'env> Play<'_, 'env> {
     }
 
     /// Notes when delays have begun.
-    fn look_for_delays(&mut self) {
+    fn look_for_delays(&mut self) -> Result<(), LabError> {
         for (since, &(candidate, _)) in self.delayed.iter_mut().zip(self.stage.outlasted) {
-            if since.is_none() && self.stage.trial.is_injected(candidate) {
+            if since.is_none() && self.stage.trial.is_injected(candidate)? {
                 *since = Some(Instant::now());
             }
         }
+        Ok(())
     }
 
     /// Waits until no delay lasts any more, and what was held up has had time to go on.
     fn outlast(&mut self, inbox: &Receiver<Event>) -> Result<(), LabError> {
-        self.look_for_delays();
+        self.look_for_delays()?;
         let begun = self.delayed.iter().zip(self.stage.outlasted);
         let Some(over) = begun.filter_map(|(since, &(_, lasts))| Some((*since)? + lasts)).max() else {
             return Ok(());
@@ -764,10 +851,10 @@ impl<'env> Play<'_, 'env> {
     }
 
     fn dump(&mut self, inbox: &Receiver<Event>) -> Result<(), LabError> {
-        let request = self.stage.trial.request_dump();
+        let request = self.stage.trial.request_dump()?;
         let asked = Instant::now();
         loop {
-            let pending = self.stage.trial.dumps_pending(request);
+            let pending = self.stage.trial.dumps_pending(request)?;
             let waits = pending.iter().any(|jvm| {
                 let last = self.actors.iter().rev().find(|it| it.outcome.name == jvm.node);
                 last.is_none_or(|it| {
@@ -828,6 +915,11 @@ impl<'env> Play<'_, 'env> {
             }
         }
     }
+}
+
+/// The file that has the output of the command that prepares a node, in the trial's directory.
+fn before_log(node: &str, from: Output) -> String {
+    format!("logs/{node}.before.{}.log", from.name())
 }
 
 /// Whether the texts of a workload's conditions can be looked for.

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -11,8 +11,8 @@ use hypocenter_engine::{Evidence, LogBytes};
 use hypocenter_plan::{
     Candidate, Condition, Fault, Oracle, Outcome, Plan, Problem, Repeat, ThreadDump, Workload,
 };
-use hypocenter_trace::{Map, TrialFile};
-use memmap2::{Mmap, MmapMut};
+use hypocenter_trace::{Map, Trace, TrialControl};
+use memmap2::{Mmap, MmapOptions};
 
 use crate::command::AgentOption;
 use crate::keeper::{Isolation, Keeper, Setup};
@@ -117,18 +117,33 @@ pub fn evidence_of(directory: &Path, outcome: &Outcome) -> Result<Evidence, LabE
                 process: process.name.clone(),
                 incarnation: process.incarnation,
                 path: path.clone(),
-                bytes: mapped(&directory.join(path))?,
+                bytes: contents(&directory.join(path))?,
             });
         }
     }
     // A dump that cannot be read says nothing; the rest of the trial does.
     let dumps = read_dumps(&files.dumps).unwrap_or_default();
-    Ok(Evidence::new(mapped(&files.map)?, mapped(&files.trace)?, logs, dumps))
+    // Nor does a trace that was dropped.
+    let trace = match files.trace.exists() {
+        true => contents(&files.trace)?,
+        false => no_bytes().map_err(file_error(&files.trace))?,
+    };
+    Ok(Evidence::new(contents(&files.map)?, trace, logs, dumps))
+}
+
+/// A mapping that no reader takes for a file of ours.
+fn no_bytes() -> std::io::Result<Mmap> {
+    MmapOptions::new().len(1).map_anon()?.make_read_only()
 }
 
 fn file_error(path: &Path) -> impl FnOnce(std::io::Error) -> LabError {
     let path = path.display().to_string();
     move |source| LabError::File { path, source }
+}
+
+fn unreadable<E: std::fmt::Display>(path: &Path) -> impl FnOnce(E) -> LabError {
+    let path = path.display().to_string();
+    move |why| LabError::Unreadable { path, why: why.to_string() }
 }
 
 impl Trial<'_> {
@@ -181,20 +196,20 @@ impl Trial<'_> {
         fs::hard_link(&self.prepared.map, &files.map)
             .or_else(|_| fs::copy(&self.prepared.map, &files.map).map(drop))
             .map_err(file_error(&files.map))?;
-        let map_bytes = mapped(&files.map)?;
-        let map = Map::new(&map_bytes)?;
+        let map_bytes = contents(&files.map)?;
+        let map = Map::new(&map_bytes).map_err(unreadable(&files.map))?;
         let spec = arm(&plan, &map, &self.prepared.throwables, self.number)?;
-        let trial = TrialFile::create(&files.trace, &spec)?;
+        let trial = TrialControl::create(&files.trace, &spec)?;
 
         let mut staged = self.stage(&files, &directory, &trial, observer)?;
         observer.gone();
         log_files::add(self.workload, &directory, &files.fresh, &mut staged);
-        trial.end();
+        trial.end()?;
         let agent_log = fs::read_to_string(files.agent_log()).unwrap_or_default();
-        let trace_bytes = mapped(&files.trace)?;
-        let trace = hypocenter_trace::Trace::new(&trace_bytes)?;
+        let trace_bytes = contents(&files.trace)?;
+        let trace = Trace::new(&trace_bytes).map_err(unreadable(&files.trace))?;
         let answers = staged.answers.clone();
-        let mut outcome = outcome::read(&plan, &map, &trace, staged, &agent_log);
+        let mut outcome = outcome::read(&plan, &map, &trace, staged, &agent_log, self.workload.has_agent());
         if let Some(oracle) = self.oracle {
             let dumps = read_dumps(&files.dumps)?;
             let threads: Vec<LiveThread<'_>> = dumps
@@ -249,7 +264,7 @@ impl Trial<'_> {
         &self,
         files: &TrialFiles,
         directory: &Path,
-        trial: &TrialFile,
+        trial: &TrialControl,
         observer: &dyn Observer,
     ) -> Result<stage::Staged, LabError> {
         let around = self.surroundings;
@@ -315,7 +330,8 @@ fn named_below_tmp(workload: &Workload, base: &Path, tool_options: Option<&str>)
             Condition::Command(command) => Some(command),
             _ => None,
         });
-    let commands = workload.command.iter().chain(of_nodes).chain(of_clients).chain(asked);
+    let before = workload.node.iter().filter_map(|it| it.before.as_ref());
+    let commands = workload.command.iter().chain(of_nodes).chain(before).chain(of_clients).chain(asked);
     let words = commands.filter_map(|it| it.words("").ok()).flatten();
     let variables = workload.node.iter().map(|it| &it.env).chain(workload.client.iter().map(|it| &it.env));
     let values = variables.chain([&workload.env]).flat_map(|env| env.values().cloned());
@@ -390,20 +406,14 @@ fn json(document: &impl serde::Serialize) -> Vec<u8> {
     json
 }
 
-/// A file of the trial, mapped. One with holes is copied instead: the file system may have no room left to show a hole
-/// in a mapping, and then ends the process that looks. A trace has holes where several JVMs found the disk full at once.
-#[allow(unsafe_code)]
-fn mapped(path: &Path) -> Result<Mmap, LabError> {
+/// A file of the trial, read whole into memory. A mapping of the file itself would end the tool by SIGBUS where somebody cuts the
+/// file short, or where the disk has no room to show a hole in it: a trace has holes where several JVMs found the disk full at once.
+fn contents(path: &Path) -> Result<Mmap, LabError> {
     let mut file = File::open(path).map_err(file_error(path))?;
-    let metadata = file.metadata().map_err(file_error(path))?;
-    if metadata.blocks() * 512 < metadata.len() {
-        let len =
-            usize::try_from(metadata.len()).map_err(|_| file_error(path)(ErrorKind::FileTooLarge.into()))?;
-        let mut copy = MmapMut::map_anon(len).map_err(file_error(path))?;
-        file.read_exact(&mut copy).map_err(file_error(path))?;
-        return copy.make_read_only().map_err(file_error(path));
-    }
-    // SAFETY: the map is written once and the trace is read after its writers have ended; a process that was left
-    // behind can at worst change numbers, which the reader doubts anyway.
-    unsafe { Mmap::map(&file) }.map_err(file_error(path))
+    let len = file.metadata().map_err(file_error(path))?.len();
+    let len = usize::try_from(len).map_err(|_| file_error(path)(ErrorKind::FileTooLarge.into()))?;
+    let memory = MmapOptions::new().len(len).populate().map_anon();
+    let mut memory = memory.map_err(file_error(path))?;
+    file.read_exact(&mut memory).map_err(file_error(path))?;
+    memory.make_read_only().map_err(file_error(path))
 }

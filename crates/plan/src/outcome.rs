@@ -131,7 +131,32 @@ pub struct ProcessOutcome {
     pub logs: Vec<String>,
 }
 
+impl Outcome {
+    /// Nodes that ended before the trial did.
+    pub fn ended_nodes(&self) -> impl Iterator<Item = &ProcessOutcome> {
+        self.processes.iter().filter(|it| it.role == Role::Node && it.end.is_some())
+    }
+
+    /// A text about the trial, behind the ends of its nodes: a dead node explains what others saw of it.
+    pub fn after_node_ends(&self, what: &str) -> String {
+        let ends = self.ended_nodes().filter_map(ProcessOutcome::told_end);
+        ends.chain([what.to_owned()]).collect::<Vec<_>>().join("; ")
+    }
+}
+
 impl ProcessOutcome {
+    /// Its end in words, if it ended before the trial did: `node k1 exited with status 1`.
+    pub fn told_end(&self) -> Option<String> {
+        let role = match self.role {
+            Role::Command => "command",
+            Role::Node => "node",
+            Role::Client => "client",
+        };
+        let start =
+            if self.incarnation > 1 { format!(" (start {})", self.incarnation) } else { String::new() };
+        Some(format!("{role} {}{start} {}", self.name, self.end?))
+    }
+
     /// Whether a client did all it was to do.
     pub fn is_well(&self) -> bool {
         self.end.is_some_and(|end| end.is_well())

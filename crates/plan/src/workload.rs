@@ -17,6 +17,9 @@ pub struct Workload {
     /// The command, with quotes as on a shell; the trial ends when it ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<CommandLine>,
+    /// `false` keeps the agent out of all its processes, whatever is said of them: it runs as it is, and no fault can happen in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<bool>,
     /// The most that a trial may take; it is ended then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Span>,
@@ -61,6 +64,11 @@ pub struct Node {
     /// Its command; a node without one lives inside another process and is known by `threads` or `mdc`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<CommandLine>,
+    /// A command that prepares it, such as one that formats its storage: run once in a trial, before its first start and not before
+    /// a restart, in its directory and environment, and without the agent. One that does not end with status 0 ends the trial. Its
+    /// output is beside the node's, as `NAME.before.stdout.log`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<CommandLine>,
     /// The nodes that must be ready before it is started; all others start at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
@@ -219,6 +227,16 @@ impl Workload {
         inside.map(rule).collect()
     }
 
+    /// Whether the agent may be in its processes.
+    pub fn has_agent(&self) -> bool {
+        self.agent != Some(false)
+    }
+
+    /// Whether it is one command and nothing else, so that what the trial prints is what the command prints.
+    pub fn is_one_command(&self) -> bool {
+        self.command.is_some() && self.node.iter().all(|it| it.command.is_none())
+    }
+
     /// Checks everything that can be checked without running it.
     pub fn check(&self) -> Result<(), String> {
         let place = |what: String| Err(format!("workload `{}`: {what}", self.name));
@@ -273,6 +291,15 @@ impl Workload {
                 node.name
             ));
         }
+        for node in self.node.iter().filter(|it| it.before.is_some()) {
+            if node.command.is_none() {
+                return place(format!("node `{}` has `before` and no process", node.name));
+            }
+            let logs = format!("{}.before", node.name);
+            if names.contains(&logs.as_str()) {
+                return place(format!("`{logs}` is what the logs of `before` of `{}` are called", node.name));
+            }
+        }
         for client in &self.client {
             if let Some(node) = &client.node
                 && !self.node.iter().any(|it| &it.name == node)
@@ -296,7 +323,8 @@ impl Workload {
             _ => None,
         });
         let of_nodes = self.node.iter().filter_map(|it| it.command.as_ref());
-        let commands = self.command.iter().chain(of_nodes).chain(asked);
+        let before = self.node.iter().filter_map(|it| it.before.as_ref());
+        let commands = self.command.iter().chain(of_nodes).chain(before).chain(asked);
         for command in commands.chain(self.client.iter().map(|it| &it.command)) {
             if let Err(why) = command.words("") {
                 return place(why);
@@ -395,6 +423,14 @@ mod tests {
         check(Workload { logs: logs.clone(), client: vec![client("c")], ..base() }, "nobody's");
         let inside = Node { name: "a".into(), threads: vec!["a*".into()], logs, ..Node::default() };
         check(Workload { command: command(), node: vec![inside], ..base() }, "no process");
+        let before = || Some(CommandLine("format".into()));
+        let prepared = Node { before: before(), ..node("a") };
+        let lost = Node { command: None, threads: vec!["a*".into()], ..prepared.clone() };
+        check(Workload { command: command(), node: vec![lost], ..base() }, "`before` and no process");
+        let same = vec![prepared, node("a.before")];
+        check(Workload { node: same, client: vec![client("c")], ..base() }, "the logs of `before`");
+        let open = Node { before: Some(CommandLine("format 'x".into())), ..node("a") };
+        check(Workload { node: vec![open], client: vec![client("c")], ..base() }, "not closed");
         let open = CommandLine("java 'x".into());
         check(Workload { command: Some(open), ..base() }, "not closed");
         assert_eq!(Workload { node: vec![node("a")], client: vec![client("c")], ..base() }.check(), Ok(()));

@@ -450,7 +450,7 @@ impl Reproduce {
             // Another one is being proved; this one can be found again.
             return;
         }
-        let why = outcome.failure.as_ref().map(|it| it.why.clone()).unwrap_or_default();
+        let why = outcome.failure.as_ref().map(|it| outcome.after_node_ends(&it.why)).unwrap_or_default();
         let plan = self.settings.plan.clone();
         let found = |faults: &[Injected]| Found {
             round: number,

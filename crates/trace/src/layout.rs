@@ -70,7 +70,9 @@ pub(crate) struct Header {
     pub pad: u64,
     // The words that JVMs change, each on a cache line of its own.
     pub arena_next: u64,
-    pub pad_arena: [u64; 7],
+    /// The end of the last allocation that the file system has made: a file that is shorter was cut.
+    pub arena_end: u64,
+    pub pad_arena: [u64; 6],
     pub jvms_next: u32,
     /// JVMs in which the agent started, whether or not they turned out to be the target.
     pub agents: u32,

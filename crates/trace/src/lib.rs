@@ -1,6 +1,6 @@
 //! What agent and tool share: the instrumentation map, the mapped plan and the binary trace.
 //!
-//! A trial has one file ([`TrialFile`]). The tool makes it from a plan; every JVM of the trial joins it
+//! A trial has one file ([`TrialFile`]). The tool makes it from a plan ([`TrialControl`]); every JVM of the trial joins it
 //! ([`Session`]), finds its orders there and writes counters, events and reports into it through shared memory;
 //! afterwards, whatever became of the JVMs, the tool reads it ([`Trace`]). The [`Map`] beside it says which
 //! instruction each site is. Both layouts have a version, and readers refuse any other.
@@ -9,6 +9,7 @@
 
 mod armed;
 pub mod clock;
+mod control;
 mod futex;
 pub mod hash;
 mod layout;
@@ -20,6 +21,7 @@ mod stream;
 mod trial;
 
 pub use armed::{ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedPlan, ArmedStack};
+pub use control::{PendingDump, TrialControl};
 pub use layout::{TRACE_VERSION, level};
 pub use map::{
     FALL_THROUGH, MAP_VERSION, Map, MapBuilder, MapClass, MapError, MapHook, MapMethod, NewSite, Placement,
@@ -31,7 +33,7 @@ pub use reader::{
 pub use session::{InjectedRecord, Interned, PatchTally, ReportKind, Session};
 pub use steps::{ArmedStep, Step};
 pub use stream::Stream;
-pub use trial::{PendingDump, TrialFile, TrialSpec};
+pub use trial::{TrialFile, TrialSpec};
 
 /// What is wrong with a trial's file.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +51,15 @@ pub enum TraceError {
     /// It is not a trial's file, or a broken one.
     #[error("trial file: {0}; run the trial again")]
     Malformed(&'static str),
+    /// It is shorter than it was.
+    #[error(
+        "trial file {path}: something cut it short while the trial ran; let the workload write below {{dir}} only, and run \
+         the trial again"
+    )]
+    Cut {
+        /// Which file.
+        path: String,
+    },
     /// It is of another version.
     #[error(
         "trial file: layout version {found}, this tool reads version {TRACE_VERSION}; \

@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::mem::offset_of;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -12,8 +13,8 @@ use zerocopy::{FromBytes, IntoBytes};
 use crate::armed::{self, ArmedPlan};
 use crate::futex;
 use crate::layout::{
-    CandidateState, ChunkHeader, ClockPair, DUMP_FAILED, GRANULE, Header, JVMS_MAX, JvmSlot, MAGIC, NODE_MAX,
-    TRACE_VERSION, armed_state, candidate_state, jvm_state, round_up,
+    CandidateState, ChunkHeader, ClockPair, DUMP_FAILED, GRANULE, Header, JVMS_MAX, JvmSlot, MAGIC,
+    TRACE_VERSION, armed_state, candidate_state, round_up,
 };
 use crate::steps::{self, ArmedStep};
 use crate::{TraceError, clock};
@@ -48,17 +49,6 @@ pub struct TrialSpec {
     pub lossless: bool,
 }
 
-/// A JVM that has not answered a request for a thread dump yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PendingDump {
-    /// Its number in the trial.
-    pub jvm: u32,
-    /// The node.
-    pub node: String,
-    /// The process, as seen from inside its own namespace.
-    pub pid: u32,
-}
-
 /// The file of a trial, mapped up to its arena.
 #[derive(Debug)]
 pub struct TrialFile {
@@ -82,67 +72,82 @@ fn allocate_for_real(file: &File, at: u64, len: u64) -> std::io::Result<()> {
     }
 }
 
+/// Makes a new trial's file; one that is there already is an error, because a run that reuses an old file silently
+/// injects nothing.
+pub(crate) fn write_new(path: &Path, spec: &TrialSpec) -> Result<(), TraceError> {
+    let io = |source| TraceError::Io { path: path.display().to_string(), source };
+    let plan = armed::encode(&spec.plan);
+    let steps = steps::encode(&spec.steps);
+    let levels_at = round_up(size_of::<Header>() as u64, 64);
+    let plan_at = round_up(levels_at + spec.levels.len() as u64, 64);
+    let steps_at = round_up(plan_at + plan.len() as u64, 64);
+    let states_at = round_up(steps_at + steps.len() as u64, 64);
+    let jvms_at = states_at + (spec.plan.candidates.len() * size_of::<CandidateState>()) as u64;
+    let arena_at = round_up(jvms_at + u64::from(JVMS_MAX) * size_of::<JvmSlot>() as u64, GRANULE);
+    let header = Header {
+        magic: MAGIC,
+        version: TRACE_VERSION,
+        site_count: spec.levels.len() as u32,
+        candidate_count: spec.plan.candidates.len() as u32,
+        limit: spec.limit,
+        trial: spec.trial,
+        seed: spec.seed,
+        map_digest: spec.map_digest,
+        levels_at,
+        plan_at,
+        plan_len: plan.len() as u64,
+        states_at,
+        jvms_at,
+        arena_at,
+        arena_max: arena_at + ARENA_MAX_BYTES,
+        ring_bytes: spec.ring_bytes,
+        lossless: spec.lossless.into(),
+        stack_frames: spec.stack_frames,
+        reserved: 0,
+        start: clock::pair(),
+        end: ClockPair::default(),
+        wall_start_ms: std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .map_or(0, |time| time.as_millis() as u64),
+        steps_at,
+        steps_len: steps.len() as u64,
+        armed_at: 0,
+        pad: 0,
+        arena_next: arena_at,
+        arena_end: arena_at,
+        pad_arena: [0; 6],
+        jvms_next: 0,
+        agents: 0,
+        armed: if spec.armed { armed_state::FROM_THE_START } else { armed_state::NOT_YET },
+        dump_request: 0,
+        pad_jvms: [0; 12],
+        taken: 0,
+        pad_taken: [0; 15],
+    };
+    let file = OpenOptions::new().read(true).write(true).create_new(true).open(path).map_err(io)?;
+    allocate_for_real(&file, 0, arena_at).map_err(io)?;
+    let sections: [(u64, &[u8]); 4] =
+        [(0, header.as_bytes()), (levels_at, &spec.levels), (plan_at, &plan), (steps_at, &steps)];
+    for (at, bytes) in sections {
+        file.write_all_at(bytes, at).map_err(io)?;
+    }
+    Ok(())
+}
+
+/// Reads the header of a trial's file.
+pub(crate) fn read_header(file: &File, path: &Path) -> Result<Header, TraceError> {
+    let io = |source| TraceError::Io { path: path.display().to_string(), source };
+    let mut bytes = [0; size_of::<Header>()];
+    file.read_exact_at(&mut bytes, 0).map_err(io)?;
+    let header = Header::read_from_bytes(&bytes).map_err(|_| TraceError::Malformed("no header"))?;
+    check_header(&header, file.metadata().map_err(io)?.len())?;
+    Ok(header)
+}
+
 impl TrialFile {
-    /// Makes a new file; one that is there already is an error, because a run that reuses an old file silently
-    /// injects nothing.
+    /// Makes a new file, and opens it.
     pub fn create(path: &Path, spec: &TrialSpec) -> Result<TrialFile, TraceError> {
-        let io = |source| TraceError::Io { path: path.display().to_string(), source };
-        let plan = armed::encode(&spec.plan);
-        let steps = steps::encode(&spec.steps);
-        let levels_at = round_up(size_of::<Header>() as u64, 64);
-        let plan_at = round_up(levels_at + spec.levels.len() as u64, 64);
-        let steps_at = round_up(plan_at + plan.len() as u64, 64);
-        let states_at = round_up(steps_at + steps.len() as u64, 64);
-        let jvms_at = states_at + (spec.plan.candidates.len() * size_of::<CandidateState>()) as u64;
-        let arena_at = round_up(jvms_at + u64::from(JVMS_MAX) * size_of::<JvmSlot>() as u64, GRANULE);
-        let header = Header {
-            magic: MAGIC,
-            version: TRACE_VERSION,
-            site_count: spec.levels.len() as u32,
-            candidate_count: spec.plan.candidates.len() as u32,
-            limit: spec.limit,
-            trial: spec.trial,
-            seed: spec.seed,
-            map_digest: spec.map_digest,
-            levels_at,
-            plan_at,
-            plan_len: plan.len() as u64,
-            states_at,
-            jvms_at,
-            arena_at,
-            arena_max: arena_at + ARENA_MAX_BYTES,
-            ring_bytes: spec.ring_bytes,
-            lossless: spec.lossless.into(),
-            stack_frames: spec.stack_frames,
-            reserved: 0,
-            start: clock::pair(),
-            end: ClockPair::default(),
-            wall_start_ms: std::time::SystemTime::now()
-                .duration_since(std::time::UNIX_EPOCH)
-                .map_or(0, |time| time.as_millis() as u64),
-            steps_at,
-            steps_len: steps.len() as u64,
-            armed_at: 0,
-            pad: 0,
-            arena_next: arena_at,
-            pad_arena: [0; 7],
-            jvms_next: 0,
-            agents: 0,
-            armed: if spec.armed { armed_state::FROM_THE_START } else { armed_state::NOT_YET },
-            dump_request: 0,
-            pad_jvms: [0; 12],
-            taken: 0,
-            pad_taken: [0; 15],
-        };
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path).map_err(io)?;
-        allocate_for_real(&file, 0, arena_at).map_err(io)?;
-        use std::os::unix::fs::FileExt;
-        let sections: [(u64, &[u8]); 4] =
-            [(0, header.as_bytes()), (levels_at, &spec.levels), (plan_at, &plan), (steps_at, &steps)];
-        for (at, bytes) in sections {
-            file.write_all_at(bytes, at).map_err(io)?;
-        }
-        drop(file);
+        write_new(path, spec)?;
         TrialFile::open(path)
     }
 
@@ -150,11 +155,7 @@ impl TrialFile {
     pub fn open(path: &Path) -> Result<TrialFile, TraceError> {
         let io = |source| TraceError::Io { path: path.display().to_string(), source };
         let file = OpenOptions::new().read(true).write(true).open(path).map_err(io)?;
-        let mut bytes = [0; size_of::<Header>()];
-        use std::os::unix::fs::FileExt;
-        file.read_exact_at(&mut bytes, 0).map_err(io)?;
-        let header = Header::read_from_bytes(&bytes).map_err(|_| TraceError::Malformed("no header"))?;
-        check_header(&header, file.metadata().map_err(io)?.len())?;
+        let header = read_header(&file, path)?;
         let base = MmapOptions::new().len(header.arena_at as usize).map_raw(&file).map_err(io)?;
         Ok(TrialFile { file, base, header, path: path.to_owned() })
     }
@@ -249,14 +250,6 @@ impl TrialFile {
         self.word32(offset_of!(Header, agents) as u64).fetch_add(1, Ordering::Relaxed);
     }
 
-    /// From now on faults may happen, if they might not before.
-    pub fn arm(&self) {
-        if !self.is_armed() {
-            self.word64(offset_of!(Header, armed_at) as u64).store(clock::ticks(), Ordering::Release);
-            self.word32(offset_of!(Header, armed) as u64).store(armed_state::LATER, Ordering::Release);
-        }
-    }
-
     /// Whether faults may happen.
     pub fn is_armed(&self) -> bool {
         self.word32(offset_of!(Header, armed) as u64).load(Ordering::Acquire) != armed_state::NOT_YET
@@ -266,24 +259,6 @@ impl TrialFile {
     pub fn arms_later(&self) -> bool {
         let armed = self.word32(offset_of!(Header, armed) as u64).load(Ordering::Acquire);
         armed != armed_state::FROM_THE_START
-    }
-
-    /// Says that no JVM of the trial writes any more, and when that was.
-    pub fn end(&self) {
-        let pair = clock::pair();
-        let at = offset_of!(Header, end) as u64;
-        self.word64(at).store(pair.ticks, Ordering::Release);
-        self.word64(at + 8).store(pair.nanos, Ordering::Release);
-    }
-
-    /// Asks every JVM that has joined the trial for a dump of its threads, and returns the number of the request. The
-    /// dumps appear beside the trial's file, as `dumps/<node>-<pid>-<number>.json`; [`TrialFile::dumps_pending`] says
-    /// who has not answered yet. A JVM that is asked again before it could answer answers once, to the later request.
-    pub fn request_dump(&self) -> u32 {
-        let word = self.word32(offset_of!(Header, dump_request) as u64);
-        let request = word.fetch_add(1, Ordering::AcqRel).wrapping_add(1);
-        futex::wake_all(word);
-        request
     }
 
     /// The number of the last request for a thread dump; 0 if there was none.
@@ -302,27 +277,6 @@ impl TrialFile {
             }
             futex::wait(word, known)?;
         }
-    }
-
-    /// The JVMs that had joined before a request for a thread dump and have neither answered it nor ended in good order.
-    /// One that was killed stays in this list: whether its process still lives is for the caller to find out.
-    pub fn dumps_pending(&self, request: u32) -> Vec<PendingDump> {
-        let count = self.word32(offset_of!(Header, jvms_next) as u64).load(Ordering::Acquire).min(JVMS_MAX);
-        let pending = (0..count).filter_map(|jvm| {
-            let at = self.slot_at(jvm);
-            let word32 = |offset: usize| self.word32(at + offset as u64).load(Ordering::Acquire);
-            // Everything else in a slot is written before its state.
-            let live = word32(offset_of!(JvmSlot, state)) == jvm_state::LIVE;
-            let dumped = self.slot_word(jvm, offset_of!(JvmSlot, dumped)).load(Ordering::Acquire) as u32;
-            if !live || dumped >= request {
-                return None;
-            }
-            let len = (word32(offset_of!(JvmSlot, node_len)) as usize).min(NODE_MAX);
-            let node = self.copy_out(at + offset_of!(JvmSlot, node) as u64, len);
-            let node = String::from_utf8_lossy(&node).into_owned();
-            Some(PendingDump { jvm, node, pid: word32(offset_of!(JvmSlot, pid)) })
-        });
-        pending.collect()
     }
 
     /// Says that a JVM has answered a request for a thread dump, or could not.
@@ -451,6 +405,7 @@ impl TrialFile {
             let _ = next.compare_exchange(at + size, at, Ordering::AcqRel, Ordering::Relaxed);
             return None;
         }
+        self.word64(offset_of!(Header, arena_end) as u64).fetch_max(at + size, Ordering::AcqRel);
         Some((at, size))
     }
 
@@ -485,7 +440,7 @@ pub(crate) fn check_header(header: &Header, file_len: u64) -> Result<(), TraceEr
         }
         from = end;
     }
-    if header.arena_at > file_len || !header.arena_at.is_multiple_of(GRANULE) {
+    if header.arena_at.max(header.arena_end) > file_len || !header.arena_at.is_multiple_of(GRANULE) {
         return Err(TraceError::Malformed("the file is cut short"));
     }
     Ok(())

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use hypocenter_plan::{Site, SiteKind, StateId};
 use hypocenter_trace::{
     ArmedPlan, CandidateEnd, Event, FALL_THROUGH, InjectedRecord, Interned, Map, MapBuilder, NewSite,
-    PatchTally, Placement, ReportKind, Session, SiteId, Step, Trace, TraceError, Transition, TrialFile,
-    TrialSpec, clock, level,
+    PatchTally, Placement, ReportKind, Session, SiteId, Step, Trace, TraceError, Transition, TrialControl,
+    TrialFile, TrialSpec, clock, level,
 };
 use proptest::prelude::*;
 
@@ -238,14 +238,14 @@ fn what_is_not_ours_is_refused() {
 #[test]
 fn ticks_become_milliseconds() {
     let file = TempFile::new("clock");
-    let trial = TrialFile::create(&file.0, &spec(1, 64, false)).unwrap();
+    let trial = TrialControl::create(&file.0, &spec(1, 64, false)).unwrap();
     let (before, ticks) = (clock::nanos(), clock::ticks());
     let until = before + 20_000_000;
     while clock::nanos() < until {
         std::hint::spin_loop();
     }
     let later = clock::ticks();
-    trial.end();
+    trial.end().unwrap();
     let bytes = std::fs::read(&file.0).unwrap();
     let trace = Trace::new(&bytes).unwrap();
     let span = trace.ms_since_start(later) - trace.ms_since_start(ticks);
@@ -297,22 +297,22 @@ fn candidates_end_open_claimed_injected_or_refused() {
 #[test]
 fn a_request_for_a_dump_wakes_who_sleeps_on_it() {
     let file = TempFile::new("dumps");
-    let trial = TrialFile::create(&file.0, &spec(1, 64, false)).unwrap();
-    assert_eq!(trial.request_dump(), 1);
+    let trial = TrialControl::create(&file.0, &spec(1, 64, false)).unwrap();
+    assert_eq!(trial.request_dump().unwrap(), 1);
     // Two JVMs, each with a mapping of its own; the request before they joined is none of theirs.
     let sessions = ["n1", "n2"].map(|node| Session::join(&file.0, node, 40, "").unwrap());
-    assert_eq!(trial.dumps_pending(1), []);
+    assert_eq!(trial.dumps_pending(1).unwrap(), []);
     std::thread::scope(|scope| {
         let sleepers = sessions.each_ref().map(|session| {
             scope.spawn(|| session.trial().wait_for_dump_request(session.dump_known()).unwrap())
         });
-        assert_eq!(trial.request_dump(), 2);
+        assert_eq!(trial.request_dump().unwrap(), 2);
         for sleeper in sleepers {
             assert_eq!(sleeper.join().unwrap(), 2);
         }
     });
     let pending = |request| -> Vec<(u32, String, u32)> {
-        trial.dumps_pending(request).into_iter().map(|it| (it.jvm, it.node, it.pid)).collect()
+        trial.dumps_pending(request).unwrap().into_iter().map(|it| (it.jvm, it.node, it.pid)).collect()
     };
     assert_eq!(pending(2), [(0, "n1".to_owned(), 40), (1, "n2".to_owned(), 40)]);
     sessions[1].dumped(2, true);
@@ -324,6 +324,36 @@ fn a_request_for_a_dump_wakes_who_sleeps_on_it() {
     let said: Vec<_> =
         Trace::new(&bytes).unwrap().jvms().iter().map(|it| (it.dumped, it.dump_failed)).collect();
     assert_eq!(said, [(1, false), (2, true)]);
+}
+
+#[test]
+fn a_file_that_was_cut_short_is_an_error_and_no_signal() {
+    for part in ["nothing", "header", "arena"] {
+        let file = TempFile::new(&format!("cut-{part}"));
+        let trial = TrialControl::create(&file.0, &spec(1, 64, false)).unwrap();
+        let session = Session::join(&file.0, "n1", 40, "").unwrap();
+        drop(session);
+        let len = std::fs::metadata(&file.0).unwrap().len();
+        let left = match part {
+            "nothing" => 0,
+            "header" => 4096,
+            _ => len - 4096,
+        };
+        std::fs::OpenOptions::new().write(true).open(&file.0).unwrap().set_len(left).unwrap();
+        if part != "arena" {
+            for said in [trial.end().err(), trial.request_dump().err()] {
+                assert!(matches!(said, Some(TraceError::Cut { .. })), "{part}: {said:?}");
+            }
+            assert_eq!(std::fs::metadata(&file.0).unwrap().len(), left, "it is not filled with a hole");
+        }
+        if part == "nothing" {
+            let said = trial.dumps_pending(1).err();
+            assert!(matches!(said, Some(TraceError::Cut { .. })), "{said:?}");
+        }
+        let bytes = std::fs::read(&file.0).unwrap();
+        let said = Trace::new(&bytes).unwrap_err().to_string();
+        assert!(said.contains("cut short"), "{part}: {said}");
+    }
 }
 
 fn sample_map() -> Vec<u8> {

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use hypocenter_lab::{AgentOption, arm, files};
 use hypocenter_plan::{ExitCode, Plan};
-use hypocenter_trace::{Map, MapBuilder, Trace, TrialFile};
+use hypocenter_trace::{Map, MapBuilder, Trace, TrialControl};
 use serde::Serialize;
 
 use crate::args::DoctorArgs;
@@ -98,7 +98,7 @@ fn try_agent(agent: &Path, home: &Path) -> Result<String, String> {
         let bytes = std::fs::read(&map).map_err(|error| text(&error))?;
         let map_view = Map::new(&bytes).map_err(|error| text(&error))?;
         let spec = arm(&Plan::default(), &map_view, &BTreeMap::new(), 0).map_err(|error| text(&error))?;
-        let file = TrialFile::create(&trial, &spec).map_err(|error| text(&error))?;
+        let file = TrialControl::create(&trial, &spec).map_err(|error| text(&error))?;
         let option =
             AgentOption { library: agent.to_owned(), map, trial: trial.clone(), node: "doctor".to_owned() };
         let output = Command::new(home.join("bin/java"))
@@ -106,7 +106,7 @@ fn try_agent(agent: &Path, home: &Path) -> Result<String, String> {
             .stdin(Stdio::null())
             .output()
             .map_err(|error| text(&error))?;
-        file.end();
+        file.end().map_err(|error| text(&error))?;
         let bytes = std::fs::read(&trial).map_err(|error| text(&error))?;
         let trace = Trace::new(&bytes).map_err(|error| text(&error))?;
         match (output.status.success(), trace.agents()) {

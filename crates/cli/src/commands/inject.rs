@@ -75,7 +75,7 @@ pub fn run(args: &InjectArgs) -> Result<ExitCode, Failure> {
     }
     let request = chosen.request("inject", &args.target, plan, args.repeat);
     let ready = Ready::begin(request, &target, &args.target.lab)?;
-    carry_out(&ready, &args.target.lab, None)
+    carry_out(&ready, &args.target.lab, args.show, None)
 }
 
 const SITES_SHOWN: usize = 8;

@@ -66,7 +66,7 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     let target = Target::open(&request.target)?;
     let ready = Ready::begin(request, &target, &args.lab)?;
     let before = finished(&trial_directory(&campaign, JobId(index)))?;
-    let code = carry_out(&ready, &args.lab, None)?;
+    let code = carry_out(&ready, &args.lab, args.show, None)?;
     if let Some(before) = before {
         compare(&ready, &before)?;
     }
@@ -236,5 +236,5 @@ fn story(outcome: &Outcome) -> String {
             if failure.happened { "the failure happened" } else { "the failure did not happen" }.to_owned(),
         );
     }
-    parts.join(", ")
+    outcome.after_node_ends(&parts.join(", "))
 }

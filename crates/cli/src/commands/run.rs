@@ -5,11 +5,11 @@ mod reached;
 use std::path::Path;
 
 use hypocenter_engine::JobId;
-use hypocenter_lab::{Stopped, finished, trial_directory};
+use hypocenter_lab::{Stopped, TrialFiles, finished, trial_directory};
 use hypocenter_plan::{CandidateResult, End, ExitCode, Outcome, Plan, Record, SiteKind, Watch, WatchLevel};
 use serde::Serialize;
 
-use crate::args::{LabArgs, MustPass, PassArgs, RecordLevel, RunArgs};
+use crate::args::{LabArgs, MustPass, PassArgs, RecordLevel, RunArgs, ShowArgs};
 use crate::early;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -31,12 +31,16 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
             ready
         }
         None => {
-            let chosen = Chosen::of(&args.target, args.workload.as_deref())?;
+            let mut chosen = Chosen::of(&args.target, args.workload.as_deref())?;
+            if args.no_agent {
+                chosen.workload.agent = Some(false);
+            }
             chosen.tell_not_asked();
             let target = Target::open(&chosen.target)?;
             screen::line("target", &target.packages.join(", "));
             let plan = match &args.plan {
                 Some(path) => read_plan(path)?,
+                None if args.no_agent => Plan { seed: args.seed, ..Plan::default() },
                 None => plan_of(args, &target)?,
             };
             let request = chosen.request("run", &args.target, plan, args.repeat);
@@ -45,7 +49,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
             Ready::begin(request, &target, lab)?
         }
     };
-    let code = carry_out(&ready, lab, Some(args.top))?;
+    let code = carry_out(&ready, lab, args.show, Some(args.top))?;
     args.pass.judge(&ready, code)
 }
 
@@ -108,7 +112,12 @@ impl PassArgs {
 }
 
 /// Runs a campaign and shows what it gave: one trial as itself, several as their sum.
-pub fn carry_out(ready: &Ready, lab: &LabArgs, top: Option<usize>) -> Result<ExitCode, Failure> {
+pub fn carry_out(
+    ready: &Ready,
+    lab: &LabArgs,
+    show: ShowArgs,
+    top: Option<usize>,
+) -> Result<ExitCode, Failure> {
     let request = &ready.request;
     match &request.workload.command {
         Some(command) => screen::line("command", &screen::clean(&command.0)),
@@ -128,7 +137,12 @@ pub fn carry_out(ready: &Ready, lab: &LabArgs, top: Option<usize>) -> Result<Exi
     let ran = if lab.quiet {
         ready.run(lab, &Quiet(&interrupt), &interrupt)?
     } else {
-        let passing = Passing::new(lab.json, request.workload.command.is_some(), &interrupt);
+        let passing = Passing {
+            all_to_stderr: lab.json,
+            plain: request.workload.is_one_command(),
+            verbose: show.verbose,
+            interrupt: &interrupt,
+        };
         let ran = ready.run(lab, &passing, &interrupt)?;
         screen::gap();
         ran
@@ -140,6 +154,7 @@ pub fn carry_out(ready: &Ready, lab: &LabArgs, top: Option<usize>) -> Result<Exi
         None => finished(&directory)?
             .ok_or_else(|| Failure::usage(format!("{}: the outcome is gone", directory.display())))?,
     };
+    screen::ended_nodes(&outcome);
     match outcome.candidates.iter().find(|it| matches!(it.result, CandidateResult::Injected(_))) {
         // Of many candidates under one limit, those that were not needed are no news.
         Some(candidate) if request.plan.limit == 1 => screen::candidate(candidate),
@@ -149,6 +164,10 @@ pub fn carry_out(ready: &Ready, lab: &LabArgs, top: Option<usize>) -> Result<Exi
         reached::show(&request.target, &directory, &outcome, top)?;
     }
     finish(lab, &outcome, &directory)?;
+    if !request.workload.is_one_command() && !show.verbose {
+        let logs = TrialFiles::of(&directory).logs;
+        screen::line("output", &format!("of its processes in {}; --verbose prints it too", told(&logs)));
+    }
     Ok(code_of(request, &outcome))
 }
 
@@ -204,7 +223,9 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
         );
         screen::note("trials", &what);
     }
-    if ran.without_agent > 0 {
+    if !ready.request.workload.has_agent() {
+        screen::note("agent", "nothing was instrumented: all processes ran without the agent");
+    } else if ran.without_agent > 0 {
         let what = format!(
             "in {} of them no JVM loaded a class that has hooks",
             screen::thousands(ran.without_agent)
@@ -252,7 +273,7 @@ pub fn code_of(request: &Request, outcome: &Outcome) -> ExitCode {
                 ExitCode::Findings
             }
         }
-        _ if outcome.jvms.is_empty() => ExitCode::Usage,
+        _ if outcome.jvms.is_empty() && request.workload.has_agent() => ExitCode::Usage,
         _ if happened => ExitCode::AlreadyFails,
         End::Exited { status: 0 } => ExitCode::Done,
         _ => ExitCode::AlreadyFails,

@@ -33,6 +33,7 @@ pub fn run(args: &TrialArgs) -> Result<ExitCode, Failure> {
     screen::line("trial", &format!("{} of {}", args.index, campaign.display()));
     let directory = trial_directory(&campaign, id);
     let outcome = carry_out(&ready, id, &plan, &directory, args).map_err(try_again)?;
+    screen::ended_nodes(&outcome);
     outcome.candidates.iter().for_each(screen::candidate);
     finish(&args.lab, &outcome, &directory)?;
     if outcome.end == End::Interrupted {
@@ -62,11 +63,14 @@ fn carry_out(
         None => {}
     }
     let interrupt = Interrupt::watch();
-    let plain = ready.request.workload.command.is_some();
-    let observer: &dyn Observer = match args.lab.quiet {
-        true => &Quiet(&interrupt),
-        false => &Passing::new(args.lab.json, plain, &interrupt),
+    let passing = Passing {
+        all_to_stderr: args.lab.json,
+        plain: ready.request.workload.is_one_command(),
+        verbose: args.show.verbose,
+        interrupt: &interrupt,
     };
+    let quiet = Quiet(&interrupt);
+    let observer: &dyn Observer = if args.lab.quiet { &quiet } else { &passing };
     ready.one(id, plan, directory, observer)
 }
 

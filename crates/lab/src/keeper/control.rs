@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::channel::{self, Inbox};
+use super::marker::Mark;
 use super::message::{Answer, Message, Request, WireSetup, WireSpawn, Wish};
 use super::serve::{KEEPER, SETUP, SIGNALLED};
 use super::{Finished, Isolation, KeeperError, KeeperEvent, Network, ProcessId, Setup, Spawn};
@@ -31,6 +32,8 @@ const GONE_TIME: Duration = Duration::from_secs(40);
 pub struct Keeper {
     socket: UnixStream,
     shared: Arc<Shared>,
+    /// In the environment of everything that it starts.
+    mark: Mark,
     /// Taken when a message is sent, so that messages do not mix; has the number of the next request.
     next: Mutex<u64>,
     reader: Mutex<Option<JoinHandle<()>>>,
@@ -72,7 +75,7 @@ impl Shared {
         }
     }
 
-    fn read(&self, socket: &UnixStream, mut keeper: Child) {
+    fn read(&self, socket: &UnixStream, mut keeper: Child, mark: &Mark) {
         let mut inbox = Inbox::new();
         let trouble = loop {
             match inbox.wait(socket) {
@@ -96,7 +99,12 @@ impl Shared {
         // If it was not the keeper that closed the socket, it must see that nobody listens any more.
         let _ = socket.shutdown(Shutdown::Both);
         let status = keeper.wait();
-        let why = match (trouble, status) {
+        // One that ended in good order has ended everything else before.
+        let left_over = match &status {
+            Ok(status) if trouble.is_none() && status.success() => Vec::new(),
+            _ => mark.end_all(),
+        };
+        let mut why = match (trouble, status) {
             (Some(error), _) | (None, Err(error)) => error.to_string(),
             (None, Ok(status)) => match (status.signal(), status.code()) {
                 (Some(signal), _) => format!("signal {signal} killed it"),
@@ -106,6 +114,9 @@ impl Shared {
                 _ => format!("it ended with {status}"),
             },
         };
+        if !left_over.is_empty() {
+            why += &format!("; processes of the trial cannot be ended: {}", left_over.join(", "));
+        }
         self.lock().gone = Some(why);
         self.changed.notify_all();
     }
@@ -138,13 +149,13 @@ impl Keeper {
             .stdout(Stdio::null())
             .spawn()
             .map_err(no_keeper)?;
-        let shared = Arc::new(Shared::default());
+        let (shared, mark) = (Arc::new(Shared::default()), Mark::new());
         let reader = std::thread::Builder::new().name("keeper".into()).spawn({
-            let shared = Arc::clone(&shared);
-            move || shared.read(&reading, keeper)
+            let (shared, mark) = (Arc::clone(&shared), mark.clone());
+            move || shared.read(&reading, keeper, &mark)
         });
         let reader = Mutex::new(Some(reader.map_err(no_keeper)?));
-        let keeper = Keeper { socket, shared, next: Mutex::new(SETUP), reader };
+        let keeper = Keeper { socket, shared, mark, next: Mutex::new(SETUP), reader };
         match keeper.ask(Wish::Setup(setup), &[])?.1 {
             Answer::Ready => Ok(keeper),
             Answer::NoSandbox(reason) => Err(KeeperError::NoSandbox { reason }),
@@ -172,7 +183,7 @@ impl Keeper {
         })?;
         let wish = Wish::Spawn(WireSpawn {
             command: spec.command.to_vec(),
-            variables: spec.variables.to_vec(),
+            variables: spec.variables.iter().cloned().chain([self.mark.variable()]).collect(),
             directory: directory.clone().into_os_string(),
         });
         let (number, answer) = self.ask(wish, &[stdin.as_fd(), stdout.as_fd(), stderr.as_fd()])?;

@@ -37,8 +37,13 @@ impl Process {
         Some(Process { pid, name, state, parent, start })
     }
 
+    /// Whether this process, and no other that got its number, is still there.
+    pub(super) fn is_still_there(&self) -> bool {
+        Process::read(self.pid).is_some_and(|now| now.start == self.start)
+    }
+
     /// Whether it still does something; one that has ended only waits to be asked for.
-    fn is_alive(&self) -> bool {
+    pub(super) fn is_alive(&self) -> bool {
         !matches!(self.state, 'Z' | 'X')
     }
 
@@ -49,23 +54,26 @@ impl Process {
             Ok(descriptor) => descriptor,
             Err(error) => return gone_is_fine(Err(error)),
         };
-        match Process::read(self.pid) {
-            Some(now) if now.start == self.start => {
-                gone_is_fine(pidfd_send_signal(&descriptor, Signal::KILL))
-            }
-            _ => Ok(()),
+        if self.is_still_there() {
+            gone_is_fine(pidfd_send_signal(&descriptor, Signal::KILL))
+        } else {
+            Ok(())
         }
     }
+}
+
+/// All processes that can be seen.
+pub(super) fn all() -> Vec<Process> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|it| it.file_name().to_str().and_then(|name| name.parse().ok()));
+    numbers.filter_map(Pid::from_raw).filter_map(Process::read).collect()
 }
 
 /// All processes below one that still do something.
 pub(super) fn of(root: Pid) -> Vec<Process> {
     let mut children: HashMap<i32, Vec<Process>> = HashMap::new();
-    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let number = entry.file_name().to_str().and_then(|name| name.parse().ok());
-        if let Some(process) = number.and_then(Pid::from_raw).and_then(Process::read) {
-            children.entry(process.parent).or_default().push(process);
-        }
+    for process in all() {
+        children.entry(process.parent).or_default().push(process);
     }
     let Some(root) = Process::read(root) else {
         return Vec::new();

@@ -65,9 +65,7 @@ pub enum KeeperError {
         source: io::Error,
     },
     /// The keeper is dead.
-    #[error(
-        "the keeper of the trial is gone: {why}; run the trial again, and if it had no sandbox, end by hand what it left"
-    )]
+    #[error("the keeper of the trial is gone: {why}; run the trial again")]
     Gone {
         /// Why.
         why: String,

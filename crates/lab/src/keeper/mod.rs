@@ -3,14 +3,16 @@
 //! The tool starts itself again as a [`Keeper`], with one end of a socket as its standard input, and asks over this
 //! socket for everything: start a command, send a signal, try a port, finish. The keeper starts the commands, so they
 //! are its children, and their orphans become its children too. Nothing outlives a trial, because there are only
-//! three ways out and each of them ends everything: the tool says so, the tool goes away (the kernel closes its end
-//! of the socket, also after `kill -9`), or the keeper itself dies in a sandbox (the kernel then empties it).
+//! four ways out and each of them ends everything: the tool says so, the tool goes away (the kernel closes its end
+//! of the socket, also after `kill -9`), the keeper itself dies in a sandbox (the kernel then empties it), or it dies
+//! without one (the tool then ends all that carries the mark of this keeper in its environment).
 //!
 //! With [`Isolation::Plain`] the keeper is a child sub-reaper and ends its descendants one by one. With
 //! [`Isolation::Sandbox`] it makes namespaces first, then starts itself once more inside of them as
 //! their first process: that one serves the socket and adopts the orphans, and the outer one only waits for it.
 //!
-//! **Architecture Invariant:** a keeper touches its own descendants and no other process.
+//! **Architecture Invariant:** a keeper touches its own descendants and no other process; the tool touches what carries the mark
+//! of a keeper that died, and no other process.
 
 mod channel;
 mod control;
@@ -18,6 +20,7 @@ mod descendants;
 mod error;
 mod hosts;
 mod loopback;
+mod marker;
 mod message;
 mod mounts;
 mod sandbox;

@@ -160,7 +160,10 @@ impl Narrated {
         };
         let (style, result) = match trial.symptoms.first() {
             None => match trial.failed_alone {
-                Some(end) => (WARN, format!("the workload {end}, and no fault happened")),
+                Some(end) => {
+                    let what = format!("the workload {end}, and no fault happened");
+                    (WARN, outcome.map_or_else(|| what.clone(), |it| it.after_node_ends(&what)))
+                }
                 None if trial.injected.is_none() => (DIM, outcome.map_or_else(String::new, why_not)),
                 None => (DIM, "fine".to_owned()),
             },
@@ -250,6 +253,7 @@ impl Engine for Narrated {
                     (false, true) => format!("{again}, the workload {}", outcome.end),
                     (false, false) => format!("{again}, and its fault was not reached"),
                 };
+                let what = screen::clean(&outcome.after_node_ends(&what));
                 let seconds = self.gone();
                 let name = screen::clean(&self.name);
                 screen::line("run", &format!("{name}/{id}: {what}; {DIM}{seconds:.0} s{DIM:#}"));

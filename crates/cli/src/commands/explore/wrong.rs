@@ -22,9 +22,10 @@ fn masked(what: &str) -> String {
     let said = what.split_once(QUOTED).map_or(what, |it| it.0);
     let is_number =
         |it: &str| it.contains(|it: char| it.is_ascii_digit()) && !it.contains(|it: char| it.is_alphabetic());
+    // The name of the process, which may be a number, is the first word, or the second behind its role.
+    let names = if said.starts_with("node ") { 2 } else { 1 };
     let words = said.split(' ').enumerate();
-    // The first word is the name of the process, which may be a number.
-    let words = words.map(|(at, it)| if at > 0 && is_number(it) { "0" } else { it });
+    let words = words.map(|(at, it)| if at >= names && is_number(it) { "0" } else { it });
     words.collect::<Vec<_>>().join(" ")
 }
 
@@ -55,6 +56,10 @@ mod tests {
         );
         check(&[("1: port 7201 is shut", 2), ("1: port 7202 is shut", 2)], &[("1: port 7201 is shut", 3)]);
         check(&[("1: it ended", 1), ("2: it ended", 1)], &[("1: it ended", 1), ("2: it ended", 1)]);
+        check(
+            &[("node 1 exited with status 1", 1), ("node 2 exited with status 1", 1)],
+            &[("node 1 exited with status 1", 1), ("node 2 exited with status 1", 1)],
+        );
         check(
             &[("n says: node-1 fails", 1), ("n says: node-2 fails", 1)],
             &[("n says: node-1 fails", 1), ("n says: node-2 fails", 1)],

@@ -303,7 +303,7 @@ fn named(request: &Request) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>, bool) {
     workload.command.iter().for_each(|it| look(it, &own));
     for node in &workload.node {
         let directory = node.directory.as_ref().map_or_else(|| own.clone(), |it| base.join(it));
-        node.command.iter().for_each(|it| look(it, &directory));
+        node.command.iter().chain(&node.before).for_each(|it| look(it, &directory));
         for condition in node.ready.iter().chain(&node.alive) {
             if let Condition::Command(command) = condition {
                 look(command, &directory);

@@ -301,6 +301,7 @@ impl Narrated {
             }
             None => result,
         };
+        let result = outcome.map_or_else(|| result.clone(), |it| it.after_node_ends(&result));
         let calls = match self.calls {
             0 => String::new(),
             all => format!("; {} of {} tried", self.tried.len(), screen::count(all as u64, "call", "calls")),
@@ -557,6 +558,8 @@ impl Engine for Narrated {
                     _ => "the same faults",
                 };
                 let what = if failed { "the failure happened" } else { "no failure" };
+                let with =
+                    outcome.map_or_else(|| with.to_owned(), |it| screen::clean(&it.after_node_ends(with)));
                 let so_far = match &self.replayed {
                     Some(it) if faults > 0 && reached && it.runs > 1 => {
                         format!(", {} of {} replays so far", it.hits, it.runs)

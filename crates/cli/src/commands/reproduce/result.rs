@@ -413,8 +413,8 @@ fn seen_without_a_fault(campaign: &Path) -> Result<Option<(JobId, String)>, Fail
         if outcome.injected() > 0 {
             continue;
         }
-        if let Some(failure) = outcome.failure.filter(|it| it.happened) {
-            return Ok(Some((id, failure.why)));
+        if let Some(failure) = outcome.failure.as_ref().filter(|it| it.happened) {
+            return Ok(Some((id, outcome.after_node_ends(&failure.why))));
         }
     }
     Ok(None)
