@@ -36,6 +36,8 @@ public final class RatisClient {
     /** The group that the servers of the example form unless told otherwise. */
     private static final String GROUP = "demoRaftGroup123";
     private static final long REQUEST_TIMEOUT_MS = 2_000;
+    /** Longer, since it is asked once: a healthy node on a busy machine must not look dead. */
+    private static final long ALIVE_TIMEOUT_MS = 5_000;
     private static final long STEP_LIMIT_MS = 10_000;
     private static final long RETRY_PAUSE_MS = 100;
     private static final int REQUEST_ATTEMPTS = 2;
@@ -45,13 +47,13 @@ public final class RatisClient {
     private final Variable variable;
     private final RaftClient client;
 
-    private RatisClient(String peers, String node, int attempts) {
+    private RatisClient(String peers, String node, long timeoutMs, int attempts) {
         this.group = RaftGroup.valueOf(
                 RaftGroupId.valueOf(ByteString.copyFromUtf8(GROUP)), SubCommandBase.parsePeers(peers));
         this.node = RaftPeerId.valueOf(node);
         this.variable = new Variable("of" + node);
         RaftProperties properties = new RaftProperties();
-        RaftClientConfigKeys.Rpc.setRequestTimeout(properties, milliseconds(REQUEST_TIMEOUT_MS));
+        RaftClientConfigKeys.Rpc.setRequestTimeout(properties, milliseconds(timeoutMs));
         this.client = RaftClient.newBuilder()
                 .setProperties(properties)
                 .setRaftGroup(group)
@@ -67,7 +69,9 @@ public final class RatisClient {
             System.err.println("usage: RatisClient steps PEERS NODE STEPS | alive PEERS NODE");
             System.exit(64);
         }
-        RatisClient client = new RatisClient(args[1], args[2], steps ? REQUEST_ATTEMPTS : 0);
+        RatisClient client = steps
+                ? new RatisClient(args[1], args[2], REQUEST_TIMEOUT_MS, REQUEST_ATTEMPTS)
+                : new RatisClient(args[1], args[2], ALIVE_TIMEOUT_MS, 0);
         boolean good = steps ? client.steps(Integer.parseInt(args[3])) : client.alive();
         // Without waiting for the connections to close: a server may be gone.
         System.exit(good ? 0 : 1);
