@@ -2,7 +2,7 @@
 # One server of the arithmetic example: server.sh NODE DIR
 #
 #   NODE  which of PEERS
-#   DIR   holds everything of the cluster; the server keeps its storage in DIR/NODE, which it must find made
+#   DIR   holds everything of the cluster; the server keeps its storage in DIR/NODE
 #
 # PEERS has the servers of the cluster as NAME:HOST:PORT, with commas.
 set -eu
