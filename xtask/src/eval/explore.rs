@@ -1,6 +1,7 @@
 //! `cargo xtask eval explore`: in which trial each policy first exposes the bugs of the bundled targets, by several seeds; and
-//! that nothing suspicious is found in their fixed twins.
+//! that nothing suspicious is found in their fixed twins. With the name of a real system, one campaign on that.
 
+mod system;
 mod zookeeper;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ use crate::targets::{self, Target};
 use crate::tool::{Tool, ToolArgs};
 use crate::truth::{self, Bug, Truth};
 use crate::{Verdict, eval, table};
+use system::System;
 
 const HEADINGS: [&str; 9] = [
     "bug",
@@ -45,7 +47,8 @@ const ENDED: [i32; 2] = [0, 2];
 #[derive(Debug, clap::Args)]
 pub struct ExploreArgs {
     /// Which targets, by the names of their folders; by default all whose truth.toml says where their bugs are. With
-    /// `zookeeper-3.6.2` alone, published bugs of ZooKeeper: one campaign with exceptions, one with delays
+    /// `zookeeper-3.6.2` alone, published bugs of ZooKeeper: one campaign with exceptions, one with delays. With another folder of
+    /// eval that has an explore.toml, one campaign on that system
     #[arg(value_name = "TARGET")]
     names: Vec<String>,
     /// The bug, where a target has several; by default all
@@ -62,13 +65,13 @@ pub struct ExploreArgs {
     /// How many seeds for the first policy
     #[arg(long, value_name = "N", default_value_t = 10)]
     seeds: u64,
-    /// The first of those seeds; to run an evaluation in parts, side by side
+    /// The first of those seeds; to run an evaluation in parts, side by side. The seed of a system's one campaign
     #[arg(long, value_name = "N", default_value_t = 1)]
     first_seed: u64,
     /// How many seeds for the others
     #[arg(long, value_name = "N", default_value_t = 3)]
     other_seeds: u64,
-    /// The most trials of a campaign; 200, with ZooKeeper 1000
+    /// The most trials of a campaign; 200, with ZooKeeper 1000, with other systems 40
     #[arg(long, value_name = "N")]
     trials: Option<u64>,
     /// With ZooKeeper, the most trials of the campaign with delays
@@ -102,6 +105,11 @@ pub fn run(args: &ExploreArgs) -> Result<Verdict> {
     let runner = Runner { tool: &tool, jdk: &jdk, resume: args.resume };
     if matches!(args.names.as_slice(), [name] if name == zookeeper::NAME) {
         return zookeeper::run(args, &runner);
+    }
+    if let [name] = args.names.as_slice()
+        && let Some(system) = System::named(name)
+    {
+        return system.run(args, &runner);
     }
     let mut rows = Vec::new();
     let mut lines = Vec::new();
@@ -183,6 +191,8 @@ struct Ran {
     outcomes: BTreeMap<u64, Outcome>,
     /// Its own.
     directory: PathBuf,
+    /// File with what the tool wrote for people.
+    log: PathBuf,
 }
 
 impl Ran {
@@ -340,7 +350,8 @@ impl Runner<'_> {
             process::failure(&text, &format!("gave no result: {error}"), &stdout, &stderr)
         })?;
         let campaign = directory.join("campaign");
-        let ran = Ran { document, outcomes: outcomes(&campaign.join("trials"))?, directory: campaign };
+        let ran =
+            Ran { document, outcomes: outcomes(&campaign.join("trials"))?, directory: campaign, log: stderr };
         fs::write(&done, mark).map_err(Failure::file(&done))?;
         Ok(ran)
     }
