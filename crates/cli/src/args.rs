@@ -37,6 +37,7 @@ pub enum Verb {
     Inject(InjectArgs),
     Replay(ReplayArgs),
     Report(ReportArgs),
+    Clean(CleanArgs),
     Trial(TrialArgs),
     Guide(GuideArgs),
     Schema(SchemaArgs),
@@ -645,6 +646,29 @@ pub struct ReportArgs {
     #[arg(long, value_name = "DIR", default_value = crate::store::DEFAULT_OUT)]
     pub out: PathBuf,
     /// Print the summary, one JSON document, on stdout
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Free disk space: remove what no replay needs
+///
+/// Requests, maps, plans, outcomes, journals and reports stay, and so do logs and
+/// traces of trials that show what was found. A campaign that is running is left
+/// alone.
+///
+/// Examples:
+///   hypocenter clean                        all campaigns below --out
+///   hypocenter clean explore-0003
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct CleanArgs {
+    /// The campaigns: names below --out, or paths; by default all below --out
+    #[arg(value_name = "CAMPAIGN")]
+    pub campaigns: Vec<String>,
+    /// Where results are kept
+    #[arg(long, value_name = "DIR", default_value = crate::store::DEFAULT_OUT)]
+    pub out: PathBuf,
+    /// Print one JSON document on stdout
     #[arg(long)]
     pub json: bool,
 }

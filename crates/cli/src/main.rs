@@ -55,6 +55,7 @@ fn carry_out(verb: Verb) -> Result<hypocenter_plan::ExitCode, Failure> {
         Verb::Inject(args) => commands::inject::run(&args),
         Verb::Replay(args) => commands::replay::run(&args),
         Verb::Report(args) => commands::report::run(&args),
+        Verb::Clean(args) => commands::clean::run(&args),
         Verb::Trial(args) => commands::trial::run(&args),
         Verb::Guide(args) => commands::guide::run(&args),
         Verb::Schema(args) => commands::schema::run(&args),

@@ -344,7 +344,7 @@ fn gone(campaign: &Path) -> Option<Failure> {
 }
 
 /// The names of the campaigns of a directory, the newest first.
-fn campaigns(out: &Path) -> Vec<String> {
+pub fn campaigns(out: &Path) -> Vec<String> {
     // Without `latest`, which is a link.
     let below = fs::read_dir(out).into_iter().flatten().flatten();
     let below =

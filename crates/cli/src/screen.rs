@@ -3,6 +3,7 @@
 
 use std::io::{IsTerminal, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -104,6 +105,21 @@ pub fn middle(text: &str, width: usize) -> String {
 /// A heading.
 pub fn heading(text: &str) {
     let _ = writeln!(anstream::stderr(), "{BOLD}{text}{BOLD:#}");
+}
+
+/// Where a campaign is kept, and how much disk space it takes.
+pub fn kept_in(campaign: &Path) {
+    let size = bytes(hypocenter_lab::disk::size(campaign));
+    line("kept in", &format!("{}, {size}", crate::store::told(campaign)));
+}
+
+/// Bytes in the unit that suits them.
+pub fn bytes(number: u64) -> String {
+    match number {
+        0..1_000_000 => format!("{} kB", number.div_ceil(1_000)),
+        1_000_000..10_000_000_000 => format!("{:.1} MB", number as f64 / 1e6),
+        _ => format!("{:.1} GB", number as f64 / 1e9),
+    }
 }
 
 /// Lines that tell something.

@@ -566,11 +566,9 @@ impl Explore {
     }
 
     fn told_replay(&mut self, id: JobId, finding: usize, plan: &Plan, outcome: &Outcome, digest: &Digest) {
-        let symptoms = match Injected::of(plan, outcome) {
-            Some((_, injected)) => self.symptoms(&injected, outcome, digest),
-            None => Vec::new(),
-        };
-        self.findings.replayed(finding, id.0, &symptoms);
+        let injected = Injected::of(plan, outcome);
+        let symptoms = injected.map(|(_, injected)| self.symptoms(&injected, outcome, digest));
+        self.findings.replayed(finding, id.0, symptoms.as_deref());
     }
 
     fn standing(&self) -> Standing {

@@ -71,8 +71,10 @@ pub struct Finding {
     pub worst_trial: u64,
     /// All trials that show it, by their numbers among those with a fault: a suspicious finding has only suspicious ones.
     pub trials: Vec<u64>,
-    /// Replays of the worst trial that showed a symptom of that kind again, and all replays.
+    /// Replays of the worst trial that showed a symptom of that kind again, and all in which the fault happened.
     pub rate: (u64, u64),
+    /// Replays that did not come to the fault: they say nothing of it.
+    pub missed: u64,
     /// A trial that has its fault and nothing else, where one was replayed.
     pub replayed: Option<u64>,
     /// What came of what is near it.
@@ -166,6 +168,7 @@ impl Findings {
                 worst_trial: trial,
                 trials: Vec::new(),
                 rate: (0, 0),
+                missed: 0,
                 replayed: None,
                 neighbours: Neighbours::default(),
             });
@@ -193,9 +196,13 @@ impl Findings {
         &self.findings
     }
 
-    /// A replay of a finding is over.
-    pub(crate) fn replayed(&mut self, number: usize, trial: u64, symptoms: &[Symptom]) {
+    /// A replay of a finding is over; it has no symptoms where its fault did not happen.
+    pub(crate) fn replayed(&mut self, number: usize, trial: u64, symptoms: Option<&[Symptom]>) {
         let finding = &mut self.findings[number];
+        let Some(symptoms) = symptoms else {
+            finding.missed += 1;
+            return;
+        };
         let again = finding.is_shown_by(symptoms);
         finding.rate = (finding.rate.0 + u64::from(again), finding.rate.1 + 1);
         if again && finding.replayed.is_none() {

@@ -4,7 +4,8 @@ use hypocenter_plan::Role;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::summary::{Injected, Rate};
+use crate::summary::{Injected, Rate, is_zero};
+use crate::text::{count, thousands};
 
 /// The version of the document. It is raised when a field changes its meaning or goes away; new optional fields do not raise it.
 pub const EXPLORATION_VERSION: u32 = 2;
@@ -211,6 +212,9 @@ pub struct Finding {
     pub trials: u64,
     /// How often replays showed it.
     pub rate: Rate,
+    /// Replays that did not come to the fault, and say nothing of it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub missed: u64,
     /// How well that proves it.
     pub proof: Proof,
     /// What is known of it already.
@@ -235,6 +239,17 @@ pub struct Finding {
     pub processes: Vec<Saw>,
     /// How the task of the state went there, in the process that got the fault.
     pub ways: Vec<Way>,
+}
+
+impl Finding {
+    /// What its replays came to, in words.
+    pub fn replays(&self) -> String {
+        let missed = match self.missed {
+            0 => String::new(),
+            some => format!(", {} more did not reach the fault", thousands(some)),
+        };
+        format!("{} of {}{missed}", self.rate.hits, count(self.rate.runs, "replay", "replays"))
+    }
 }
 
 /// What became of a process.

@@ -92,12 +92,11 @@ pub fn explored(it: &Exploration, times: Times<'_>) -> String {
     for finding in it.findings.iter().take(CASES_MAX) {
         let symptoms: Vec<&str> = finding.symptoms.iter().map(|it| it.why.as_str()).collect();
         let text = format!(
-            "{}\n\n{}\nseverity: {}\nrate: {} of {} replays\nreplay: {}\n",
+            "{}\n\n{}\nseverity: {}\nrate: {}\nreplay: {}\n",
             words::one(&finding.injected, it.has_several_nodes()).plain(),
             symptoms.join("\n"),
             finding.severity.name(),
-            finding.rate.hits,
-            finding.rate.runs,
+            finding.replays(),
             finding.replay
         );
         let came = Came::Failed(finding.why.clone(), text);

@@ -228,7 +228,7 @@ pub struct Found {
     pub lacks: Vec<u32>,
 }
 
-fn is_zero(number: &u64) -> bool {
+pub(crate) fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 

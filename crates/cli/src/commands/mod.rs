@@ -1,5 +1,6 @@
 //! One file a verb.
 
+pub mod clean;
 pub mod demo;
 pub mod doctor;
 pub mod explore;

@@ -233,7 +233,7 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
         screen::note("trials", &what);
         early::show_first(&ready.directory)?;
     }
-    screen::line("kept in", &told(&ready.directory));
+    screen::kept_in(&ready.directory);
     if lab.json {
         screen::json(&Summary {
             campaign: ready.directory.display().to_string(),

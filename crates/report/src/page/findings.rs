@@ -72,14 +72,11 @@ fn told(it: &Finding, several_nodes: bool) -> Sentence {
 }
 
 fn seen(it: &Finding) -> String {
-    let rate = match it.rate.runs {
-        0 => "not replayed".to_owned(),
-        runs => format!("{} of {}", it.rate.hits, count(runs, "replay", "replays")),
-    };
     format!(
-        "shown by {}, first by number {}, and by {rate}",
+        "shown by {}, first by number {}, and by {}",
         count(it.trials, "trial", "trials"),
-        thousands(it.first_trial)
+        thousands(it.first_trial),
+        it.replays()
     )
 }
 

@@ -296,6 +296,7 @@ fn finding(number: u64, severity: Severity) -> Finding {
         first_trial: number,
         trials: 2,
         rate: Rate { hits: 3, runs: 3 },
+        missed: 1,
         proof: Proof::Confirmed,
         known: None,
         same_site: Rate { hits: 1, runs: 2 },

@@ -17,7 +17,7 @@ const TRIALS: u64 = 40;
 /// Replays of each finding.
 const REPLAYS: u64 = 3;
 /// First words of the lines with which the tool begins to say what it found.
-const RESULT: [&str; 4] = ["finding", "known", "minor", "done"];
+const RESULT: [&str; 5] = ["finding", "seen", "known", "minor", "done"];
 /// First words of lines that name places on this machine.
 const PLACES: [&str; 2] = ["kept in", "report"];
 
@@ -78,8 +78,11 @@ fn problems(ran: &Ran) -> Vec<String> {
     problems
 }
 
+/// Whether all its replays were run, and one confirmed it.
 fn is_replayed(finding: &Value) -> bool {
-    finding["rate"]["runs"].as_u64().is_some_and(|it| it >= REPLAYS)
+    let number = |it: &Value| it.as_u64().unwrap_or(0);
+    let (rate, missed) = (&finding["rate"], number(&finding["missed"]));
+    number(&rate["hits"]) > 0 && number(&rate["runs"]) + missed >= REPLAYS
 }
 
 fn not_replayed(finding: &Value) -> String {
@@ -110,8 +113,10 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_needs_all_its_replays_and_no_hit_among_them() {
-        assert!(is_replayed(&json!({"rate": {"hits": 0, "runs": 3}})));
+    fn a_finding_needs_all_its_replays_and_a_hit_among_them() {
+        assert!(is_replayed(&json!({"rate": {"hits": 1, "runs": 3}})));
+        assert!(is_replayed(&json!({"rate": {"hits": 1, "runs": 1}, "missed": 2})));
+        assert!(!is_replayed(&json!({"rate": {"hits": 0, "runs": 3}})));
         assert!(!is_replayed(&json!({"rate": {"hits": 2, "runs": 2}})));
         assert!(!is_replayed(&json!({})));
     }

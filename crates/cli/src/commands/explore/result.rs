@@ -47,8 +47,8 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
     for (it, told) in unconfirmed.iter().zip(&document.unconfirmed) {
         let why = it.symptoms.first().map_or("", |it| it.why.as_str());
         screen::line("seen", &screen::clean(&format!("{}: {why}", fault(it))));
-        let rate =
-            if it.rate.1 > 0 { format!(", {} of {} replays", it.rate.0, it.rate.1) } else { String::new() };
+        let is_replayed = it.rate.1 + it.missed > 0;
+        let rate = if is_replayed { format!(", {}", told.replays()) } else { String::new() };
         screen::line("", &format!("{}{rate}: `{}`", told.proof.name(), told.replay));
     }
     for it in &known {
@@ -135,7 +135,7 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
         let what = format!("{} could not be injected; the outcomes of the trials say why", verdict.refused);
         screen::note("faults", &what);
     }
-    screen::line("kept in", &told(directory));
+    screen::kept_in(directory);
     let text = serde_json::to_string_pretty(&document).expect("the document is always JSON") + "\n";
     report::keep(&directory.join(report::SUMMARY), &text)?;
     match report::explored(directory) {
@@ -165,13 +165,13 @@ fn show(finding: &Finding, told: &hypocenter_report::Finding, fault: &str, first
     for (number, method) in finding.stack.iter().take(6).enumerate() {
         screen::line(if number == 0 { "stack" } else { "" }, &screen::clean(method));
     }
-    let (hits, runs) = finding.rate;
     let trials = trials(finding.trials.len());
     screen::line(
         "seen",
         &format!(
-            "in {trials}, first in trial {}{first}; confirmed by {hits} of {runs} replays",
-            finding.first_trial
+            "in {trials}, first in trial {}{first}; confirmed by {}",
+            finding.first_trial,
+            told.replays()
         ),
     );
     if let Some(compared) = told.compared() {

@@ -202,6 +202,7 @@ impl Ended<'_> {
             first_trial: it.first_trial,
             trials: it.trials.len() as u64,
             rate: rate(it.rate),
+            missed: it.missed,
             proof: proof(it),
             known: it.known.clone(),
             same_site: rate(it.neighbours.same_site),

@@ -158,7 +158,7 @@ impl Ended<'_> {
                 format!("{} could not be injected; the outcomes of the rounds say why", verdict.refused);
             screen::note("faults", &what);
         }
-        screen::line("kept in", &told(directory));
+        screen::kept_in(directory);
         let document = self.document(stories, &called.name);
         summary::write(directory, &document, &verdict.rounds)?;
         match runs::keep(self).and_then(|()| report::write(directory)) {
