@@ -54,8 +54,6 @@ pub struct Ran {
     pub bad: BTreeMap<JobId, String>,
     /// How long this run took.
     pub took: Duration,
-    /// Trials of this run in which no JVM took part.
-    pub without_agent: u64,
     /// Trials of this run of which the oracle could not say anything.
     pub unjudged: u64,
     /// What there was of a trial that the user ended.
@@ -167,7 +165,6 @@ impl Ready {
         let shown = Shown {
             bar: (self.request.repeat > 1).then(|| Bar::new(self.request.repeat)),
             bad: Mutex::default(),
-            without_agent: AtomicU64::new(0),
             judges: self.request.oracle.is_some(),
             unjudged: AtomicU64::new(0),
         };
@@ -176,10 +173,10 @@ impl Ready {
             bar.finish();
         }
         let (stopped, ended_early) = driven?;
-        let (without_agent, unjudged) = (shown.without_agent.into_inner(), shown.unjudged.into_inner());
+        let unjudged = shown.unjudged.into_inner();
         let bad = shown.bad.into_inner().unwrap_or_else(|poison| poison.into_inner());
         let tally = engine.verdict();
-        Ok(Ran { stopped, tally, bad, took: started.elapsed(), without_agent, unjudged, ended_early })
+        Ok(Ran { stopped, tally, bad, took: started.elapsed(), unjudged, ended_early })
     }
 
     /// Runs the campaign under an engine. Gives how it stopped, and what there was of a trial that the user ended.
@@ -387,8 +384,6 @@ impl Executor for Local<'_> {
 struct Shown {
     bar: Option<Bar>,
     bad: Mutex<BTreeMap<JobId, String>>,
-    /// Trials in which no JVM took part.
-    without_agent: AtomicU64,
     /// Whether there is an oracle.
     judges: bool,
     /// Trials of which it could not say anything.
@@ -410,7 +405,6 @@ impl Progress for Shown {
 
     fn ended(&self, job: &Job, outcome: Option<&Outcome>) {
         let Some(outcome) = outcome else { return };
-        self.without_agent.fetch_add(u64::from(outcome.jvms.is_empty()), Ordering::Relaxed);
         let injected = outcome.injected() > 0;
         let mut text = match &outcome.failure {
             Some(failure) if failure.happened => format!("the failure happened: {}", failure.why),

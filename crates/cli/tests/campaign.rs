@@ -282,7 +282,7 @@ fn killed_again_and_again(sandbox: &str) {
     let place = Place::new();
     let campaign = place.campaign("run-0001");
     let options = format!("--jobs {JOBS} --sandbox {sandbox} --json");
-    let mut running = place.start(&format!("run --hook entry --repeat {repeat} {options}"), &script);
+    let mut running = place.start(&format!("run --no-agent --repeat {repeat} {options}"), &script);
     let (mut before, mut slowest) = (BTreeSet::new(), Duration::ZERO);
     for kill in 0..kills {
         let wanted = repeat * (kill + 1) / (kills + 1);
@@ -353,7 +353,7 @@ fn a_killed_keeper_costs_an_attempt_of_its_trial_and_not_the_campaign() {
         // Trial 1 leaves a process of another session behind and waits, until it has been cut short once.
         let script =
             format!("{STARTED} if [ $n = 001 ] && [ ! -e killed ]; then setsid sleep 1000 & sleep 1000; fi");
-        let args = format!("run --hook entry --repeat 3 --sandbox {sandbox} --json");
+        let args = format!("run --no-agent --repeat 3 --sandbox {sandbox} --json");
         let mut running = place.start(&args, &script);
         let sleepers = || place.processes().iter().filter(|it| it.ends_with(": sleep 1000 ")).count();
         running.until("both processes of trial 1 run", || sleepers() == 2);
@@ -384,7 +384,7 @@ fn a_killed_keeper_costs_an_attempt_of_its_trial_and_not_the_campaign() {
 fn a_trial_whose_keeper_is_killed_each_time_is_named_and_given_up() {
     let place = Place::new();
     let script = format!("{STARTED} sleep 1000");
-    let mut running = place.start("run --hook entry --repeat 2 --sandbox off", &script);
+    let mut running = place.start("run --no-agent --repeat 2 --sandbox off", &script);
     for attempt in 1..=3 {
         running.until("it is started", || {
             place.started().get(&0) == Some(&attempt)
@@ -404,7 +404,7 @@ fn ended_by_the_user_it_says_how_to_go_on() {
     let check = |&(signal, group): &(&str, bool)| {
         let place = Place::new();
         let script = format!("{STARTED} case $n in 00[0-3]) ;; *) {GATE} esac");
-        let mut running = place.start("run --hook entry --repeat 10 --jobs 2 --json", &script);
+        let mut running = place.start("run --no-agent --repeat 10 --jobs 2 --json", &script);
         let campaign = place.campaign("run-0001");
         running.until("four are told and two run", || told(&campaign) == 4 && place.started().len() == 6);
         running.signal(signal, group);
@@ -430,7 +430,7 @@ fn ended_by_the_user_it_says_how_to_go_on() {
 /// A place with a campaign of four trials, one after the other, that is done.
 fn done() -> (Place, PathBuf) {
     let place = Place::new();
-    let said = place.run("run --hook entry --repeat 4", STARTED);
+    let said = place.run("run --no-agent --repeat 4", STARTED);
     said.exits(0);
     let campaign = place.campaign("run-0001");
     assert_whole(&campaign, 4);
@@ -470,7 +470,7 @@ fn a_journal_that_was_cut_in_a_line_is_gone_on_with() {
 #[test]
 fn a_journal_that_cannot_be_right_is_refused_and_left_as_it_is() {
     type Spoil = fn(&mut Vec<String>);
-    let newer: Spoil = |lines| lines[0] = lines[0].replace("\"journal\":1", "\"journal\":2");
+    let newer: Spoil = |lines| lines[0] = lines[0].replace("\"journal\":2", "\"journal\":3");
     let no_version: Spoil = |lines| lines[0] = "{\"records\":3}\n".to_owned();
     let other_seed: Spoil = |lines| lines[0] = lines[0].replace("\"seed\":0", "\"seed\":5");
     let half_a_line: Spoil = |lines| {
@@ -484,7 +484,7 @@ fn a_journal_that_cannot_be_right_is_refused_and_left_as_it_is() {
     let told_unasked: Spoil = |lines| drop(lines.remove(3));
     let asked_twice: Spoil = |lines| lines.insert(2, lines[1].clone());
     let rows = [
-        (newer, "line 1", "journal version 2"),
+        (newer, "line 1", "journal version 3"),
         (no_version, "line 1", "no journal of a campaign"),
         (other_seed, "line 1", "begun with seed 5"),
         (half_a_line, "line 4", "the file was changed"),
@@ -555,7 +555,7 @@ fn a_campaign_of_other_classes_is_refused() {
     // The two differ in one instruction.
     let (other, mine) = (compiled("return 2;"), compiled("return 1;"));
     assert_eq!(other.len(), mine.len());
-    place.tool("run --hook entry --repeat 2 --classpath . --packages own -- true").exits(0);
+    place.tool("run --hook entry --repeat 2 --classpath . --packages own -- true").exits(1);
     let campaign = place.campaign("run-0001");
     let before = files_of(&campaign);
     fs::write(own.join("Own.class"), other).unwrap();
@@ -563,25 +563,24 @@ fn a_campaign_of_other_classes_is_refused() {
     said.says("run-0001: the classes are not those that the campaign was begun with").says("try: ");
     assert!(files_of(&campaign) == before, "the campaign was changed");
     fs::write(own.join("Own.class"), mine).unwrap();
-    place.tool("run --resume").exits(0).says("2 trials are done");
+    place.tool("run --resume").exits(1).says("2 trials are done");
     assert_whole(&campaign, 2);
 }
 
 #[test]
 fn another_request_under_the_name_of_a_campaign_is_refused() {
     let place = Place::new();
-    let first = "run --campaign one --hook entry --repeat 2";
+    let first = "run --campaign one --no-agent --repeat 2";
     place.run(first, STARTED).exits(0);
     let campaign = place.campaign("one");
     let before = files_of(&campaign);
-    place.run("run --campaign two --hook entry --repeat 2", "true").exits(0);
+    place.run("run --campaign two --no-agent --repeat 2", "true").exits(0);
     let rows = [
         ("run --campaign one --hook call --repeat 2", STARTED),
-        ("run --campaign one --hook entry --repeat 3", STARTED),
-        ("run --campaign one --hook entry --repeat 2 --seed 9", STARTED),
-        ("run --campaign one --hook entry --repeat 2 --record events", STARTED),
-        ("run --campaign one --hook entry --repeat 2 --oracle {exit=1}", STARTED),
-        ("run --campaign one --hook entry --repeat 2", "exit 1"),
+        ("run --campaign one --no-agent --repeat 3", STARTED),
+        ("run --campaign one --no-agent --repeat 2 --seed 9", STARTED),
+        ("run --campaign one --no-agent --repeat 2 --oracle {exit=1}", STARTED),
+        ("run --campaign one --no-agent --repeat 2", "exit 1"),
         ("inject Guards.hit --sleep 1ms --campaign one --repeat 2", STARTED),
     ];
     for (args, script) in rows {
@@ -600,7 +599,7 @@ fn another_request_under_the_name_of_a_campaign_is_refused() {
 #[test]
 fn a_verb_goes_on_only_with_what_is_its_own() {
     let place = Place::new();
-    place.run("run --hook entry --repeat 2", "true").exits(0);
+    place.run("run --no-agent --repeat 2", "true").exits(0);
     let own = document(&place.campaign("run-0001/campaign.json"));
     let mut reproduce = own.clone();
     reproduce["reproduce"] = json!({
@@ -637,12 +636,12 @@ fn a_verb_goes_on_only_with_what_is_its_own() {
 fn a_directory_takes_one_campaign_at_a_time() {
     let place = Place::new();
     let script = format!("{STARTED} {GATE}");
-    let mut first = place.start("run --campaign both --hook entry --repeat 4 --jobs 2", &script);
+    let mut first = place.start("run --campaign both --no-agent --repeat 4 --jobs 2", &script);
     first.until("two run", || place.started().len() == 2);
     let campaign = place.campaign("both");
     let before = files_of(&campaign);
     let busy = format!("in use by process {}", first.pid());
-    let said = place.run("run --campaign both --hook entry --repeat 4 --jobs 2", &script).exits(1);
+    let said = place.run("run --campaign both --no-agent --repeat 4 --jobs 2", &script).exits(1);
     said.says("hypocenter-out/both").says(&busy).says("--campaign");
     assert!(files_of(&campaign) == before, "the first campaign was changed");
     // Another request has two reasons not to run there.
@@ -697,7 +696,7 @@ fn a_trial_is_carried_out_alone_and_taken_over_by_its_campaign() {
 fn a_trial_that_somebody_runs_is_left_alone() {
     let place = Place::new();
     let script = format!("{STARTED} case $n in 000) {GATE} esac; {JVM}");
-    let mut running = place.start("run --hook entry --repeat 3", &script);
+    let mut running = place.start("run --no-agent --repeat 3", &script);
     running.until("the first runs", || place.started().len() == 1);
     let campaign = place.campaign("run-0001");
     // One that the campaign has not come to yet can be run beside it.
@@ -716,7 +715,7 @@ fn a_trial_that_somebody_runs_is_left_alone() {
 fn a_campaign_does_not_take_a_trial_from_whoever_runs_it() {
     let place = Place::new();
     let script = format!("{STARTED} case $n in 001) {GATE} esac");
-    let mut running = place.start("run --hook entry --repeat 3", &script);
+    let mut running = place.start("run --no-agent --repeat 3", &script);
     running.until("the second runs", || place.started().len() == 2);
     running.kill();
     place.wait_until_gone();
@@ -738,8 +737,7 @@ fn a_campaign_does_not_take_a_trial_from_whoever_runs_it() {
 fn two_who_want_the_same_trial_run_it_once() {
     const TRIALS: u64 = 6;
     let place = Place::new();
-    let mut running =
-        place.start(&format!("run --hook entry --repeat {TRIALS}"), &format!("{STARTED} {GATE}"));
+    let mut running = place.start(&format!("run --no-agent --repeat {TRIALS}"), &format!("{STARTED} {GATE}"));
     running.until("the first runs", || place.started().len() == 1);
     running.kill();
     place.wait_until_gone();
@@ -834,9 +832,8 @@ fn every_trial_has_its_own_seed_and_keeps_it() {
         assert_eq!(Journal::of(campaign).seeds, seeds, "the journal has them too");
         seeds
     };
-    let args = |name: &str, seed: u64| {
-        format!("run --hook entry --repeat 6 --jobs 2 --seed {seed} --campaign {name}")
-    };
+    let args =
+        |name: &str, seed: u64| format!("run --no-agent --repeat 6 --jobs 2 --seed {seed} --campaign {name}");
     let place = Place::new();
     place.open_the_gate();
     let script = format!("{STARTED} case $n in 00[0-2]) ;; *) {GATE} esac");
@@ -873,7 +870,7 @@ fn a_campaign_is_one_document_and_its_exit_code_tells_how_it_went() {
 
     // One that fails without a fault.
     let script = format!("{STARTED} test $n != 001");
-    let said = place.run("run --hook entry --repeat 4 --json", &script).exits(4);
+    let said = place.run("run --no-agent --repeat 4 --json", &script).exits(4);
     assert_eq!((&said.json()["trials"], &said.json()["well"]), (&json!(4), &json!(3)));
     said.says("trial 1: exited with status 1").says("run-0002/1: exited with status 1").says("3 of 4");
     // Resumed, it is still one that fails.
@@ -882,12 +879,12 @@ fn a_campaign_is_one_document_and_its_exit_code_tells_how_it_went() {
 
     // A failure that an oracle sees, though all end well.
     let script = format!("{STARTED} test $n = 002 && echo Severe error; true");
-    let said = place.run("run --hook entry --repeat 4 --json --oracle {log=\"Severe\"}", &script).exits(4);
+    let said = place.run("run --no-agent --repeat 4 --json --oracle {log=\"Severe\"}", &script).exits(4);
     assert_eq!((&said.json()["well"], &said.json()["failures"]), (&json!(4), &json!(1)));
     said.says("happened in 1 of 4").says("run-0003/2: the failure happened");
 
     // Without --json stdout has nothing of it.
-    let said = place.run("run --hook entry --repeat 2", "echo out").exits(0);
+    let said = place.run("run --no-agent --repeat 2", "echo out").exits(0);
     assert_eq!(said.stdout, "");
 
     // Faults: all injected, or not.

@@ -25,6 +25,8 @@ pub struct Tally {
     pub injected: u64,
     /// Trials in which the oracle saw the failure.
     pub failures: u64,
+    /// Trials in which no JVM had hooks.
+    pub agentless: u64,
     /// Hits counted.
     pub hits: u64,
 }
@@ -95,6 +97,7 @@ impl Engine for Plans {
         self.tally.well += u64::from(outcome.end.is_well());
         self.tally.injected += u64::from(outcome.injected() > 0);
         self.tally.failures += u64::from(outcome.failure.as_ref().is_some_and(|it| it.happened));
+        self.tally.agentless += u64::from(outcome.jvms.is_empty());
         self.tally.hits += digest.hits;
     }
 
@@ -137,6 +140,9 @@ mod tests {
             engine.tell(JobId(id), Some(&outcome(status)), Hits { hits: 5 });
         }
         assert_eq!(engine.next(2), Next::Done);
-        assert_eq!(engine.verdict(), Tally { trials: 3, well: 2, injected: 0, failures: 0, hits: 15 });
+        assert_eq!(
+            engine.verdict(),
+            Tally { trials: 3, well: 2, injected: 0, failures: 0, agentless: 3, hits: 15 }
+        );
     }
 }

@@ -225,11 +225,9 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
     }
     if !ready.request.workload.has_agent() {
         screen::note("agent", "nothing was instrumented: all processes ran without the agent");
-    } else if ran.without_agent > 0 {
-        let what = format!(
-            "in {} of them no JVM loaded a class that has hooks",
-            screen::thousands(ran.without_agent)
-        );
+    } else if tally.agentless > 0 {
+        let what =
+            format!("in {} of them no JVM loaded a class that has hooks", screen::thousands(tally.agentless));
         screen::note("trials", &what);
         early::show_first(&ready.directory)?;
     }
@@ -250,8 +248,10 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
     if ran.stopped == Stopped::Interrupted {
         return Err(interrupted(ready));
     }
+    let has_no_hooks = tally.agentless > 0 && ready.request.workload.has_agent();
     Ok(match faulty {
         _ if ran.unjudged > 0 => ExitCode::Usage,
+        false if has_no_hooks => ExitCode::Usage,
         true if tally.injected < tally.trials => ExitCode::Findings,
         false if tally.well < tally.trials || tally.failures > 0 => ExitCode::AlreadyFails,
         _ => ExitCode::Done,
