@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use hypocenter_engine::{Engine, Job, JobId, Plans, Tally};
 use hypocenter_lab::{
     Campaign, Executor, Head, JOURNAL_VERSION, Journal, LabError, Lock, Observer, Prepared, Progress,
-    Stopped, Surroundings, Trial, keeper,
+    Stopped, Surroundings, Trial, TrialFiles, keeper,
 };
 use hypocenter_plan::{End, Fault, Outcome, Plan};
 use hypocenter_program::build_map;
@@ -23,6 +23,7 @@ use crate::request::Request;
 use crate::screen::{self, Bar};
 use crate::store::Called;
 use crate::target::Target;
+use crate::watched::Watched;
 use crate::{agent_library, store, throwable};
 
 /// This program, also when its file was replaced meanwhile by another version.
@@ -209,13 +210,21 @@ impl Ready {
             jobs: usize::from(lab.jobs),
         };
         let local = Local { ready: self, observer, interrupt, ended_early: Mutex::default() };
-        let stopped = campaign.run(engine, &local, progress)?;
+        let _running = Interrupt::campaign(Called::of(&self.directory).resume(self.request.resumed_by()));
+        let stopped = campaign.run(&mut Watched(engine), &local, progress)?;
         Ok((stopped, local.ended_early.into_inner().unwrap_or_else(|poison| poison.into_inner())))
     }
 
     /// What stands for a class where it is to be thrown.
     pub fn may_throw(&mut self, class: &str, concrete: Vec<String>) {
         self.prepared.throwables.insert(class.to_owned(), concrete);
+    }
+
+    /// Counts the trials that have an outcome.
+    pub fn done(&self) -> u64 {
+        let outcome =
+            |it: u64| TrialFiles::of(&hypocenter_lab::trial_directory(&self.directory, JobId(it))).outcome;
+        (0..self.request.repeat).filter(|&it| outcome(it).exists()).count() as u64
     }
 
     /// Runs one trial of the campaign, in its place.
@@ -239,6 +248,7 @@ impl Ready {
             stdin: if self.request.repeat == 1 { screen::stdin() } else { None },
             directory,
         };
+        let _running = Interrupt::trial();
         trial.run(observer)
     }
 }

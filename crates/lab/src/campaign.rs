@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, mpsc};
 
-use hypocenter_engine::{DigestOf, Digester, Engine, Evidence, Job, JobId, Next, Work};
+use hypocenter_engine::{Digester, Engine, Evidence, Job, JobId, Next, Work};
 use hypocenter_plan::{End, Outcome, Plan};
 
 use crate::journal::{Entry, Head, Journal};
@@ -71,7 +71,9 @@ pub fn trial_directory(campaign: &Path, id: JobId) -> PathBuf {
     campaign.join("trials").join(format!("{:03}", id.0))
 }
 
-type Ended<E> = (Job, Result<(Option<Outcome>, DigestOf<E>), LabError>);
+/// The result of a job. Nothing if the trial was interrupted.
+type Given<D> = Result<Option<(Option<Outcome>, <D as Digester>::Digest)>, LabError>;
+type Ended<E> = (Job, Given<<E as Engine>::Digester>);
 
 impl Campaign<'_> {
     /// Runs the campaign, or goes on with it.
@@ -145,10 +147,8 @@ impl Campaign<'_> {
                 let Ok((job, result)) = inbox.recv() else { return Err(LabError::Stuck) };
                 open.remove(&job.id);
                 match result {
-                    Ok((Some(Outcome { end: End::Interrupted, .. }), _)) => {
-                        stop = Some(Ok(Stopped::Interrupted));
-                    }
-                    Ok((outcome, digest)) => {
+                    Ok(None) => stop = Some(Ok(Stopped::Interrupted)),
+                    Ok(Some((outcome, digest))) => {
                         let value = serde_json::to_value(&digest).map_err(|error| LabError::Journal {
                             path: path.display().to_string(),
                             why: format!("a digest is no JSON: {error}"),
@@ -168,12 +168,7 @@ impl Campaign<'_> {
         })
     }
 
-    fn carry_out<D: Digester>(
-        &self,
-        job: &Job,
-        executor: &dyn Executor,
-        digester: &D,
-    ) -> Result<(Option<Outcome>, D::Digest), LabError> {
+    fn carry_out<D: Digester>(&self, job: &Job, executor: &dyn Executor, digester: &D) -> Given<D> {
         match &job.work {
             Work::Trial { workload, plan } => {
                 let directory = trial_directory(self.directory, job.id);
@@ -196,8 +191,11 @@ impl Campaign<'_> {
                 if !is_usable(&outcome) {
                     return Err(LabError::DiskFull { trial: directory.display().to_string() });
                 }
+                if outcome.end == End::Interrupted {
+                    return Ok(None);
+                }
                 let evidence = [evidence_of(&directory, &outcome)?];
-                Ok((Some(outcome), digester.digest(job, &evidence, reading)))
+                Ok(Some((Some(outcome), digester.digest(job, &evidence, reading))))
             }
             Work::Study { trials } => {
                 let evidence = trials
@@ -211,7 +209,7 @@ impl Campaign<'_> {
                         evidence_of(&directory, &outcome)
                     })
                     .collect::<Result<Vec<Evidence>, LabError>>()?;
-                Ok((None, digester.digest(job, &evidence, D::Reading::default())))
+                Ok(Some((None, digester.digest(job, &evidence, D::Reading::default()))))
             }
         }
     }
