@@ -1,6 +1,7 @@
 //! Campaigns on this machine: the target opened, the map made, trials run by a pool of threads.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -153,6 +154,7 @@ impl Ready {
         let mut visible = request.target.classpath.clone();
         visible.push(request.target.java_home.clone());
         visible.extend(std::env::current_dir());
+        visible.extend(std::env::var_os("PATH").iter().flat_map(|it| installed_below_tmp(it)));
         let sandbox = sandbox(lab, &own)?;
         let surroundings = Surroundings {
             agent: agent_library::unpacked()?,
@@ -310,6 +312,18 @@ fn make_map(plan: &Plan, target: &Target) -> Result<Made, Failure> {
         }
     }
     Ok(Made { map, throwables })
+}
+
+/// The places below `/tmp` that a search path names, of which a sandbox would show none: for `PREFIX/bin` it is `PREFIX`, because
+/// a program finds its own files there.
+fn installed_below_tmp(path: &OsStr) -> Vec<PathBuf> {
+    const TMP: &str = "/tmp";
+    let below = |it: &Path| it.starts_with(TMP) && it != Path::new(TMP);
+    let place = |it: PathBuf| {
+        let prefix = it.parent().filter(|_| it.ends_with("bin")).filter(|it| below(it));
+        prefix.map_or_else(|| it.clone(), Path::to_owned)
+    };
+    std::env::split_paths(path).filter(|it| below(it)).map(place).collect()
 }
 
 /// Whether trials get sandboxes; says why not, where that matters.
