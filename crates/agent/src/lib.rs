@@ -45,6 +45,7 @@ use crate::jvmti::Jvmti;
 use crate::options::Options;
 use crate::state::State;
 use crate::transform::Transform;
+use crate::watcher::NO_SITE;
 
 /// Local references that a callback may make beside those it is given.
 const SPARE_LOCALS: usize = 32;
@@ -170,8 +171,8 @@ unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, env: *mut JNIEnv, _: jobject
         {
             session.report(
                 ReportKind::Trouble,
-                0,
-                &format!("classes loaded before the agent are not hooked: {why}"),
+                NO_SITE,
+                &format!("hooks left out in classes that were loaded before the agent: {why}; place them where these are called"),
             );
         }
     });
@@ -192,11 +193,17 @@ fn retransform(classes: &[jclass]) -> Result<(), String> {
     jvmti.set_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, true).map_err(text)?;
     // One class that cannot be changed fails the whole call, so on trouble they go one by one.
     let result = jvmti.retransform(classes).map_err(text).or_else(|_| {
-        let failed = classes.iter().filter(|&&class| jvmti.retransform(&[class]).is_err()).count();
-        if failed == 0 {
+        let failed = |class: &jclass| {
+            let why = jvmti.retransform(&[*class]).err()?;
+            let name = jvmti.class_signature(*class).unwrap_or_default();
+            let name = name.trim_start_matches('L').trim_end_matches(';').replace('/', ".");
+            Some(format!("{name} ({why})"))
+        };
+        let failed: Vec<String> = classes.iter().filter_map(failed).collect();
+        if failed.is_empty() {
             Ok(())
         } else {
-            Err(format!("the JVM refuses to retransform {failed} of {}", classes.len()))
+            Err(format!("the JVM refuses to change {}", failed.join(", ")))
         }
     });
     jvmti.set_event(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false).map_err(text)?;

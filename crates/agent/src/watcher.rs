@@ -24,7 +24,7 @@ use crate::{VM, Vm, dump};
 /// JVM's numbers for such threads, which the target's own get.
 const NAME: &std::ffi::CStr = c"hypocenter";
 /// The subject of a report that is about no site.
-const NO_SITE: u32 = u32::MAX;
+pub(crate) const NO_SITE: u32 = u32::MAX;
 
 /// Whether the JVM lets threads attach and run Java code.
 static LIVE: AtomicBool = AtomicBool::new(false);

@@ -135,8 +135,13 @@ impl Config {
             Failure::usage(format!("{}:{line}: {}", path.display(), why.replace('\n', ", ")))
                 .hint("`hypocenter guide configuration` explains every key, and `hypocenter schema config` has them for editors")
         };
-        let mut config: Config = toml::from_str(&text)
-            .map_err(|error| failed(error.span().map(|it| it.start), error.message()))?;
+        let mut config: Config = toml::from_str(&text).map_err(|error| {
+            let at = error.span().map(|it| it.start);
+            match error.message() {
+                "missing field `name`" => failed(at, &nameless(&text, at.unwrap_or(0))),
+                other => failed(at, other),
+            }
+        })?;
         config.base = base;
         config.check().map_err(|(at, why)| failed(Some(at), &why))?;
         Ok(config)
@@ -247,6 +252,18 @@ impl Config {
         self.workload_of_failure().filter(|it| *it != workload)
     }
 }
+
+/// The message for an entry at this place of the text that has no name.
+fn nameless(text: &str, at: usize) -> String {
+    let line = text.get(at..).and_then(|it| it.lines().next()).unwrap_or_default();
+    let header = line.split('#').next().unwrap_or_default().trim();
+    let whose = match header.strip_prefix("[[").and_then(|it| it.strip_suffix("]]")) {
+        Some(table) => format!("this [[{table}]] has"),
+        None => "this entry has".to_owned(),
+    };
+    format!("{whose} no name; add a line such as `name = \"main\"` to it")
+}
+
 /// How alike two names must be, so that one may be meant by the other.
 const ALIKE: f64 = 0.8;
 

@@ -1,6 +1,7 @@
 //! Campaigns on this machine: the target opened, the map made, trials run by a pool of threads.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 use hypocenter_engine::{Engine, Job, JobId, Plans, Tally};
 use hypocenter_lab::{
     Campaign, Executor, Head, JOURNAL_VERSION, Journal, LabError, Lock, Observer, Prepared, Progress,
-    Stopped, Surroundings, Trial, keeper,
+    Stopped, Surroundings, Trial, TrialFiles, keeper,
 };
 use hypocenter_plan::{End, Fault, Outcome, Plan, Problem};
 use hypocenter_program::{MapSummary, build_map};
@@ -23,6 +24,7 @@ use crate::request::Request;
 use crate::screen::{self, Bar};
 use crate::store::Called;
 use crate::target::Target;
+use crate::watched::Watched;
 use crate::{agent_library, clock, store, throwable};
 
 /// This program, also when its file was replaced meanwhile by another version.
@@ -141,6 +143,7 @@ impl Ready {
         let mut visible = request.target.classpath.clone();
         visible.push(request.target.java_home.clone());
         visible.extend(std::env::current_dir());
+        visible.extend(std::env::var_os("PATH").iter().flat_map(|it| installed_below_tmp(it)));
         let sandbox = sandbox(lab, &own)?;
         let surroundings = Surroundings {
             agent: agent_library::unpacked()?,
@@ -203,13 +206,21 @@ impl Ready {
             keep_traces: lab.keep.contains(&Keep::Traces),
         };
         let local = Local { ready: self, observer, interrupt, ended_early: Mutex::default() };
-        let stopped = campaign.run(engine, &local, progress)?;
+        let _running = Interrupt::campaign(Called::of(&self.directory).resume(self.request.resumed_by()));
+        let stopped = campaign.run(&mut Watched(engine), &local, progress)?;
         Ok((stopped, local.ended_early.into_inner().unwrap_or_else(|poison| poison.into_inner())))
     }
 
     /// The classes that stand for others where those are to be thrown.
     pub fn may_throw(&mut self, classes: Vec<(String, Vec<String>)>) -> Result<(), Failure> {
         Ok(self.prepared.may_throw(&self.directory, classes)?)
+    }
+
+    /// Counts the trials that have an outcome.
+    pub fn done(&self) -> u64 {
+        let outcome =
+            |it: u64| TrialFiles::of(&hypocenter_lab::trial_directory(&self.directory, JobId(it))).outcome;
+        (0..self.request.repeat).filter(|&it| outcome(it).exists()).count() as u64
     }
 
     /// Runs one trial of the campaign, in its place.
@@ -233,6 +244,7 @@ impl Ready {
             stdin: if self.request.repeat == 1 { screen::stdin() } else { None },
             directory,
         };
+        let _running = Interrupt::trial();
         trial.run(observer)
     }
 }
@@ -312,8 +324,9 @@ fn hooked(request: &Request, target: &Target) -> Result<(MapBuilder, MapSummary,
         Err(hypocenter_program::Error::MissingCandidates { missing })
             if missing.iter().all(|it| it.candidate < own) =>
         {
-            let what = format!("{} of the campaign, none of them this fault's", counted_calls(missing.len()));
-            screen::note("classes", &format!("they no longer have {what}"));
+            let calls = screen::count(missing.len() as u64, "call", "calls");
+            let what = format!("they no longer have {calls} of the campaign, none of them this fault's");
+            screen::note("classes", &what);
             let gone: BTreeSet<usize> = missing.iter().map(|it| it.candidate).collect();
             let mut number = 0..;
             hooks.candidates.retain(|_| number.next().is_none_or(|it| !gone.contains(&it)));
@@ -323,8 +336,16 @@ fn hooked(request: &Request, target: &Target) -> Result<(MapBuilder, MapSummary,
     }
 }
 
-fn counted_calls(number: usize) -> String {
-    screen::count(number as u64, "call", "calls")
+/// The places below `/tmp` that a search path names, of which a sandbox would show none: for `PREFIX/bin` it is `PREFIX`, because
+/// a program finds its own files there.
+fn installed_below_tmp(path: &OsStr) -> Vec<PathBuf> {
+    const TMP: &str = "/tmp";
+    let below = |it: &Path| it.starts_with(TMP) && it != Path::new(TMP);
+    let place = |it: PathBuf| {
+        let prefix = it.parent().filter(|_| it.ends_with("bin")).filter(|it| below(it));
+        prefix.map_or_else(|| it.clone(), Path::to_owned)
+    };
+    std::env::split_paths(path).filter(|it| below(it)).map(place).collect()
 }
 
 /// Whether trials get sandboxes; says why not, where that matters.

@@ -23,6 +23,7 @@ mod stale;
 mod store;
 mod target;
 mod throwable;
+mod watched;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -31,6 +32,7 @@ use clap::Parser;
 
 use crate::args::{Args, Verb};
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 
 /// What was typed, with `-cp` for the class path as java spells it; what is behind `--` belongs to the command there.
 fn typed(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
@@ -81,6 +83,7 @@ fn main() -> ExitCode {
             return ExitCode::from(wrong as u8);
         }
     };
+    Interrupt::listen();
     let result = std::panic::catch_unwind(|| carry_out(args.verb));
     let code = match result {
         Ok(Ok(code)) => code,

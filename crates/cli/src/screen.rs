@@ -4,8 +4,9 @@
 use std::io::{IsTerminal, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -44,9 +45,20 @@ pub fn word(text: &str) -> String {
     if !text.is_empty() && text.chars().all(is_plain) { text.to_owned() } else { quoted(text) }
 }
 
+/// True while a line turns on the terminal.
+static TURNING: AtomicBool = AtomicBool::new(false);
+
+/// Standard error, on a line of its own: one that turns gives way, and comes back below.
+fn stderr() -> anstream::AutoStream<std::io::Stderr> {
+    if TURNING.load(Ordering::Relaxed) {
+        let _ = write!(std::io::stderr(), "\r\x1b[2K");
+    }
+    anstream::stderr()
+}
+
 /// One labelled line.
 pub fn line(label: &str, text: &str) {
-    let _ = writeln!(anstream::stderr(), "  {DIM}{label:<10}{DIM:#}{text}");
+    let _ = writeln!(stderr(), "  {DIM}{label:<10}{DIM:#}{text}");
 }
 
 /// What a step of a campaign was, what came of it, and what is said in passing: in one line. A terminal on which that is too long
@@ -55,7 +67,7 @@ pub fn step(label: &str, what: &str, (style, result): (Style, &str), aside: &str
     let (what, result, aside) = (clean(what), clean(result), clean(aside));
     let (what, between) = beside(&what, result.chars().count() + aside.chars().count(), columns());
     let _ = writeln!(
-        anstream::stderr(),
+        stderr(),
         "  {DIM}{label:<10}{DIM:#}{what}:{between}{style}{result}{style:#}{DIM}{aside}{DIM:#}"
     );
 }
@@ -104,7 +116,7 @@ pub fn middle(text: &str, width: usize) -> String {
 
 /// A heading.
 pub fn heading(text: &str) {
-    let _ = writeln!(anstream::stderr(), "{BOLD}{text}{BOLD:#}");
+    let _ = writeln!(stderr(), "{BOLD}{text}{BOLD:#}");
 }
 
 /// Where a campaign is kept, and how much disk space it takes.
@@ -126,19 +138,19 @@ pub fn bytes(number: u64) -> String {
 pub fn story(lines: &[&str]) {
     gap();
     for it in lines {
-        let _ = writeln!(anstream::stderr(), "  {BOLD}{}{BOLD:#}", clean(it));
+        let _ = writeln!(stderr(), "  {BOLD}{}{BOLD:#}", clean(it));
     }
     gap();
 }
 
 /// An empty line.
 pub fn gap() {
-    let _ = writeln!(anstream::stderr());
+    let _ = writeln!(stderr());
 }
 
 /// An error.
 pub fn failure(failure: &Failure) {
-    let mut stderr = anstream::stderr();
+    let mut stderr = stderr();
     let _ = writeln!(stderr, "{BAD}error:{BAD:#} {}", clean(&failure.what));
     if let Some(hint) = &failure.hint {
         let _ = writeln!(stderr, "  {BOLD}try:{BOLD:#} {hint}");
@@ -148,7 +160,7 @@ pub fn failure(failure: &Failure) {
 /// A check of `doctor`.
 pub fn check(good: bool, text: &str) {
     let (style, mark) = if good { (GOOD, "ok") } else { (BAD, "no") };
-    let _ = writeln!(anstream::stderr(), "  {style}{mark}{style:#}  {}", clean(text));
+    let _ = writeln!(stderr(), "  {style}{mark}{style:#}  {}", clean(text));
 }
 
 /// A JSON document on stdout.
@@ -171,7 +183,7 @@ pub fn span(seconds: f64) -> String {
 
 /// Problems, the first ones.
 pub fn problems(problems: &[Problem]) {
-    let mut stderr = anstream::stderr();
+    let mut stderr = stderr();
     for problem in problems.iter().take(PROBLEMS_SHOWN) {
         let _ = writeln!(
             stderr,
@@ -265,7 +277,7 @@ fn telling(frames: &[Frame], most: usize, is_own: impl Fn(&str) -> bool) -> Vec<
 
 /// What became of a candidate.
 pub fn candidate(it: &CandidateOutcome) {
-    let mut stderr = anstream::stderr();
+    let mut stderr = stderr();
     let site = clean(&it.site.to_string());
     match &it.result {
         CandidateResult::Injected(injection) => {
@@ -337,7 +349,7 @@ pub fn run_again(number: u64, why: &str) {
 
 /// Something that the user should know and that is no error.
 pub fn note(place: &str, what: &str) {
-    let _ = writeln!(anstream::stderr(), "  {WARN}{:<10}{WARN:#}{}: {}", "note", clean(place), clean(what));
+    let _ = writeln!(stderr(), "  {WARN}{:<10}{WARN:#}{}: {}", "note", clean(place), clean(what));
 }
 
 /// The processes of a workload that has several, and what became of them.
@@ -378,12 +390,8 @@ pub fn processes(outcome: &Outcome) {
 pub fn failure_seen(outcome: &Outcome) {
     let Some(failure) = &outcome.failure else { return };
     let (style, word) = if failure.happened { (BAD, "happened") } else { (GOOD, "did not happen") };
-    let _ = writeln!(
-        anstream::stderr(),
-        "  {DIM}{:<10}{DIM:#}{style}{word}{style:#}: {}",
-        "failure",
-        clean(&failure.why)
-    );
+    let _ =
+        writeln!(stderr(), "  {DIM}{:<10}{DIM:#}{style}{word}{style:#}: {}", "failure", clean(&failure.why));
 }
 
 /// What the command may read; nothing if we have no input ourselves.
@@ -480,7 +488,7 @@ impl Bar {
             }
         } else if bad || plain.0.elapsed() >= PLAIN_EVERY || plain.1 == self.total {
             plain.0 = Instant::now();
-            let _ = writeln!(anstream::stderr(), "{line}  [{} of {}]", plain.1, self.total);
+            let _ = writeln!(stderr(), "{line}  [{} of {}]", plain.1, self.total);
         }
     }
 
@@ -490,55 +498,91 @@ impl Bar {
     }
 }
 
-/// Says what is being done once it takes long: a line that turns on a terminal, plain lines elsewhere.
+/// Shows the step that is under way once it takes long: a line that turns on a terminal, plain lines elsewhere. Of several at
+/// once the latest is shown.
 #[derive(Debug)]
 pub struct Working {
     now: Arc<Mutex<String>>,
     end: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
 }
 
-/// Nobody wonders about what is over before.
-const WONDER_AFTER: Duration = Duration::from_secs(2);
+/// How long a step goes on before it is shown.
+const SHOWN_AFTER: Duration = Duration::from_secs(2);
+
+/// The steps that are under way, by their numbers; the last is shown.
+static UNDER_WAY: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+
+fn under_way() -> MutexGuard<'static, Vec<u64>> {
+    UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl Working {
     /// Begins to watch.
     pub fn new(what: &'static str) -> Working {
-        let now = Arc::new(Mutex::new(String::new()));
+        Working::at(what, "")
+    }
+
+    /// Begins to watch at a step.
+    pub fn at(what: &'static str, step: &str) -> Working {
+        let now = Arc::new(Mutex::new(step.to_owned()));
         let seen = now.clone();
         let (end, ended) = channel();
+        let number = {
+            let mut all = under_way();
+            let number = all.iter().max().map_or(0, |it| it + 1);
+            all.push(number);
+            number
+        };
         let watch = std::thread::spawn(move || {
-            let begin = Instant::now();
-            let on_terminal = std::io::stderr().is_terminal();
-            let bar = if on_terminal { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
-            let mut every = WONDER_AFTER;
-            while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
-                let step = seen.lock().unwrap_or_else(|poison| poison.into_inner()).clone();
-                let text = format!("{what}: {step}, {} gone", span(begin.elapsed().as_secs_f64()));
-                if on_terminal {
-                    every = Duration::from_millis(100);
-                    bar.set_message(text);
-                    bar.tick();
-                } else {
-                    line("working", &text);
-                }
-            }
-            bar.finish_and_clear();
+            show_while(&ended, what, &seen, || under_way().last() == Some(&number));
+            under_way().retain(|it| *it != number);
         });
         Working { now, end: Mutex::new(Some((end, watch))) }
     }
 
-    /// What is done now.
+    /// The step that begins now.
     pub fn step(&self, name: &str) {
-        name.clone_into(&mut self.now.lock().unwrap_or_else(|poison| poison.into_inner()));
+        name.clone_into(&mut self.now.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     /// It is over, and the line is gone.
     pub fn finish(&self) {
-        let watch = self.end.lock().unwrap_or_else(|poison| poison.into_inner()).take();
+        let watch = self.end.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((end, watch)) = watch {
             drop(end);
             let _ = watch.join();
         }
+    }
+}
+
+/// Shows a step until the other end of the channel is gone.
+fn show_while(ended: &Receiver<()>, what: &str, step: &Mutex<String>, is_shown: impl Fn() -> bool) {
+    let begin = Instant::now();
+    let on_terminal = std::io::stderr().is_terminal();
+    let mut bar: Option<ProgressBar> = None;
+    let mut every = SHOWN_AFTER;
+    while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+        if !is_shown() {
+            continue;
+        }
+        let step = match step.lock().unwrap_or_else(PoisonError::into_inner).as_str() {
+            "" => String::new(),
+            step => format!(": {}", clean(step)),
+        };
+        let text = format!("{what}{step}, {} gone", span(begin.elapsed().as_secs_f64()));
+        if on_terminal {
+            every = Duration::from_millis(100);
+            let bar = bar.get_or_insert_with(ProgressBar::new_spinner);
+            TURNING.store(true, Ordering::Relaxed);
+            bar.set_message(text);
+            bar.tick();
+        } else {
+            line("working", &text);
+        }
+    }
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+        TURNING.store(false, Ordering::Relaxed);
     }
 }
 

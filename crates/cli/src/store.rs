@@ -90,9 +90,14 @@ pub fn named_campaign(out: &Path, name: &str) -> Result<PathBuf, Failure> {
 /// Makes the directory of a new campaign.
 pub fn new_campaign(out: &Path, verb: &str) -> Result<PathBuf, Failure> {
     fs::create_dir_all(out).map_err(|error| failed(out, &error))?;
-    let number = |name: &str| name.strip_prefix(verb)?.strip_prefix('-')?.parse::<u32>().ok();
+    let number = |name: &str| name.strip_prefix(verb)?.strip_prefix('-')?.parse::<u64>().ok();
     let names = fs::read_dir(out).map_err(|error| failed(out, &error))?.flatten().map(|it| it.file_name());
-    let mut next = names.filter_map(|name| number(name.to_str()?)).max().unwrap_or(0) + 1;
+    let last = names.filter_map(|name| number(name.to_str()?)).max().unwrap_or(0);
+    let full = || {
+        let what = format!("{}: `{verb}-{}` leaves no number for another campaign", told(out), u64::MAX);
+        Failure::usage(what).hint("rename or remove that directory, or name the campaign with --campaign")
+    };
+    let mut next = last.checked_add(1).ok_or_else(full)?;
     loop {
         let name = format!("{verb}-{next:04}");
         let path = out.join(&name);
@@ -102,7 +107,9 @@ pub fn new_campaign(out: &Path, verb: &str) -> Result<PathBuf, Failure> {
                 return Ok(path);
             }
             // Somebody else was faster.
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => next += 1,
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                next = next.checked_add(1).ok_or_else(full)?;
+            }
             Err(error) => return Err(failed(&path, &error)),
         }
     }

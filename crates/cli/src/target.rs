@@ -9,7 +9,7 @@ use hypocenter_program::{ClassPath, Classes, Unknown, unknown_frame, unknown_tes
 use serde::{Deserialize, Serialize};
 
 use crate::args::TargetArgs;
-use crate::config::{Config, DEFAULT_FILE};
+use crate::config::{Config, DEFAULT_FILE, meant};
 use crate::failure::Failure;
 use crate::{java, screen, stale};
 
@@ -73,6 +73,7 @@ impl TargetSpec {
         let Named { mut spec, main_class, problems } = TargetSpec::named(said, config, command, directory)?;
         if spec.packages.is_empty() {
             spec.packages = guess_packages(main_class.as_deref())?;
+            spec.check_main(main_class.as_deref().unwrap_or_default())?;
         }
         screen::problems(&problems);
         Ok(spec)
@@ -128,6 +129,31 @@ impl TargetSpec {
 }
 
 impl TargetSpec {
+    /// Checks that the class that a command starts is there, where the packages are guessed from its name and have no other class.
+    fn check_main(&self, main: &str) -> Result<(), Failure> {
+        let feature = java::describe(&self.java_home).map_or(DEFAULT_FEATURE, |java| java.feature);
+        let own = ClassPath::from_paths(self.classpath.clone()).open(feature);
+        let patterns: Vec<String> = self.packages.iter().flat_map(|it| patterns_of(it, &own)).collect();
+        let is_taken = |name: &str| patterns.iter().any(|it| glob_matches(it, name));
+        if own.is_empty() || own.contains(main) || own.names().any(is_taken) {
+            return Ok(());
+        }
+        let with_jdk = ClassPath::from_paths(self.classpath.clone()).with_jdk(&self.java_home).open(feature);
+        if with_jdk.contains(main) {
+            return Ok(());
+        }
+        let entries: Vec<String> = self.classpath.iter().map(|it| it.display().to_string()).collect();
+        let names: Vec<&str> = own.names().collect();
+        let meant = meant(main, &names).map_or_else(String::new, |it| format!("did you mean `{it}`? else "));
+        let what = format!(
+            "the class `{main}` of the command was not found on the class path {}",
+            entries.join(":")
+        );
+        Err(Failure::usage(what).hint(format!(
+            "{meant}correct the class or -cp; if the target is elsewhere, give --classpath and --packages"
+        )))
+    }
+
     /// What a command has to be given to mean this target in the current directory: nothing where hypocenter.toml says the same.
     pub fn flags(&self) -> String {
         let config = Config::read(Path::new(DEFAULT_FILE)).unwrap_or_default();

@@ -277,6 +277,87 @@ fn a_broken_configuration_is_named_with_its_line() {
 }
 
 #[test]
+fn what_has_no_name_in_the_configuration_is_told_with_its_place() {
+    let workload = "[[workload]]\nname = 'w'\n";
+    let client = "[[workload.client]]\nname = 'c'\ncommand = 'true'\n";
+    let rows = [
+        ("[[workload]]\ncommand = 'true'\n".to_owned(), "toml:1: this [[workload]] has no name; add a line"),
+        (
+            "[[workload]]\nname = ''\ncommand = 'true'\n".to_owned(),
+            "toml:1: a workload has an empty name; set `name`",
+        ),
+        (
+            format!("{workload}[[workload.node]]\ncommand = 'true'\n{client}"),
+            "toml:3: this [[workload.node]] has no name; add a line",
+        ),
+        (
+            format!("{workload}[[workload.node]] # one\nname = ' '\ncommand = 'true'\n{client}"),
+            "workload `w`: node 1 has an empty name; set `name` below its [[workload.node]]",
+        ),
+        (
+            format!("{workload}[[workload.client]] # one\ncommand = 'true'\n"),
+            "toml:3: this [[workload.client]] has no name; add a line",
+        ),
+        (
+            format!("{workload}{client}[[workload.client]]\nname = ''\ncommand = 'true'\n"),
+            "workload `w`: client 2 has an empty name; set `name` below its [[workload.client]]",
+        ),
+    ];
+    each(
+        &rows,
+        |(text, _)| text.clone(),
+        |(text, says)| {
+            let tool = Tool::new("run").file("hypocenter.toml", text);
+            tool.java("probe.Guards many 1").exits(1).says(says);
+        },
+    );
+}
+
+#[test]
+fn a_campaign_with_the_highest_number_leaves_room_or_is_told() {
+    let run = |last: &str| {
+        let tool = Tool::new("run").args("--hook entry");
+        fs::create_dir_all(tool.directory().join("hypocenter-out").join(last)).unwrap();
+        tool.java("probe.Guards many 1")
+    };
+    let done = run("run-4294967295").exits(0);
+    done.says("kept in   hypocenter-out/run-4294967296/");
+    let done = run("run-18446744073709551615").exits(1);
+    done.says("hypocenter-out: `run-18446744073709551615` leaves no number for another campaign")
+        .says("rename or remove that directory, or name the campaign with --campaign");
+}
+
+#[test]
+fn a_class_of_the_command_that_is_not_there_is_told_and_not_its_package() {
+    let tool = Tool::new("run").args("--hook entry");
+    let (java, other) = (default_jdk().java(), tool.directory().join("classes"));
+    // A class path that has classes, none of which is in a package.
+    fs::create_dir(&other).unwrap();
+    fs::write(tool.directory().join("Plain.java"), "class Plain {}\n").unwrap();
+    let javac = default_jdk().home.join("bin/javac");
+    let status =
+        Command::new(javac).args(["-d", "classes", "Plain.java"]).current_dir(tool.directory()).status();
+    assert!(status.unwrap().success());
+    let path = other.display().to_string();
+    let done = tool.command(&[&java, "-cp", &path, "probe.Guards", "many", "1"]).exits(1);
+    done.says("the class `probe.Guards` of the command was not found on the class path").says(&path);
+    // One that is spelt nearly so.
+    let path = spool_classes().display().to_string();
+    let done = Tool::new("run").command(&[&java, "-cp", &path, "spol.Main"]).exits(1);
+    done.says("the class `spol.Main` of the command was not found").says("did you mean `spool.Main`?");
+}
+
+#[test]
+fn a_hook_that_cannot_be_placed_says_where_to_place_it() {
+    let done =
+        Tool::new("inject").arg("java.lang.Thread.start").args("--sleep 1ms").java("probe.Guards many 1");
+    done.exits(2)
+        .says("java.lang.Thread.start")
+        .says("its hook could not be placed: the agent's own helper runs through this class")
+        .says("place the fault where java.lang.Thread.start is called instead, as in `CALLER->java.lang.Thread.start`");
+}
+
+#[test]
 fn results_that_cannot_be_written_are_an_error_before_the_command_runs() {
     let tool = Tool::new("run").args("--hook entry --out taken").file("taken", "a file");
     let done = tool.java("probe.Guards many 1").exits(1).says("cannot make taken").says("--out");

@@ -342,3 +342,23 @@ fn a_workload_that_runs_in_tmp_itself_keeps_it_and_is_told_so() {
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     assert!(stderr.contains("runs in /tmp itself") || stderr.contains("sandbox: none"), "{stderr}");
 }
+
+#[test]
+fn a_program_below_tmp_that_the_path_names_is_seen_in_a_sandbox() {
+    let directory = TempDir::new_in("/tmp").expect("a directory below /tmp");
+    let (bin, lib) = (directory.path().join("prefix/bin"), directory.path().join("prefix/lib"));
+    for it in [&bin, &lib] {
+        fs::create_dir_all(it).expect("a directory");
+    }
+    // A program that finds its own files beside it.
+    let script = "#!/bin/sh\nexec sh \"$(dirname \"$0\")/../lib/body\"\n";
+    fs::write(bin.join("started-by-name"), script).expect("a program");
+    fs::write(lib.join("body"), "echo the program runs; exit 7\n").expect("a file of it");
+    open_to_all(directory.path());
+    open_to_all(&bin.join("started-by-name"));
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").expect("a PATH"));
+    let tool = support::Tool::new("run").env("PATH", path).args("--hook entry --packages probe --classpath");
+    let done = tool.arg(support::classes()).command(&["started-by-name"]);
+    assert!(done.stdout.contains("the program runs"), "{}", done.stderr);
+    done.says("exited with status 7");
+}

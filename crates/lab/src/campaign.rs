@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
-use hypocenter_engine::{DigestOf, Digester, Engine, Evidence, Job, JobId, Next, Work};
+use hypocenter_engine::{Digester, Engine, Evidence, Job, JobId, Next, Work};
 use hypocenter_plan::{End, Outcome, Plan};
 
 use crate::journal::{Entry, Head, Journal};
@@ -84,7 +84,9 @@ pub fn trial_directory(campaign: &Path, id: JobId) -> PathBuf {
     campaign.join("trials").join(format!("{:03}", id.0))
 }
 
-type Ended<E> = (Job, Result<(Option<Outcome>, DigestOf<E>), LabError>);
+/// The result of a job. Nothing if the trial was interrupted.
+type Given<D> = Result<Option<(Option<Outcome>, <D as Digester>::Digest)>, LabError>;
+type Ended<E> = (Job, Given<<E as Engine>::Digester>);
 
 impl Campaign<'_> {
     /// Runs the campaign, or goes on with it.
@@ -167,10 +169,8 @@ impl Campaign<'_> {
                 let Ok((job, result)) = inbox.recv() else { return Err(LabError::Stuck) };
                 open.remove(&job.id);
                 match result {
-                    Ok((Some(Outcome { end: End::Interrupted, .. }), _)) => {
-                        stop = Some(Ok(Stopped::Interrupted));
-                    }
-                    Ok((outcome, digest)) => {
+                    Ok(None) => stop = Some(Ok(Stopped::Interrupted)),
+                    Ok(Some((outcome, digest))) => {
                         let kept = Kept::new(self.directory, job.id, &digest)?;
                         let elapsed = before + self.begun.elapsed();
                         let after_ms = elapsed.as_millis() as u64;
@@ -209,7 +209,7 @@ impl Campaign<'_> {
         executor: &dyn Executor,
         progress: &dyn Progress,
         digester: &D,
-    ) -> Result<(Option<Outcome>, D::Digest), LabError> {
+    ) -> Given<D> {
         match &job.work {
             Work::Trial { workload, plan } => {
                 let directory = trial_directory(self.directory, job.id);
@@ -219,8 +219,11 @@ impl Campaign<'_> {
                     None => self.run_trial(job, (workload, plan), executor, progress, digester)?,
                 };
                 usable.check(&outcome, &directory)?;
+                if outcome.end == End::Interrupted {
+                    return Ok(None);
+                }
                 let evidence = [evidence_of(&directory, &outcome)?];
-                Ok((Some(outcome), digester.digest(job, &evidence, reading)))
+                Ok(Some((Some(outcome), digester.digest(job, &evidence, reading))))
             }
             Work::Study { trials } => {
                 let evidence = trials
@@ -234,7 +237,7 @@ impl Campaign<'_> {
                         evidence_of(&directory, &outcome)
                     })
                     .collect::<Result<Vec<Evidence>, LabError>>()?;
-                Ok((None, digester.digest(job, &evidence, D::Reading::default())))
+                Ok(Some((None, digester.digest(job, &evidence, D::Reading::default()))))
             }
         }
     }

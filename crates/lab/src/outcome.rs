@@ -2,7 +2,7 @@
 
 use hypocenter_plan::{
     Arm, Candidate, CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Fault, Frame, HookTally,
-    Injection, JvmOutcome, NodeRule, Outcome, Plan, Problem, StateId, state_names,
+    Injection, JvmOutcome, NodeRule, Outcome, Plan, Problem, Site, StateId, state_names,
 };
 use hypocenter_trace::{CandidateEnd, Dictionary, Jvm, Map, ReportKind, Trace, TracedInjection};
 
@@ -188,7 +188,14 @@ impl Reader<'_> {
         }
         self.reports()
             .find(|(_, report)| report.kind == ReportKind::Unhooked && report.subject == site.0)
-            .map(|(_, report)| format!("its hook could not be placed: {}", report.text))
+            .map(|(_, report)| {
+                let Site { class, method, .. } = &candidate.site;
+                format!(
+                    "its hook could not be placed: {}; place the fault where {class}.{method} is called instead, as in \
+                     `CALLER->{class}.{method}`",
+                    report.text
+                )
+            })
     }
 
     fn hits_anywhere(&self, site: u32) -> bool {

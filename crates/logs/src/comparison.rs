@@ -38,9 +38,15 @@ enum By {
     Thread,
     /// Those of all threads of a role.
     Role,
-    /// Those of a node.
-    Node,
+    /// Those of all threads of a role, and as one those of a node that name no thread.
+    Reading,
 }
+
+/// Nodes of a run and those of another run that they are compared with, by their places.
+pub type Group = (Vec<usize>, Vec<usize>);
+
+/// The threads of both runs by their roles: first those that a class stands for, then those that a log names.
+type Roles<'t> = [BTreeMap<&'t str, Role<'t>>; 2];
 
 /// A thread of a run, with the places of its entries.
 struct Place {
@@ -63,17 +69,19 @@ impl Comparison {
     /// their roles are, or, where a run has no thread of a role, if their names differ in the last word alone, or if they wrote mostly
     /// the same; of several with one role those are paired that leave fewest entries without a partner. In logs without threads the
     /// order says little, as the entries of several stand among each other: partners are first those in order, and then what else says
-    /// the same.
+    /// the same. Where only one of two logs names threads, an entry of the other finds its partner among those that no thread has
+    /// taken.
     ///
-    /// All logs must have been tied with the same fields.
+    /// All logs of a [group](Comparison::groups) must have been tied with the same fields, but for the thread.
     pub fn of(run: &[impl Borrow<Tied>], other: &[impl Borrow<Tied>]) -> Comparison {
         Comparison::with(run, other, By::Thread)
     }
 
-    /// Compares them as they are written, each node's log as if one thread had written it: no two pairs of the same logs cross. It is
-    /// for who reads both from the top; what only stands in another order has no partner here.
-    pub fn in_order(run: &[impl Borrow<Tied>], other: &[impl Borrow<Tied>]) -> Comparison {
-        Comparison::with(run, other, By::Node)
+    /// Compares them for a person who reads both from the top. Threads of one role are as one. Entries that name no thread are
+    /// compared as they are written, as if one thread of the node had written them: no two pairs of them cross, and an entry that
+    /// only stands in another order has no partner here.
+    pub fn as_read(run: &[impl Borrow<Tied>], other: &[impl Borrow<Tied>]) -> Comparison {
+        Comparison::with(run, other, By::Reading)
     }
 
     /// Compares them as they are written by threads of one role, as if they were one: who of a pool did something is chance, and who reads
@@ -85,27 +93,94 @@ impl Comparison {
     fn with(run: &[impl Borrow<Tied>], other: &[impl Borrow<Tied>], by: By) -> Comparison {
         let run: Vec<&Tied> = run.iter().map(Borrow::borrow).collect();
         let other: Vec<&Tied> = other.iter().map(Borrow::borrow).collect();
-        let mut all = run.iter().chain(&other).map(|it| it.fields());
-        let first = all.next();
-        assert!(all.all(|it| Some(it) == first), "logs that are compared are tied with the same fields");
         let mut comparison = Comparison {
             partners: run.iter().map(|it| vec![None; it.entries.len()]).collect(),
             elsewhere: Vec::new(),
             is_cut: false,
         };
-        let in_order = by == By::Node || first.is_some_and(|it| it.thread);
         let mut numbers: FxHashMap<Key, u32> = FxHashMap::default();
         let mut differ = Differ::default();
-        for (nodes, others) in groups(&run, &other) {
-            let mut roles: BTreeMap<&str, Role<'_>> = BTreeMap::new();
-            for (side, (nodes, run)) in [(nodes, &run), (others, &other)].into_iter().enumerate() {
-                nodes.into_iter().for_each(|it| threads(run[it], it, (side, by), &mut numbers, &mut roles));
+        let nodes = |all: &[&Tied]| all.iter().map(|it| it.node().to_owned()).collect::<Vec<_>>();
+        for group in Comparison::groups(&nodes(&run), &nodes(&other)) {
+            let logs = || group.0.iter().map(|&it| run[it]).chain(group.1.iter().map(|&it| other[it]));
+            let fields = logs().next().map(|it| it.fields().of_keys());
+            assert!(
+                logs().all(|it| Some(it.fields().of_keys()) == fields),
+                "logs that are compared are tied with the same fields"
+            );
+            let mut roles = Roles::default();
+            for (side, (nodes, run)) in [(&group.0, &run), (&group.1, &other)].into_iter().enumerate() {
+                nodes.iter().for_each(|&it| threads(run[it], it, (side, by), &mut numbers, &mut roles));
             }
-            for role in with_namesakes(with_kin(roles)) {
-                comparison.role(&role, &mut differ, in_order);
+            let is_mixed = {
+                let has = |named: bool, side: usize| {
+                    roles[usize::from(named)].values().any(|it| !it.written[side].is_empty())
+                };
+                (has(false, 0) && has(true, 1)) || (has(false, 1) && has(true, 0))
+            };
+            let in_order = by == By::Reading;
+            for (is_named, roles) in [false, true].into_iter().zip(roles) {
+                for role in with_namesakes(with_kin(roles)) {
+                    comparison.role(&role, &mut differ, is_named || in_order);
+                }
+            }
+            if is_mixed {
+                comparison.across(&group, (&run, &other), &numbers, (&mut differ, in_order));
             }
         }
         comparison
+    }
+
+    /// Finds partners for entries that name no thread among those of threads that have none yet.
+    fn across(
+        &mut self,
+        group: &Group,
+        (run, other): (&[&Tied], &[&Tied]),
+        numbers: &FxHashMap<Key, u32>,
+        (differ, in_order): (&mut Differ, bool),
+    ) {
+        let is_own = |it: &Position| self.partner(*it).is_none();
+        let taken: FxHashSet<Position> =
+            group.0.iter().flat_map(|&it| self.partners[it].iter().flatten().copied()).collect();
+        let is_left = [left_of(run, &group.0, is_own), left_of(other, &group.1, |it| !taken.contains(it))];
+        for side in [0, 1] {
+            let nameless = is_left[side].iter().filter(|it| !it.is_named);
+            let mut by_class: BTreeMap<(u32, u32), Vec<&Left>> = BTreeMap::new();
+            for it in nameless {
+                // For who reads, the entries of a node are one.
+                let class = if in_order { 0 } else { it.thread };
+                by_class.entry((it.position.node, class)).or_default().push(it);
+            }
+            let there = &is_left[1 - side];
+            let mut is_free: Vec<bool> = there.iter().map(|it| it.is_named).collect();
+            let mut by_number: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+            for (at, it) in there.iter().enumerate().filter(|(_, it)| it.is_named) {
+                by_number.entry(numbers[&it.key]).or_default().push(at);
+            }
+            for own in by_class.into_values() {
+                let said: Vec<u32> = own.iter().map(|it| numbers[&it.key]).collect();
+                let said_once: FxHashSet<u32> = said.iter().copied().collect();
+                let with_number = |it| by_number.get(it).into_iter().flatten().copied();
+                let mut others: Vec<usize> = said_once.iter().flat_map(with_number).collect();
+                others.retain(|&at| is_free[at]);
+                others.sort_unstable();
+                let numbers: Vec<u32> = others.iter().map(|&at| numbers[&there[at].key]).collect();
+                let mut pairs = differ.pairs(&said, &numbers);
+                self.is_cut |= differ.is_cut;
+                if !in_order {
+                    pairs.extend(left_over(&said, &numbers, &pairs));
+                }
+                for (x, y) in pairs {
+                    let at = others[y as usize];
+                    is_free[at] = false;
+                    let (one, partner) = (own[x as usize].position, there[at].position);
+                    let (it, partner) = if side == 0 { (one, partner) } else { (partner, one) };
+                    self.partners[it.node as usize][it.entry as usize] = Some(partner);
+                }
+            }
+        }
+        let partners = &self.partners;
+        self.elsewhere.retain(|it| partners[it.node as usize][it.entry as usize].is_none());
     }
 
     fn role(&mut self, role: &Role<'_>, differ: &mut Differ, in_order: bool) {
@@ -154,6 +229,24 @@ impl Comparison {
         }
     }
 
+    /// Nodes of a run and those of another that are compared with each other, given by their names. A node that is in no group is
+    /// compared with nothing.
+    pub fn groups(run: &[impl AsRef<str>], other: &[impl AsRef<str>]) -> Vec<Group> {
+        let named = |it: &_| other.iter().position(|other| other.as_ref() == AsRef::<str>::as_ref(it));
+        let by_name: Vec<Option<usize>> = run.iter().map(named).collect();
+        let mut used: Vec<usize> = by_name.iter().flatten().copied().collect();
+        used.sort_unstable();
+        used.dedup();
+        if !used.is_empty() && used.len() == by_name.iter().flatten().count() {
+            // A node that the other run does not have is compared with nothing.
+            return by_name.iter().enumerate().map(|(n, it)| (vec![n], Vec::from_iter(*it))).collect();
+        }
+        if run.len() == other.len() {
+            return (0..run.len()).map(|it| (vec![it], vec![it])).collect();
+        }
+        vec![((0..run.len()).collect(), (0..other.len()).collect())]
+    }
+
     /// The entry of the other run that belongs to this one.
     pub fn partner(&self, position: Position) -> Option<Position> {
         *self.partners.get(position.node as usize)?.get(position.entry as usize)?
@@ -186,6 +279,30 @@ impl Comparison {
     }
 }
 
+/// An entry that no entry of the same thread is a partner of.
+struct Left {
+    position: Position,
+    key: Key,
+    thread: u32,
+    is_named: bool,
+}
+
+/// The entries of some nodes of a run that are left, in order.
+fn left_of(run: &[&Tied], nodes: &[usize], is_left: impl Fn(&Position) -> bool) -> Vec<Left> {
+    let mut left = Vec::new();
+    for &node in nodes {
+        let log = run[node];
+        for (entry, it) in (0..).zip(&log.entries) {
+            let position = Position { node: node as u32, entry };
+            if is_left(&position) {
+                let is_named = log.threads[it.thread as usize].is_named;
+                left.push(Left { position, key: it.key, thread: it.thread, is_named });
+            }
+        }
+    }
+    left
+}
+
 /// Pairs of what says the same and is in none of `pairs`, the first with the first.
 fn left_over(run: &[u32], other: &[u32], pairs: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let (mut of_run, mut of_other) = (vec![false; run.len()], vec![false; other.len()]);
@@ -196,23 +313,6 @@ fn left_over(run: &[u32], other: &[u32], pairs: &[(u32, u32)]) -> Vec<(u32, u32)
     let mut waiting: FxHashMap<u32, VecDeque<u32>> = FxHashMap::default();
     left(of_other).for_each(|it| waiting.entry(other[it as usize]).or_default().push_back(it));
     left(of_run).filter_map(|it| Some((it, waiting.get_mut(&run[it as usize])?.pop_front()?))).collect()
-}
-
-/// Which nodes of a run are compared with which of the other.
-fn groups(run: &[&Tied], other: &[&Tied]) -> Vec<(Vec<usize>, Vec<usize>)> {
-    let named = |it: &&Tied| other.iter().position(|other| other.node() == it.node());
-    let by_name: Vec<Option<usize>> = run.iter().map(named).collect();
-    let mut used: Vec<usize> = by_name.iter().flatten().copied().collect();
-    used.sort_unstable();
-    used.dedup();
-    if !used.is_empty() && used.len() == by_name.iter().flatten().count() {
-        // A node that the other run does not have is compared with nothing.
-        return by_name.iter().enumerate().map(|(n, it)| (vec![n], Vec::from_iter(*it))).collect();
-    }
-    if run.len() == other.len() {
-        return (0..run.len()).map(|it| (vec![it], vec![it])).collect();
-    }
-    vec![((0..run.len()).collect(), (0..other.len()).collect())]
 }
 
 /// The roles, those as one that only one of the runs has and that differ in their last word alone: `gate-A` of the one is another's
@@ -292,7 +392,7 @@ fn threads<'t>(
     node: usize,
     (side, by): (usize, By),
     numbers: &mut FxHashMap<Key, u32>,
-    roles: &mut BTreeMap<&'t str, Role<'t>>,
+    roles: &mut Roles<'t>,
 ) {
     // Numbers that all logs of the comparison share.
     let mut share = |key: &Key| {
@@ -300,18 +400,18 @@ fn threads<'t>(
         *numbers.entry(*key).or_insert(next)
     };
     let shared: Vec<u32> = log.keys.iter().map(&mut share).collect();
-    let mut names: Vec<(&str, &str)> = Vec::new();
+    let mut names: Vec<(bool, &str, &str)> = Vec::new();
     // For each thread whose entries its own are among.
     let places: Vec<usize> = log
         .threads
         .iter()
         .map(|it| {
             let name = match by {
-                By::Thread => (&*it.role, &*it.name),
-                By::Role => (&*it.role, &*it.role),
-                By::Node => ("", ""),
+                By::Thread => (it.is_named, &*it.role, &*it.name),
+                By::Reading if !it.is_named => (false, "", ""),
+                By::Role | By::Reading => (it.is_named, &*it.role, &*it.role),
             };
-            let is_known = |names: &[(&str, &str)]| names.iter().position(|other| *other == name);
+            let is_known = |names: &[(bool, &str, &str)]| names.iter().position(|other| *other == name);
             let known = if by == By::Thread { None } else { is_known(&names) };
             known.unwrap_or_else(|| {
                 names.push(name);
@@ -323,8 +423,8 @@ fn threads<'t>(
     for (n, it) in (0_u32..).zip(&log.entries) {
         entries[places[it.thread as usize]].push(n);
     }
-    for ((role, name), entries) in names.into_iter().zip(entries) {
-        let role = roles.entry(role).or_default();
+    for ((is_named, role, name), entries) in names.into_iter().zip(entries) {
+        let role = roles[usize::from(is_named)].entry(role).or_default();
         let numbers = entries.iter().map(|it| shared[log.numbers[*it as usize] as usize]).collect();
         role.written[side].push(Written { name, numbers });
         role.places[side].push(Place { node: node as u32, entries });

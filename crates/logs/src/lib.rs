@@ -51,7 +51,7 @@ mod timeline;
 mod trace;
 mod warning;
 
-pub use comparison::{Comparison, Position};
+pub use comparison::{Comparison, Group, Position};
 pub use entry::Entry;
 pub use error::LogError;
 pub use growing::GrowingLog;

@@ -42,6 +42,11 @@ impl Fields {
         layout.says()
     }
 
+    /// The same fields without the thread: those that decide about the key of an entry.
+    pub fn of_keys(self) -> Fields {
+        Fields { thread: false, ..self }
+    }
+
     /// The entry without what the other logs do not say.
     fn of_entry<'t>(self, entry: &Entry<'t>) -> Entry<'t> {
         let mut entry = *entry;
@@ -88,6 +93,8 @@ pub struct Tied {
     by_key: FxHashMap<Key, u32>,
     pub(crate) threads: Vec<Thread>,
     by_name: FxHashMap<String, u32>,
+    /// The classes that stand for threads.
+    by_class: FxHashMap<String, u32>,
     /// How a log that it is compared with shows names.
     like: Arc<ShownNames>,
     /// None if nobody asks for it.
@@ -116,6 +123,8 @@ pub struct Thread {
     pub name: String,
     /// What it has in common with its like in other runs.
     pub role: String,
+    /// True if the log names the thread; false if a class stands for it.
+    pub is_named: bool,
 }
 
 /// How the entries of a log were tied.
@@ -189,13 +198,14 @@ impl Tied {
 
     /// Several logs of a node as one, in the order of time. What has no time is where it was in its log.
     ///
-    /// All must have been tied with the same fields.
+    /// All must have been tied with the same fields, but for the thread: each log keeps the threads that it names.
     pub fn merged(node: &str, mut logs: Vec<Tied>) -> Tied {
-        let fields = logs.first().map_or(Fields::ALL, Tied::fields);
+        let keys = logs.first().map_or(Fields::ALL, Tied::fields).of_keys();
         assert!(
-            logs.iter().all(|it| it.fields == fields),
+            logs.iter().all(|it| it.fields.of_keys() == keys),
             "logs that are merged are tied with the same fields"
         );
+        let fields = Fields { thread: logs.iter().any(|it| it.fields.thread), ..keys };
         if logs.len() == 1 {
             return Tied { node: node.to_owned(), ..logs.remove(0) };
         }
@@ -222,7 +232,8 @@ impl Tied {
             merged.numbers.push(*number);
             let thread = &mut threads[log as usize][entry.thread as usize];
             if *thread == NONE {
-                *thread = merged.thread(&from.threads[entry.thread as usize].name);
+                let Thread { name, is_named, .. } = &from.threads[entry.thread as usize];
+                *thread = if *is_named { merged.thread(name) } else { merged.class(name) };
             }
             merged.entries.push(TiedEntry { thread: *thread, ..entry });
         }
@@ -242,6 +253,7 @@ impl Tied {
             by_key: FxHashMap::default(),
             threads: Vec::new(),
             by_name: FxHashMap::default(),
+            by_class: FxHashMap::default(),
             like: Arc::default(),
             evidence: Some(FxHashMap::default()),
             ties: Ties::default(),
@@ -276,7 +288,7 @@ impl Tied {
         }
         let thread = match said.thread {
             Some(name) => self.shown_thread(name),
-            None => self.thread(said.class().map_or("", outermost)),
+            None => self.class(said.class().map_or("", outermost)),
         };
         self.entries.push(TiedEntry { key, time_ms: entry.time_ms, thread, line: entry.line });
     }
@@ -304,8 +316,18 @@ impl Tied {
         }
         let n = self.threads.len() as u32;
         self.by_name.insert(name.to_owned(), n);
-        let role = if self.fields.thread { role(name).into_owned() } else { name.to_owned() };
-        self.threads.push(Thread { name: name.to_owned(), role });
+        self.threads.push(Thread { name: name.to_owned(), role: role(name).into_owned(), is_named: true });
+        n
+    }
+
+    /// The class that stands for the thread of an entry.
+    fn class(&mut self, name: &str) -> u32 {
+        if let Some(it) = self.by_class.get(name) {
+            return *it;
+        }
+        let n = self.threads.len() as u32;
+        self.by_class.insert(name.to_owned(), n);
+        self.threads.push(Thread { name: name.to_owned(), role: name.to_owned(), is_named: false });
         n
     }
 
@@ -336,7 +358,7 @@ impl Tied {
         &self.node
     }
 
-    /// What it was tied by.
+    /// The fields it was tied by. Of several logs as one, the thread is among them if one of the logs names threads.
     pub fn fields(&self) -> Fields {
         self.fields
     }

@@ -52,6 +52,41 @@ fn tied(node: &str, lines: &[&str]) -> Tied {
     Tied::of(node, &log, &program(), Fields::of(log.layout()))
 }
 
+/// The same, of a log that names no thread.
+fn nameless(node: &str, lines: &[&str]) -> Tied {
+    let log = Log::read(text(lines).as_bytes()).expect("a log");
+    Tied::of(node, &log, &program(), Fields { thread: false, ..Fields::of(log.layout()) })
+}
+
+#[test]
+fn a_log_without_threads_leaves_those_of_another_alone() {
+    let (accepted, closing) = ("t-1|Server@10|INFO|Accepted a", "t-1|Server@20|WARN|Closing a");
+    let (started, synced) = ("t-2|Client@60|INFO|Started", "t-2|Sync@30|INFO|Synced 1 bytes");
+    let pairs = |run: &[Tied], other: &[Tied]| {
+        let comparison = Comparison::of(run, other);
+        let place = |it: Position| (it.node, it.entry);
+        comparison.pairs().map(|(it, partner)| (place(it), place(partner))).collect::<Vec<_>>()
+    };
+    // One log of all that names threads, and two logs of which one does not.
+    let all = [tied("all", &[accepted, started, closing, synced])];
+    let two = [tied("one", &[closing, accepted]), nameless("two", &[synced, started])];
+    // The order of a named thread counts; that of one without a name does not.
+    assert_eq!(pairs(&all, &two).len(), 3);
+    assert_eq!(pairs(&two, &all).len(), 3);
+    assert!(pairs(&all, &two).contains(&((0, 1), (1, 1))), "a thread of no name has its partners");
+    let partners = |it: &[Tied], other: &[Tied]| {
+        let comparison = Comparison::as_read(it, other);
+        comparison.pairs().map(|(it, partner)| (it.entry, partner.entry)).collect::<Vec<_>>()
+    };
+    // For who reads, no two pairs of what names no thread cross.
+    assert_eq!(partners(&all[..1], &[two[0].clone(), two[1].clone()]).len(), 2);
+    // Several files of one process keep what each of them says.
+    let merged = Tied::merged("n", vec![tied("", &[accepted]), nameless("", &[started])]);
+    let named: Vec<(&str, bool)> = merged.threads().iter().map(|it| (&*it.name, it.is_named)).collect();
+    assert_eq!(named, [("t-1", true), ("Client", false)]);
+    assert!(own(&[tied("n", &[accepted, started])], &[merged]).is_empty());
+}
+
 #[test]
 fn several_logs_of_a_node_are_one_in_the_order_of_time() {
     let line = |ms: u32, thread: &str, place: &str, message: &str| {
@@ -190,7 +225,7 @@ fn in_order_no_two_partners_cross() {
         "main|Server@20|WARN|Closing a",
     ];
     let pairs = |run: &[&str], other: &[&str]| {
-        let comparison = Comparison::in_order(&[tied("n", run)], &[tied("n", other)]);
+        let comparison = Comparison::as_read(&[nameless("n", run)], &[nameless("n", other)]);
         comparison.pairs().map(|(it, partner)| (it.entry, partner.entry)).collect::<Vec<_>>()
     };
     // What says the same again and again is paired in its order, and what stands elsewhere not at all.
@@ -444,9 +479,17 @@ fn logs() -> impl Strategy<Value = Vec<(u8, u8)>> {
 }
 
 fn lines(of: &[(u8, u8)]) -> Tied {
-    let lines: Vec<String> =
-        of.iter().map(|(thread, it)| format!("t{thread}|X@{it}|INFO|m{}", (b'a' + it) as char)).collect();
+    let lines = texts(of);
     tied("n", &lines.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn nameless_lines(of: &[(u8, u8)]) -> Tied {
+    let lines = texts(of);
+    nameless("n", &lines.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn texts(of: &[(u8, u8)]) -> Vec<String> {
+    of.iter().map(|(thread, it)| format!("t{thread}|X@{it}|INFO|m{}", (b'a' + it) as char)).collect()
 }
 
 proptest! {
@@ -465,8 +508,8 @@ proptest! {
     }
 
     #[test]
-    fn partners_are_mutual_in_number_and_say_the_same(a in logs(), b in logs()) {
-        let (a, b) = ([lines(&a)], [lines(&b)]);
+    fn partners_are_mutual_in_number_and_say_the_same(x in logs(), y in logs()) {
+        let (a, b) = ([lines(&x)], [lines(&y)]);
         let comparison = Comparison::of(&a, &b);
         for (it, partner) in comparison.pairs() {
             let key = |run: &[Tied; 1], it: Position| run[0].entries()[it.entry as usize].key;
@@ -474,7 +517,8 @@ proptest! {
         }
         prop_assert_eq!(comparison.pairs().count(), Comparison::of(&b, &a).pairs().count());
         prop_assert_eq!(comparison.own().count() + comparison.pairs().count(), a[0].entries().len());
-        let in_order: Vec<u32> = Comparison::in_order(&a, &b).pairs().map(|it| it.1.entry).collect();
+        let (a, b) = ([nameless_lines(&x)], [nameless_lines(&y)]);
+        let in_order: Vec<u32> = Comparison::as_read(&a, &b).pairs().map(|it| it.1.entry).collect();
         prop_assert!(in_order.is_sorted_by(|a, b| a < b), "{in_order:?}");
     }
 

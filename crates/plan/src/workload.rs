@@ -239,7 +239,20 @@ impl Workload {
 
     /// Checks everything that can be checked without running it.
     pub fn check(&self) -> Result<(), String> {
+        if self.name.trim().is_empty() {
+            return Err(
+                "a workload has an empty name; set `name` below its [[workload]], as in `name = \"main\"`"
+                    .into(),
+            );
+        }
         let place = |what: String| Err(format!("workload `{}`: {what}", self.name));
+        let nodes = (1..).zip(&self.node).map(|(number, it)| ("node", number, &it.name));
+        let clients = (1..).zip(&self.client).map(|(number, it)| ("client", number, &it.name));
+        if let Some((kind, number, _)) = nodes.chain(clients).find(|it| it.2.trim().is_empty()) {
+            return place(format!(
+                "{kind} {number} has an empty name; set `name` below its [[workload.{kind}]], as in `name = \"{kind}{number}\"`"
+            ));
+        }
         let processes = self.node.iter().filter(|it| it.command.is_some()).count();
         if self.command.is_none() && self.client.is_empty() {
             return place("nothing ends it: give it a `command`, or `[[workload.client]]` entries".into());

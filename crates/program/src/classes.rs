@@ -267,9 +267,14 @@ impl Opening {
         // For each name the highest version that the release may see, and the entry.
         let mut versions: FxHashMap<Cow<'_, str>, (u16, JarEntry)> = FxHashMap::default();
         let mut nested = Vec::new();
+        let mut too_deep: Vec<&str> = Vec::new();
         for (path, entry) in &jar.entries {
-            if may_nest && path.ends_with(".jar") && LIBRARY_ROOTS.iter().any(|root| path.starts_with(root)) {
-                nested.push((path.clone(), *entry));
+            let is_library =
+                path.ends_with(".jar") && LIBRARY_ROOTS.iter().any(|root| path.starts_with(root));
+            match is_library {
+                true if may_nest => nested.push((path.clone(), *entry)),
+                true => too_deep.push(path),
+                false => {}
             }
             let Some((version, path)) = versioned(path, jar.manifest.multi_release, self.release) else {
                 continue;
@@ -280,6 +285,17 @@ impl Opening {
             if version > slot.0 {
                 *slot = (version, *entry);
             }
+        }
+        if let Some(first) = too_deep.iter().min() {
+            let more = match too_deep.len() - 1 {
+                0 => String::new(),
+                more => format!(" (and {more} more beside it)"),
+            };
+            let what = format!(
+                "is nested too deep{more}: jars are read inside a jar, but not inside those; its classes are left out; \
+                 unpack it, and add it to the class path"
+            );
+            self.problem(format!("{place}!/{first}"), what);
         }
         let claimed: u64 = versions.values().map(|it| it.1.claimed_bytes().min(ENTRY_BYTES_MAX)).sum();
         if self.class_bytes + claimed > CLASS_BYTES_MAX {

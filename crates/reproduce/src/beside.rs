@@ -175,18 +175,16 @@ impl Case {
             (Ok(map), Ok(trace)) => struck(self, &compared.trial, &map, &trace),
             _ => Vec::new(),
         };
-        let as_written = as_written(&compared);
-        let by_role = as_written.is_none().then(|| Comparison::by_role(&compared.failure, &compared.trial));
-        let rows = as_written.as_ref().or(by_role.as_ref()).unwrap_or(&compared.comparison);
-        let mut slots = self.slots(&compared, as_written.as_ref(), rows);
+        let rows = Comparison::as_read(&compared.failure, &compared.trial);
+        let mut slots = self.slots(&compared, &rows);
         let orders = orders(&compared);
-        let mut places = Places::of(self, &compared, as_written.as_ref());
+        let mut places = Places::of(self, &compared, &rows);
         let (mut zero, mut before) = (None, None);
         let of_failure = Times::of(self.failure.iter().map(|it| &*it.tied), &self.orders());
         let of_trial = Times::of(compared.trial.iter(), &orders);
         for it in &faults {
             let otherwise = places.behind(it.node, it.entries);
-            let (by, times) = ((rows, by_role.is_some()), (&of_failure, &of_trial));
+            let (by, times) = ((&rows, true), (&of_failure, &of_trial));
             let there = it.in_failure(self, &compared, by, times, (otherwise / 2) as u32);
             let place = 2 * u64::from(there.place);
             before = self.before(&compared, it, there.place);
@@ -250,7 +248,7 @@ impl Case {
     }
 
     /// All rows but the faults; what are partners in `rows` stands in one.
-    fn slots(&self, compared: &Compared, as_written: Option<&Comparison>, rows: &Comparison) -> Vec<Slot> {
+    fn slots(&self, compared: &Compared, rows: &Comparison) -> Vec<Slot> {
         let orders = orders(compared);
         let order = |it: Position| 2 * u64::from(orders[it.node as usize][it.entry as usize]);
         let mut slots = Vec::new();
@@ -267,7 +265,7 @@ impl Case {
         }
         let partners: FxHashMap<Position, Position> =
             compared.comparison.pairs().map(|(it, partner)| (partner, it)).collect();
-        let mut places = Places::of(self, compared, as_written);
+        let mut places = Places::of(self, compared, rows);
         for (node, it) in (0..).zip(&compared.trial) {
             for entry in 0..it.entries().len() as u32 {
                 let position = Position { node, entry };
@@ -334,12 +332,6 @@ impl Case {
     }
 }
 
-/// Logs that name no threads as they are written. Where threads are named, nothing: they tell why pairs cross.
-fn as_written(compared: &Compared) -> Option<Comparison> {
-    let are_nameless = compared.trial.iter().all(|it| !it.fields().thread);
-    are_nameless.then(|| Comparison::in_order(&compared.failure, &compared.trial))
-}
-
 /// Where moments of a trial stand among the entries of the failure, in halves.
 struct Places<'c> {
     finder: Finder<'c>,
@@ -349,9 +341,11 @@ struct Places<'c> {
 }
 
 impl<'c> Places<'c> {
-    fn of(case: &Case, compared: &'c Compared, as_written: Option<&Comparison>) -> Places<'c> {
+    fn of(case: &Case, compared: &'c Compared, read: &Comparison) -> Places<'c> {
         let mut rows = vec![Vec::new(); compared.trial.len()];
-        for (it, partner) in as_written.into_iter().flat_map(Comparison::pairs) {
+        // Where threads are named they tell why pairs cross.
+        let is_nameless = |it: &Position| !compared.trial[it.node as usize].fields().thread;
+        for (it, partner) in read.pairs().filter(|(_, partner)| is_nameless(partner)) {
             let place = case.places[it.node as usize][it.entry as usize].1;
             rows[partner.node as usize].push((partner.entry, place));
         }

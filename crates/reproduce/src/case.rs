@@ -339,10 +339,44 @@ impl Case {
         })
     }
 
-    /// What the failure log says, and any trial's log could.
-    fn alike(&self) -> Alike {
-        let fields = self.failure.first().map_or(Fields::ALL, |it| it.tied.fields());
-        Alike { fields, names: self.names.shown() }
+    /// Fields by which a log of a trial is tied while it is written. They are a guess: the other logs, which may say less, are not
+    /// known before the trial is over.
+    fn alike(&self, path: &str) -> Alike {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let is_of =
+            |it: &&FailureLog| name.strip_prefix(it.tied.node()).is_some_and(|it| it.starts_with('.'));
+        let log = self.failure.iter().find(is_of).or(self.failure.first());
+        Alike { fields: log.map_or(Fields::ALL, |it| it.tied.fields()), names: self.names.shown() }
+    }
+
+    /// Fields by which the logs of the failure and those of a trial are tied. Logs that are compared with each other are tied by
+    /// what all of them say, or the same statement would be two keys. A thread is another matter: each log keeps the threads
+    /// that it names, as long as there are such on both sides.
+    fn fields(&self, logs: &[TrialLog]) -> (Vec<Fields>, Vec<Fields>) {
+        let mut of_failure: Vec<Fields> = self.failure.iter().map(|it| it.tied.fields()).collect();
+        let mut of_trial: Vec<Fields> = logs.iter().map(|it| Fields::of(it.log.layout())).collect();
+        let nodes: Vec<&str> = self.failure.iter().map(|it| it.tied.node()).collect();
+        let mut processes: Vec<&str> = logs.iter().map(|it| &*it.process).collect();
+        processes.dedup();
+        let mut groups = Comparison::groups(&nodes, &processes);
+        // The logs of a process are one, also where they are compared with nothing.
+        let is_alone = |it: &usize| !groups.iter().any(|group| group.1.contains(it));
+        let alone: Vec<usize> = (0..processes.len()).filter(is_alone).collect();
+        groups.extend(alone.into_iter().map(|it| (Vec::new(), vec![it])));
+        for (failure, of_group) in groups {
+            let is_of_group = |at: &usize| of_group.iter().any(|&it| processes[it] == logs[*at].process);
+            let trial: Vec<usize> = (0..logs.len()).filter(is_of_group).collect();
+            let said_there = || failure.iter().map(|&it| of_failure[it]);
+            let said_here = || trial.iter().map(|&it| of_trial[it]);
+            let keys = said_there().chain(said_here()).fold(Fields::ALL, |all, it| all & it.of_keys());
+            let has_names = failure.is_empty()
+                || trial.is_empty()
+                || (said_there().any(|it| it.thread) && said_here().any(|it| it.thread));
+            let of_one = |it: Fields| Fields { thread: it.thread && has_names, ..keys };
+            failure.iter().for_each(|&it| of_failure[it] = of_one(of_failure[it]));
+            trial.iter().for_each(|&it| of_trial[it] = of_one(of_trial[it]));
+        }
+        (of_failure, of_trial)
     }
 
     /// A log of the failure, tied by these fields.
@@ -393,14 +427,15 @@ impl Case {
 
     /// Compares the logs of a trial with those of the failure.
     pub(crate) fn compare(&self, logs: &mut [TrialLog], memo: &mut Memo) -> Compared {
-        let mut alike = self.alike();
-        let fields = logs.iter().fold(alike.fields, |all, it| all & Fields::of(it.log.layout()));
-        alike.fields = fields;
-        // What the trial does not say cannot be asked of the failure log either.
+        let (of_failure, of_trial) = self.fields(logs);
         let failure: Vec<Arc<Tied>> =
-            (0..).take(self.failure.len()).map(|it| self.tied_by(it, fields)).collect();
+            (0..).zip(of_failure).map(|(log, fields)| self.tied_by(log, fields)).collect();
+        let mut of_trial = of_trial.into_iter();
         let of_process = |of_one: &mut [TrialLog]| {
-            let tied = of_one.iter_mut().map(|it| it.tied(&self.statements, &alike, memo)).collect();
+            let tie = |(it, fields): (&mut TrialLog, Fields)| {
+                it.tied(&self.statements, &Alike { fields, names: self.names.shown() }, memo)
+            };
+            let tied = of_one.iter_mut().zip(of_trial.by_ref()).map(tie).collect();
             Tied::merged(&of_one[0].process, tied)
         };
         let trial: Vec<Tied> = logs.chunk_by_mut(|a, b| a.process == b.process).map(of_process).collect();
@@ -427,7 +462,8 @@ impl Case {
         elsewhere.sort_unstable();
         let entries: usize = trial.iter().map(|it| it.entries().len()).sum();
         let own = || self.order.get_or_init(|| Order::of(&failure));
-        let timeline = match fields == self.alike().fields {
+        let is_own = failure.iter().zip(&self.failure).all(|(it, own)| Arc::ptr_eq(it, &own.tied));
+        let timeline = match is_own {
             true => Timeline::along(own(), &trial, &comparison),
             false => Timeline::of(&failure, &trial, &comparison),
         };
@@ -460,7 +496,7 @@ impl Digester for Reader {
         if at == 0 {
             reading.forget(path);
         }
-        reading.add(path, bytes, &case.statements, &case.alike());
+        reading.add(path, bytes, &case.statements, &case.alike(path));
     }
 
     fn digest(&self, job: &Job, evidence: &[Evidence], mut reading: Reading) -> Digest {

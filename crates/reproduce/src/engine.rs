@@ -167,6 +167,11 @@ impl Reproduce {
         self.rounds.iter().find(|it| it.trial == id.0)
     }
 
+    /// Returns true for a trial that was asked for as a round and is not over.
+    pub fn is_open_round(&self, id: JobId) -> bool {
+        matches!(self.open.get(&id), Some(Asked::Round { .. }))
+    }
+
     /// A round that is over, by its number.
     pub fn numbered(&self, number: u64) -> Option<&Round> {
         self.rounds.iter().find(|it| it.number == number)

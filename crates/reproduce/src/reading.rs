@@ -6,10 +6,10 @@ use hypocenter_engine::LogBytes;
 use hypocenter_logs::{Fields, GrowingLog, Layout, Log, LogError, Memo, ShownNames, Statements, Tied};
 use rustc_hash::FxHashMap;
 
-/// What the failure log says, by which a trial's is tied.
+/// Fields by which a log of a trial is tied, and names of threads as the failure log shows them.
 #[derive(Debug, Clone)]
 pub(crate) struct Alike {
-    /// Beside messages.
+    /// The fields, beside messages.
     pub fields: Fields,
     /// Of the names of threads.
     pub names: Arc<ShownNames>,

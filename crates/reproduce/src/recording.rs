@@ -160,17 +160,24 @@ fn executions(
 /// and so on; where the log does not say which thread wrote what, of each statement. An entry whose text fits several statements is
 /// one of their executions that no other entry was, between those of the entries around it.
 pub(crate) fn stamps(tied: &Tied, said: ByStatement, name: impl Fn(u32) -> String) -> Vec<(u64, u32)> {
-    let has_threads = tied.fields().thread;
+    let named = || tied.threads().iter().filter(|it| it.is_named);
+    let has_nameless = tied.threads().iter().any(|it| !it.is_named);
     let mut by_name: FxHashMap<(String, u32), Vec<u64>> = FxHashMap::default();
-    let shown = ShownNames::of(tied.threads().iter().map(|it| &*it.name));
+    let shown = ShownNames::of(named().map(|it| &*it.name));
     for ((thread, statement), ticks) in said {
-        let thread = if has_threads { shown.of_name(&name(thread)).to_owned() } else { String::new() };
-        by_name.entry((thread, statement)).or_default().extend(ticks);
+        if has_nameless {
+            by_name.entry((String::new(), statement)).or_default().extend(&ticks);
+        }
+        if named().next().is_some() {
+            let thread = shown.of_name(&name(thread)).to_owned();
+            by_name.entry((thread, statement)).or_default().extend(ticks);
+        }
     }
     by_name.values_mut().for_each(|it| it.sort_unstable());
     let mut of_thread: FxHashMap<&str, Vec<u32>> = FxHashMap::default();
     for (at, entry) in (0..).zip(tied.entries()) {
-        let thread = if has_threads { &*tied.threads()[entry.thread as usize].name } else { "" };
+        let thread = &tied.threads()[entry.thread as usize];
+        let thread = if thread.is_named { &*thread.name } else { "" };
         of_thread.entry(thread).or_default().push(at);
     }
     let mut stamps: Vec<(u64, u32)> = of_thread

@@ -90,7 +90,8 @@ impl Struck {
         let name =
             |it: &Tied, entry: u32| it.threads()[it.entries()[entry as usize].thread as usize].name.clone();
         let is_like = |one: &str, other: &str| one == other || (by_role && role(one) == role(other));
-        let is_own = |entry: u32| tied.fields().thread && is_like(&name(tied, entry), &self.thread);
+        let is_named = |entry: u32| tied.threads()[tied.entries()[entry as usize].thread as usize].is_named;
+        let is_own = |entry: u32| is_named(entry) && is_like(&name(tied, entry), &self.thread);
         let place = |it: Position| case.places[it.node as usize][it.entry as usize].1;
         let own = || comparison.pairs().filter(|(_, own)| own.node == self.node && is_own(own.entry));
         let before = own().filter(|(_, own)| own.entry < self.entries).map(|(failure, _)| place(failure) + 1);

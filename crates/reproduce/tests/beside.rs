@@ -1,4 +1,4 @@
-//! Logs that name no threads, side by side: each side in its own order.
+//! Logs that name no threads: side by side each in its own order, and beside logs that do.
 
 mod support;
 
@@ -15,15 +15,32 @@ fn log(messages: &[&str]) -> String {
     messages.iter().enumerate().map(entry).collect()
 }
 
+/// A log that names threads, each line with the thread that wrote it.
+fn log_of_threads(lines: &[(&str, &str)]) -> String {
+    let entry = |(at, (thread, it)): (usize, &(&str, &str))| {
+        format!("2026-01-01 10:00:{at:02},000 INFO  [{thread}] store.Store - {it}\n")
+    };
+    lines.iter().enumerate().map(entry).collect()
+}
+
 fn evidence(messages: &[&str]) -> Evidence {
+    evidence_of(&[("n", "n.stdout.log", log(messages))])
+}
+
+/// The logs of some processes, each with its path.
+fn evidence_of(logs: &[(&str, &str, String)]) -> Evidence {
     let mapped = |bytes: &[u8]| {
         let mut map = MmapMut::map_anon(bytes.len()).expect("there is memory");
         map.copy_from_slice(bytes);
         map.make_read_only().expect("it can be read")
     };
-    let bytes = mapped(log(messages).as_bytes());
-    let log = LogBytes { process: "n".to_owned(), incarnation: 1, path: "a.log".to_owned(), bytes };
-    Evidence::new(mapped(&[0]), mapped(&[0]), vec![log], Vec::new())
+    let log = |(process, path, text): &(&str, &str, String)| LogBytes {
+        process: (*process).to_owned(),
+        incarnation: 1,
+        path: (*path).to_owned(),
+        bytes: mapped(text.as_bytes()),
+    };
+    Evidence::new(mapped(&[0]), mapped(&[0]), logs.iter().map(log).collect(), Vec::new())
 }
 
 /// For each row what the failure says and what the trial says, and why that is of interest. Each side is in its order.
@@ -111,4 +128,35 @@ fn without_threads_both_sides_are_in_their_own_order() {
         let trial: Vec<&str> = (0..1 + (seed >> 60)).map(message).collect();
         rows(&case, &trial);
     }
+}
+
+#[test]
+fn a_log_without_threads_leaves_the_lanes_of_the_others_alone() {
+    const LINES: [(&str, &str); 4] =
+        [("main", "loaded"), ("saver-1", "saved"), ("saver-2", "saved"), ("main", "edits are lost")];
+    let failure = log_of_threads(&LINES);
+    let case = support::case_of("store", "Store", &failure, "edits are lost");
+    // `java.util.logging` with its default format names no thread.
+    let client = || log(&["cannot reach the store"]);
+    let check = |logs: &[(&str, &str, String)], expected: &[(&str, &str)]| {
+        let lanes = case.lanes(None, Some(&evidence_of(logs)), &[], &[]).expect("there are times");
+        let lanes: Vec<(&str, &str)> =
+            lanes.lanes.iter().map(|it| (&*it.node, it.thread.as_deref().unwrap_or("all"))).collect();
+        assert_eq!(lanes, expected);
+        let beside = case.beside_at_length(&evidence_of(logs), &[]).expect("there is a log");
+        let is_pair = |it: &&Row| matches!(it, Row::Entries { failure: Some(_), trial: Some(_), .. });
+        assert_eq!(beside.rows.iter().filter(is_pair).count(), LINES.len(), "{:#?}", beside.rows);
+    };
+    let own = ("n", "n.stdout.log", failure.clone());
+    check(
+        &[("client", "client.stderr.log", client()), own.clone()],
+        &[("client", "Store"), ("n", "main"), ("n", "saver-#")],
+    );
+    // The same of two files of one process.
+    check(&[own, ("n", "n.stderr.log", client())], &[("", "Store"), ("", "main"), ("", "saver-#")]);
+    // And of a failure whose one log is that of all.
+    check(
+        &[("client", "client.stderr.log", client()), ("m", "m.stdout.log", failure.clone())],
+        &[("client", "Store"), ("m", "main"), ("m", "saver-#"), ("n", "main"), ("n", "saver-#")],
+    );
 }

@@ -69,8 +69,7 @@ pub fn measure(bench: &Bench, table: &mut Table) {
         show(name, pairs, (number == 0).then_some(GOAL), table);
     }
     table.note(format!(
-        "{} creates and reads; {} hooks in the servers of the first variant; pairs that failed or were not run for \
-         lack of time: {missing}",
+        "{} creates and reads; {} hooks in the servers of the first variant; pairs that were not run for lack of time: {missing}",
         cluster.creates,
         cluster.hooks.load(Ordering::Relaxed)
     ));
@@ -101,15 +100,16 @@ impl Cluster<'_> {
                 // All are started before any is waited for.
                 [0, 1, 2].map(run).map(|it| it.join().expect("a cluster's thread ends"))
             });
-            eprintln!(
-                "  round {round}: bare {:.2} s, hooked {:.2} s, variant {further} {:.2} s",
-                bare.unwrap_or(f64::NAN),
-                hooked.unwrap_or(f64::NAN),
-                other.unwrap_or(f64::NAN)
+            let (bare, hooked, other) = (
+                ran(bare, round, "bare"),
+                ran(hooked, round, "hooked"),
+                ran(other, round, &format!("variant {further}")),
             );
-            let Some(bare) = bare else { continue };
-            pairs[0].extend(hooked.map(|it| (bare, it)));
-            pairs[further].extend(other.map(|it| (bare, it)));
+            eprintln!(
+                "  round {round}: bare {bare:.2} s, hooked {hooked:.2} s, variant {further} {other:.2} s"
+            );
+            pairs[0].push((bare, hooked));
+            pairs[further].push((bare, other));
         }
         let missing = wanted - pairs[0].len();
         (pairs, missing)
@@ -197,6 +197,17 @@ impl Drop for Work {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// The seconds of a cluster. Without them there is nothing to compare, and the benchmark ends.
+fn ran(seconds: Option<f64>, round: usize, which: &str) -> f64 {
+    seconds.unwrap_or_else(|| {
+        eprintln!(
+            "error: round {round}: the {which} cluster did not run, so there is nothing to compare\n  \
+             try: see its output above; `bash eval/zookeeper-common/cluster.sh` starts the same cluster alone"
+        );
+        std::process::exit(1)
+    })
 }
 
 /// The sum of the lines `cpu zkN SECONDS`.

@@ -130,6 +130,8 @@ impl Bench {
         let out = self.fresh("out");
         let mut tool = Command::new(env!("CARGO_BIN_EXE_hypocenter"));
         tool.arg("run").args(flags).arg("--out").arg(&out).arg("--").args(command);
+        // A sandbox shows of `/tmp` what is below the current directory: of a checkout there, all of it.
+        tool.current_dir(&self.root);
         tool.envs(variables.iter().map(|(name, value)| (name, value)));
         let output = tool.stdin(Stdio::null()).output().expect("the tool can be run");
         // A plan whose fault never comes ends with 2.

@@ -48,6 +48,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
         None => (asked(args)?, None),
     };
     let Some(what) = request.explore.clone() else { unreachable!("both ways have it") };
+    let working = screen::Working::at("analysis", "open the class path");
     let mut target = Target::open(&request.target)?;
     // A resumed campaign says it when it goes on.
     if resumed.is_none() {
@@ -58,6 +59,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
     if request.workload.client.is_empty() && request.oracle.is_none() {
         screen::note("workload", NO_CLIENTS);
     }
+    working.step("scan");
     let Scanned { catalogue, tasks, places } = scan(&request, &what, &target);
     if catalogue.sites().is_empty() {
         return Err(Failure::usage(format!(
@@ -69,6 +71,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
     }
     // The plan of the campaign has every fault, so that all its trials share one map.
     let plan = Plan { candidates: every_fault(&catalogue), ..plan_of(&request, tasks.clone()) };
+    working.step("place the hooks");
     let ready = match resumed {
         Some(directory) => Ready::resume(directory, lab)?,
         None => Ready::begin(Request { plan, ..request }, &target, lab)?,
@@ -81,9 +84,11 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Failure> {
         ready.request.has_several_nodes(),
         &what,
     );
+    working.finish();
     let interrupt = Interrupt::watch();
     let progress = engine.progress();
     let driven = ready.drive(&mut engine, lab, &Quiet(&interrupt), &interrupt, &progress);
+    let _working = screen::Working::at("analysis", "write the results");
     let ended = Ended {
         verdict: &engine.verdict(),
         request: &ready.request,

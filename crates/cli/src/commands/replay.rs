@@ -11,7 +11,7 @@ use hypocenter_plan::{CandidateResult, ExitCode, Outcome, Plan};
 
 use crate::args::ReplayArgs;
 use crate::commands::reproduce::Summary;
-use crate::commands::run::{carry_out, read_plan};
+use crate::commands::run::{carry_out, done_of_replay, read_plan};
 use crate::failure::Failure;
 use crate::local::Ready;
 use crate::request::{REPLAY, Request, existing};
@@ -67,6 +67,10 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     let ready = Ready::begin(request, &target, &args.lab)?;
     let before = finished(&trial_directory(&campaign, JobId(index)))?;
     let code = carry_out(&ready, &args.lab, args.show, None)?;
+    if ready.done() < ready.request.repeat {
+        screen::line("ended", &done_of_replay(&ready));
+        return Ok(code);
+    }
     if let Some(before) = before {
         compare(&ready, &before)?;
     }

@@ -46,15 +46,18 @@ const VERB: &str = "reproduce";
 pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     screen::heading("hypocenter reproduce");
     let lab = &args.target.lab;
+    let working = screen::Working::at("analysis", "read the configuration and the failure logs");
     let (request, target, resumed) = match &args.resume {
         Some(name) => {
             let (directory, request) = to_resume(lab, name, VERB)?;
             screen::line("campaign", &told(&directory));
+            working.step("open the class path");
             let target = Target::open(&request.target)?;
             (request, target, Some(directory))
         }
         None => {
             let request = asked(args)?;
+            working.step("open the class path");
             let mut target = Target::open(&request.target)?;
             target.tell_problems();
             target.check_packages()?;
@@ -65,23 +68,29 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     };
     let Some(what) = &request.reproduce else { unreachable!("both ways have it") };
     // A log that says nothing is told before there is a campaign.
+    working.step("read the failure logs");
     let logs = read_logs(what)?;
+    working.step("scan");
     let program = scan(&request, &target, exceptions_in(&logs));
     let abstract_exceptions = abstract_exceptions(&program, &target);
     let symptom = symptom(&request)?;
     let is_symptom = move |line: &str| symptom.iter().any(|it| it.fits(line.as_bytes()));
+    working.step("tie the failure logs to log statements");
     let case = Arc::new(Case::new(program, logs, is_symptom));
     tell_log(&case, what)?;
+    working.step("judge the failure logs by the oracle");
     let unmet = unmet(&request, what)?;
     for it in &unmet {
         let what = format!("{it}; if it is the log of that failure, no run may ever satisfy it");
         screen::note("oracle", &screen::clean(&what));
     }
+    working.step("place the hooks");
     let mut ready = match resumed {
         Some(directory) => Ready::resume(directory, lab)?,
         None => Ready::begin(request.clone(), &target, lab)?,
     };
     ready.may_throw(abstract_exceptions)?;
+    working.finish();
     if let Some(asked) = &what.compare {
         return compare::run(asked, case, settings(&request, what)?, &ready, lab);
     }
@@ -97,6 +106,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         // It is known to have brought the failure, though not yet how often it does.
         verdict.found.extend(verdict.proving.take().filter(|it| it.hits > 0 || it.runs == 0));
     }
+    let _working = screen::Working::at("analysis", "write the results");
     let ended = result::Ended {
         verdict: &verdict,
         case: &case,

@@ -14,7 +14,7 @@ use crate::early;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::local::{Ran, Ready};
-use crate::request::{Chosen, Request, to_resume};
+use crate::request::{Chosen, REPLAY, Request, to_resume};
 use crate::screen::{self, Passing, Quiet};
 use crate::store::{Called, told};
 use crate::target::Target;
@@ -174,10 +174,24 @@ pub fn carry_out(
 const CANDIDATES_SHOWN: usize = 8;
 
 fn interrupted(ready: &Ready) -> Failure {
-    let mut failure = Failure::usage("you ended the campaign; what it has recorded is kept")
+    let what = match ready.request.verb == REPLAY {
+        true => done_of_replay(ready),
+        false => "you ended the campaign; what it has recorded is kept".to_owned(),
+    };
+    let mut failure = Failure::usage(what)
         .hint(format!("`{}` goes on with it", Called::of(&ready.directory).resume("run")));
     failure.code = ExitCode::Budget;
     failure
+}
+
+/// The part of an interrupted replay that was done. There is nothing to compare the rest with.
+pub fn done_of_replay(ready: &Ready) -> String {
+    let all = ready.request.repeat;
+    format!(
+        "the replay was interrupted: {} of {} done, and not compared with the trial",
+        screen::thousands(ready.done()),
+        screen::count(all, "replay", "replays")
+    )
 }
 
 /// Many trials, as JSON.

@@ -89,6 +89,31 @@ fn jars_inside_jars_are_opened() {
 }
 
 #[test]
+fn a_jar_that_is_nested_too_deep_is_told() {
+    let root = directory("too-deep");
+    let nest = |outer: &str, inner: &str| {
+        std::fs::create_dir_all(root.join(outer).join("BOOT-INF/lib")).unwrap();
+        std::fs::rename(root.join(inner), root.join(outer).join("BOOT-INF/lib").join(inner)).unwrap();
+        compile_constant(&outer.to_uppercase(), 1, &root.join(outer).join("BOOT-INF/classes"));
+        let file = format!("{outer}.jar");
+        tool("jar", &["--create", "--no-compress", "--file", &file, "-C", outer, "."], &root);
+    };
+    make_jar(&root, "deep.jar", "Deep", 1, "");
+    nest("middle", "deep.jar");
+    nest("app", "middle.jar");
+    let classes = ClassPath::parse("app.jar", &root).open(25);
+    assert_eq!(classes.names().collect::<Vec<_>>(), ["APP", "MIDDLE"]);
+    let [problem] = classes.problems() else { panic!("{:?}", classes.problems()) };
+    assert!(
+        problem.place.ends_with("app.jar!/BOOT-INF/lib/middle.jar!/BOOT-INF/lib/deep.jar"),
+        "{problem:?}"
+    );
+    for part in ["nested too deep", "its classes are left out", "add it to the class path"] {
+        assert!(problem.what.contains(part), "{problem:?}");
+    }
+}
+
+#[test]
 fn what_is_broken_is_a_problem_and_the_rest_goes_on() {
     let root = directory("broken");
     make_jar(&root, "good.jar", "Good", 31, "");

@@ -134,6 +134,37 @@ impl Narrated {
         }
     }
 
+    /// Says what came of a run that is no round.
+    fn tell_run(&mut self, id: JobId, outcome: Option<&Outcome>, reached: bool) {
+        let failed = outcome.and_then(|it| it.failure.as_ref()).is_some_and(|it| it.happened);
+        let faults = outcome.map_or(0, |it| it.candidates.len());
+        let injected = outcome.is_some_and(|it| it.injected() == faults);
+        self.tell_replay(id, faults, reached, failed);
+        self.pace = Pace::begun();
+        if !self.live.is_live() {
+            return;
+        }
+        let is_part = self.rounds_faults() > faults;
+        let with = match faults {
+            0 => "no fault",
+            _ if !injected => "the fault was not reached",
+            _ if !reached => "its call was reached by another way",
+            1 if is_part => "the second fault alone",
+            1 => "the same fault",
+            _ => "the same faults",
+        };
+        let what = if failed { "the failure happened" } else { "no failure" };
+        let with = outcome.map_or_else(|| with.to_owned(), |it| screen::clean(&it.after_node_ends(with)));
+        let so_far = match &self.replayed {
+            Some(it) if faults > 0 && reached && it.runs > 1 => {
+                format!(", {} of {} replays so far", it.hits, it.runs)
+            }
+            _ => String::new(),
+        };
+        let gone = span(self.gone());
+        screen::line("run", &format!("trial {id}: {with}, {what}{so_far}; {DIM}{gone}{DIM:#}"));
+    }
+
     /// Says that the replays begin anew with the moment counted over a pool, if they do.
     fn tell_pool(&mut self) {
         let (Some(pool), Some(it)) = (self.engine.asks_pool(), &mut self.replayed) else { return };
@@ -505,10 +536,14 @@ impl Engine for Narrated {
     }
 
     fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: DigestOf<Self>) {
-        let failed = outcome.and_then(|it| it.failure.as_ref()).is_some_and(|it| it.happened);
         // Asked before it is told, while what it is a replay of is being proved.
         let reached = outcome.is_some_and(|it| self.engine.is_replayed_by(it));
         let pool = self.engine.asks_pool().map(str::to_owned);
+        // The engine may take long to learn from it, so a run that is no round is told before.
+        let is_run = !self.engine.is_open_round(id);
+        if is_run {
+            self.tell_run(id, outcome, reached);
+        }
         self.engine.tell(id, outcome, digest);
         let round = self.engine.round_of(id).cloned();
         for it in round.iter().flat_map(|it| &it.fault) {
@@ -524,51 +559,23 @@ impl Engine for Narrated {
         if let Some(round) = round.as_ref().filter(|it| it.happened) {
             self.happened.insert(round.number, self.gone());
         }
-        let faults = outcome.map_or(0, |it| it.candidates.len());
-        let injected = outcome.is_some_and(|it| it.injected() == faults);
-        match &round {
-            Some(round) => {
-                self.tell_chance(Some(id));
-                // While one is replayed, another is not; what was tried in its place is.
-                let is_next = matches!(round.again, Some(Again::Instead | Again::Earlier));
-                let is_free = self.replayed.is_none() || is_next;
-                if round.happened && round.fault.is_some() && is_free {
-                    self.replayed =
-                        Some(Replayed { round: round.number, hits: 0, runs: 0, faults: 0, last: None });
-                }
+        if let Some(round) = &round {
+            self.tell_chance(Some(id));
+            // While one is replayed, another is not; what was tried in its place is.
+            let is_next = matches!(round.again, Some(Again::Instead | Again::Earlier));
+            let is_free = self.replayed.is_none() || is_next;
+            if round.happened && round.fault.is_some() && is_free {
+                self.replayed =
+                    Some(Replayed { round: round.number, hits: 0, runs: 0, faults: 0, last: None });
             }
-            None => self.tell_replay(id, faults, reached, failed),
         }
         match &round {
             // What was recorded before is told at once.
             _ if !is_live => self.pace = Pace::begun(),
-            Some(round) => {
-                self.tell_round(round, outcome);
-            }
-            None => {
-                // Rounds follow the last run that is none.
-                self.pace = Pace::begun();
-                let is_part = self.rounds_faults() > faults;
-                let with = match faults {
-                    0 => "no fault",
-                    _ if !injected => "the fault was not reached",
-                    _ if !reached => "its call was reached by another way",
-                    1 if is_part => "the second fault alone",
-                    1 => "the same fault",
-                    _ => "the same faults",
-                };
-                let what = if failed { "the failure happened" } else { "no failure" };
-                let with =
-                    outcome.map_or_else(|| with.to_owned(), |it| screen::clean(&it.after_node_ends(with)));
-                let so_far = match &self.replayed {
-                    Some(it) if faults > 0 && reached && it.runs > 1 => {
-                        format!(", {} of {} replays so far", it.hits, it.runs)
-                    }
-                    _ => String::new(),
-                };
-                let gone = span(self.gone());
-                screen::line("run", &format!("trial {id}: {with}, {what}{so_far}; {DIM}{gone}{DIM:#}"));
-            }
+            Some(round) => self.tell_round(round, outcome),
+            // Rounds follow the last run that is none.
+            None if is_run => self.pace = Pace::begun(),
+            None => self.tell_run(id, outcome, reached),
         }
         self.seen.extend(round.iter().flat_map(|it| &it.shown));
         if pool.is_none() {
