@@ -357,8 +357,10 @@ fn a_killed_keeper_costs_an_attempt_of_its_trial_and_not_the_campaign() {
         let mut running = place.start(&args, &script);
         let sleepers = || place.processes().iter().filter(|it| it.ends_with(": sleep 1000 ")).count();
         running.until("both processes of trial 1 run", || sleepers() == 2);
-        let (mut bystander, mark) = (Command::new("sleep"), format!("{}beside", place.mark));
-        let mut bystander = bystander.arg("1000").env(MARK, &mark).spawn().expect("sleep can be run");
+        // A process beside it that carries no mark of the trial.
+        let mut bystander = Command::new("sleep");
+        bystander.arg("1000").stdout(Stdio::null()).stderr(Stdio::null());
+        let mut bystander = Place::spawn(bystander);
         fs::write(place.path("killed"), "").expect("a temporary file can be written");
         let had_sandbox = place.processes().iter().any(|it| it.trim_end().ends_with("__keeper-init"));
         if which == "__keeper-init" && !had_sandbox {
@@ -372,10 +374,8 @@ fn a_killed_keeper_costs_an_attempt_of_its_trial_and_not_the_campaign() {
             assert_eq!(place.started(), BTreeMap::from([(0, 1), (1, 2), (2, 1)]));
             assert_eq!(put_aside(&campaign, 1), 1);
         }
-        let left_alone = bystander.try_wait().expect("it is a child").is_none();
-        bystander.kill().expect("it can be killed");
-        bystander.wait().expect("it is a child");
-        assert!(left_alone, "a process that is not of the trial was ended");
+        let ended = bystander.child.as_mut().expect("it runs").try_wait().expect("it is a child");
+        assert_eq!(ended, None, "a process that is not of the trial was ended");
     };
     each(&KEEPERS, |it| format!("{it:?}"), check);
 }

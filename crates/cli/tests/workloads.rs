@@ -574,7 +574,7 @@ fn what_prepares_a_node_runs_once_before_it_and_without_the_agent() {
 fn a_node_that_cannot_be_prepared_is_not_started() {
     let rows = [
         ("echo no such disk; exit 3", "60s", "its `before` exited with status 3, so it was not started"),
-        ("echo no such disk; exec sleep 600", "1s", "its `before` did not end in 1 s, so it was not started"),
+        ("echo no such disk; exec sleep 600", "5s", "its `before` did not end in 5 s, so it was not started"),
     ];
     each(
         &rows,

@@ -12,7 +12,7 @@ use hypocenter_plan::{
     Candidate, Condition, Fault, Oracle, Outcome, Plan, Problem, Repeat, ThreadDump, Workload,
 };
 use hypocenter_trace::{Map, Trace, TrialControl};
-use memmap2::{Mmap, MmapOptions};
+use memmap2::{Advice, Mmap, MmapMut};
 
 use crate::command::AgentOption;
 use crate::keeper::{Isolation, Keeper, Setup};
@@ -133,7 +133,7 @@ pub fn evidence_of(directory: &Path, outcome: &Outcome) -> Result<Evidence, LabE
 
 /// A mapping that no reader takes for a file of ours.
 fn no_bytes() -> std::io::Result<Mmap> {
-    MmapOptions::new().len(1).map_anon()?.make_read_only()
+    MmapMut::map_anon(1)?.make_read_only()
 }
 
 fn file_error(path: &Path) -> impl FnOnce(std::io::Error) -> LabError {
@@ -412,8 +412,9 @@ fn contents(path: &Path) -> Result<Mmap, LabError> {
     let mut file = File::open(path).map_err(file_error(path))?;
     let len = file.metadata().map_err(file_error(path))?.len();
     let len = usize::try_from(len).map_err(|_| file_error(path)(ErrorKind::FileTooLarge.into()))?;
-    let memory = MmapOptions::new().len(len).populate().map_anon();
-    let mut memory = memory.map_err(file_error(path))?;
+    let mut memory = MmapMut::map_anon(len).map_err(file_error(path))?;
+    // Most of the time would go into small pages: a trace may have 100 MB. Where there are no large ones, it takes longer.
+    let _ = memory.advise(Advice::HugePage);
     file.read_exact(&mut memory).map_err(file_error(path))?;
     memory.make_read_only().map_err(file_error(path))
 }
