@@ -115,11 +115,12 @@ impl Observable {
     /// One that is missing at some entries of a failure log whose own lines, those of the oracle, are at others. `mild` is how
     /// much less it counts anyhow.
     pub fn new(entries: Vec<(u32, Thread)>, symptoms: &[u32], mild: u32) -> Observable {
+        debug_assert!(symptoms.is_sorted(), "symptoms are in the order of time");
         let (entries, threads): (Vec<u32>, Vec<Thread>) = entries.into_iter().unzip();
         let gap = |&entry: &u32| between(symptoms, entry, entry);
         let nearest = if symptoms.is_empty() { 0 } else { entries.iter().map(gap).min().unwrap_or(0) };
         let remote = (2 * bits(nearest / REMOTE_ENTRIES)).min(REMOTE_MAX);
-        let until = symptoms.iter().copied().max().unwrap_or(u32::MAX);
+        let until = symptoms.last().copied().unwrap_or(u32::MAX);
         Observable { remote: mild + remote, entries, threads, until, between: None }
     }
 

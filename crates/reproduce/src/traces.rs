@@ -80,12 +80,14 @@ impl Traces {
         seen
     }
 
-    /// The places of the entries of a key with a stack trace that no other run has; none if nobody looked.
-    pub fn only_here(&self, key: u32, seen: Option<&Seen>) -> Vec<u32> {
-        let new = self.new_ones(seen).flat_map(|it| &it.entries);
-        let mut places: Vec<u32> = new.filter(|it| it.0 == key).map(|it| it.1).collect();
-        places.sort_unstable();
-        places
+    /// For each key the places of its entries with a stack trace that no other run has; none if nobody looked.
+    pub fn only_here(&self, seen: Option<&Seen>) -> FxHashMap<u32, Vec<u32>> {
+        let mut found: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for &(key, place) in self.new_ones(seen).flat_map(|it| &it.entries) {
+            found.entry(key).or_default().push(place);
+        }
+        found.values_mut().for_each(|it| it.sort_unstable());
+        found
     }
 
     /// How much of a stack trace of a key that no other run has is in the stack of a fault, at most: the frames that follow one
@@ -197,20 +199,24 @@ java.io.IOException: lost
         frames.iter().map(frame).collect()
     }
 
+    fn only_here(traces: &Traces, key: u32, seen: Option<&Seen>) -> Vec<u32> {
+        traces.only_here(seen).remove(&key).unwrap_or_default()
+    }
+
     #[test]
     fn what_no_other_run_logs_is_told_from_what_all_log() {
         let traces = traces(FAILURE);
-        assert_eq!(traces.only_here(7, Some(&Seen::default())), [0, 1]);
+        assert_eq!(only_here(&traces, 7, Some(&Seen::default())), [0, 1]);
         // The second entry has a stack trace that only the failure has.
         let normal = FAILURE.replace("Clerk.java:28", "Clerk.java:30");
-        assert_eq!(traces.only_here(7, Some(&seen(&traces, &normal))), [1]);
-        assert_eq!(traces.only_here(8, Some(&seen(&traces, &normal))), [0; 0]);
-        assert_eq!(traces.only_here(7, Some(&seen(&traces, FAILURE))), [0; 0]);
+        assert_eq!(only_here(&traces, 7, Some(&seen(&traces, &normal))), [1]);
+        assert_eq!(only_here(&traces, 8, Some(&seen(&traces, &normal))), [0; 0]);
+        assert_eq!(only_here(&traces, 7, Some(&seen(&traces, FAILURE))), [0; 0]);
         // If nobody looked for them in one of the runs, none is known to be new.
         let normal = seen(&traces, &normal);
         assert_eq!(Seen::of_all([Some(&normal), Some(&Seen::default())]), Some(normal.clone()));
         assert_eq!(Seen::of_all([Some(&normal), None]), None);
-        assert_eq!(traces.only_here(7, None), [0; 0]);
+        assert_eq!(only_here(&traces, 7, None), [0; 0]);
         assert_eq!(traces.shared(7, None, &stack(&[("Other.run", 1)])), 1.0);
     }
 
@@ -219,7 +225,7 @@ java.io.IOException: lost
         let traces = traces(FAILURE);
         let other = FAILURE.replace(":34)", ":40)");
         let other = other.split("2024-01-01 00:00:02").next().expect("the first entry");
-        assert_eq!(traces.only_here(7, Some(&seen(&traces, other))), [1]);
+        assert_eq!(only_here(&traces, 7, Some(&seen(&traces, other))), [1]);
     }
 
     #[test]

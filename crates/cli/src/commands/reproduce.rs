@@ -278,7 +278,12 @@ fn read_logs(what: &ReproduceRequest) -> Result<Vec<(String, Log)>, Failure> {
                 .hint("begin a new campaign, or bring the old log back"));
         }
         let of_node = texts.entry(&it.node).or_default();
-        of_node.0.extend(bytes);
+        // A log may be large, and most nodes have one.
+        if of_node.0.is_empty() {
+            of_node.0 = bytes;
+        } else {
+            of_node.0.extend(bytes);
+        }
         of_node.1.push(it.path.display().to_string());
     }
     let mut logs = Vec::new();

@@ -116,12 +116,13 @@ impl Level {
             between: it.orders,
             ..Observable::new(vec![(it.place, names.number(&it.node, &it.thread))], case.symptoms(), 0)
         });
+        let mut only_here = case.traces().only_here(traces.as_ref());
         let space = Space {
             observables: observables
                 .iter()
                 .map(|&key| {
                     // Of several that say the same those are missing that came in a way that no normal run shows, if any did.
-                    let mut entries = case.traces().only_here(key, traces.as_ref());
+                    let mut entries = only_here.remove(&key).unwrap_or_default();
                     if entries.is_empty() {
                         entries.clone_from(&keys[key as usize].entries);
                         entries.retain(|it| missing.binary_search(it).is_ok());
