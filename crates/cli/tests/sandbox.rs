@@ -128,7 +128,7 @@ impl Project {
         let words: Vec<&str> = before
             .iter()
             .copied()
-            .chain([tool.as_str(), "run", "--hook", "entry", "--json", "--out", "out"])
+            .chain([tool.as_str(), "run", "--no-agent", "--json", "--out", "out"])
             .chain(arguments.split_whitespace())
             .collect();
         let mut command = Command::new(words[0]);

@@ -596,7 +596,7 @@ fn a_node_that_cannot_be_prepared_is_not_started() {
 #[test]
 fn each_trial_has_a_directory_of_its_own() {
     let parts = "command = \"sh -c 'test -z \\\"$(ls {dir})\\\" && test {dir} = $HYPOCENTER_DIR && touch {dir}/mine'\"\n";
-    let tool = tool("run", &workload(parts)).args("--hook entry --json --repeat 3");
+    let tool = tool("run", &workload(parts)).args("--no-agent --json --repeat 3");
     let done = tool.end().exits(0);
     assert_eq!(done.outcome()["well"], 3);
     for number in 0..3 {
@@ -915,7 +915,7 @@ fn a_full_disk_ends_the_campaign_and_it_can_be_gone_on_with() {
         tool("run", &workload("command = \"sh fill.sh\"\n")).file("fill.sh", script).file("greedy", "");
     fs::create_dir(verb.directory().join("small")).unwrap();
     let hypocenter = env!("CARGO_BIN_EXE_hypocenter");
-    let flags = "--hook entry --json --out small";
+    let flags = "--no-agent --json --out small";
     let script = format!(
         "mount -t tmpfs -o size=8m none small || exit 99
          {hypocenter} run {flags} --repeat 2 > first.json 2> first.err; echo $? > first.code
