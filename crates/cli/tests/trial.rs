@@ -112,3 +112,20 @@ fn a_trial_in_which_the_failure_happens_is_no_failed_trial() {
     fs::remove_file(place.path("hypocenter-out/latest/map")).expect("it can be removed");
     place.tool("trial --index 0").exits(1).says("map: it is gone");
 }
+
+#[test]
+fn a_trial_in_which_the_agent_did_not_load_ends_the_search_and_is_not_told() {
+    let place = Place::new();
+    // The runs without a fault have it, and what follows runs something else.
+    place.file(
+        "spool.sh",
+        SCRIPT.replace("exec", "[ \"${n}\" -ge 2 ] && exec echo started without java\nexec"),
+    );
+    let said = place.reproduce("").exits(1);
+    let said = said.says("trials/002: no JVM loaded the agent and a class that has hooks");
+    let told = fs::read_to_string(place.path("hypocenter-out/latest/results.jsonl")).expect("a journal");
+    assert_eq!(told.lines().filter(|it| it.starts_with("{\"told\"")).count(), 2, "{}", said.stderr);
+    // It is run again once that is put right.
+    place.file("spool.sh", SCRIPT);
+    place.tool("reproduce --resume --json").exits(0);
+}

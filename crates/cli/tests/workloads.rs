@@ -920,6 +920,7 @@ fn a_full_disk_ends_the_campaign_and_it_can_be_gone_on_with() {
         "mount -t tmpfs -o size=8m none small || exit 99
          {hypocenter} run {flags} --repeat 2 > first.json 2> first.err; echo $? > first.code
          cp -r small/run-0001/trials kept
+         {hypocenter} trial --index 0 --quiet --out small > trial.json 2> trial.err; echo $? > trial.code
          rm greedy small/run-0001/trials/000*/dir/all
          {hypocenter} run --resume --json --out small > second.json 2> second.err; echo $? > second.code
          cp -r small/run-0001/trials/. after"
@@ -935,6 +936,8 @@ fn a_full_disk_ends_the_campaign_and_it_can_be_gone_on_with() {
     let error = read("first.err");
     assert_eq!(read("first.code"), "1\n", "{error}");
     assert!(error.contains("No space left on device") && error.contains("trials/000"), "{error}");
+    // A scheduler is told to try again.
+    assert_eq!(read("trial.code"), "75\n", "{}", read("trial.err"));
     // What it had recorded is there.
     assert_eq!(read("kept/000/logs/main.stdout.log"), "told\n");
     assert!(read("kept/000/plan.json").starts_with('{') && at("kept/000/trace").is_file());

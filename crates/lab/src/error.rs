@@ -115,7 +115,7 @@ pub enum LabError {
 impl LabError {
     /// What became of the process that owned the trial's processes, if that is why there is no outcome: the trial itself is not to
     /// blame then, and can be run again.
-    pub(crate) fn lost_keeper(&self) -> Option<&str> {
+    pub fn lost_keeper(&self) -> Option<&str> {
         match self {
             LabError::KeeperGone(why) | LabError::Keeper(crate::keeper::KeeperError::Gone { why }) => {
                 Some(why)

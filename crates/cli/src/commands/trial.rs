@@ -7,6 +7,7 @@ use std::path::Path;
 use hypocenter_engine::{JobId, Work};
 use hypocenter_lab::{Entry, Journal, LabError, Observer, finished, put_aside, trial_directory};
 use hypocenter_plan::{End, ExitCode, Outcome, Plan};
+use hypocenter_trace::TraceError;
 
 use crate::args::TrialArgs;
 use crate::commands::run::finish;
@@ -77,9 +78,11 @@ fn carry_out(
 /// An error of the lab; where another try may succeed, the exit code says so.
 fn try_again(error: LabError) -> Failure {
     let may_succeed = match &error {
-        LabError::TrialBusy { .. } | LabError::DiskFull { .. } | LabError::KeeperGone(_) => true,
-        LabError::File { source, .. } => source.kind() == ErrorKind::StorageFull,
-        _ => false,
+        LabError::TrialBusy { .. } | LabError::DiskFull { .. } => true,
+        LabError::File { source, .. } | LabError::Trace(TraceError::Io { source, .. }) => {
+            matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+        }
+        other => other.lost_keeper().is_some(),
     };
     let failure = Failure::from(error);
     if may_succeed { Failure { code: ExitCode::TryAgain, ..failure } } else { failure }
