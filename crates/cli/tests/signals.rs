@@ -10,6 +10,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -29,6 +30,17 @@ struct Running {
 }
 
 impl Running {
+    /// Starts the tool. It would leave SIGHUP ignored where these tests were started so, as by `nohup`; what a process has a handler
+    /// for is put back for those that it starts.
+    fn start(place: &Place, args: &str) -> Running {
+        static HEARD: OnceLock<()> = OnceLock::new();
+        HEARD.get_or_init(|| {
+            let handler = signal_hook::flag::register(signal_hook::consts::SIGHUP, Arc::default());
+            handler.expect("a handler can be set");
+        });
+        Running::of(place.start(args))
+    }
+
     fn of(mut child: Child) -> Running {
         let (sender, lines) = channel();
         let stderr = BufReader::new(child.stderr.take().expect("it is piped"));
@@ -133,7 +145,7 @@ fn a_signal_ends_the_analysis_before_the_first_trial() {
             let place = Place::new();
             pipe(&place.path("pipe.log"));
             place.file("failure.log", failure_log());
-            let mut running = Running::of(place.start(command));
+            let mut running = Running::start(&place, command);
             running.until_it_says(working);
             running.signal(signal);
             assert_ended(running.end(), "ended     interrupted by a signal");
@@ -160,7 +172,7 @@ fn a_signal_during_a_trial_ends_the_campaign_and_keeps_it() {
             place.file("gate", "002");
             place.file("failure.log", failure_log());
             let flags = SEARCH.replace(" --json", "");
-            let mut running = Running::of(place.start(&format!("reproduce --log failure.log {flags}")));
+            let mut running = Running::start(&place, &format!("reproduce --log failure.log {flags}"));
             running.until("the first round runs", || place.started().contains_key(&2));
             // A run without a fault is told when it ends, and the search when it begins.
             running.until_it_says("trial 1: no fault, no failure");
@@ -195,7 +207,7 @@ fn an_interrupted_replay_says_so_and_compares_nothing() {
             fs::remove_file(place.path("started")).expect("it was started");
             place.file("gate", gate);
             let replay = format!("replay latest/0 --times {times} --jobs 1 --sandbox off");
-            let mut running = Running::of(place.start(&replay));
+            let mut running = Running::start(&place, &replay);
             running.until("the trial at the gate runs", || {
                 place.started().contains_key(&gate.parse().expect("a number"))
             });
