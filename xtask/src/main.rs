@@ -1,4 +1,5 @@
-//! Tasks of the project: `cargo xtask targets`, `cargo xtask fetch`, `cargo xtask case CASE`, `cargo xtask eval NAME`.
+//! Tasks of the project: `cargo xtask targets`, `cargo xtask fetch`, `cargo xtask case CASE`, `cargo xtask eval NAME`,
+//! `cargo xtask shape`.
 //!
 //! An evaluation runs Hypocenter on a real system and judges what came out of it: one file each below `eval/`. What
 //! they share is a module each: the JDKs ([`jdk`]), jars ([`maven`]), the compiler ([`javac`]), a network of its own
@@ -15,6 +16,7 @@ mod jdk;
 mod maven;
 mod network;
 mod process;
+mod shape;
 mod show;
 mod table;
 mod targets;
@@ -39,6 +41,7 @@ enum Task {
     Targets(targets::TargetsArgs),
     Fetch(fetch::FetchArgs),
     Case(case::CaseArgs),
+    Shape(shape::ShapeArgs),
     /// Run Hypocenter on a real system, and judge what comes out
     Eval(Box<eval::EvalArgs>),
 }
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
         Task::Targets(args) => targets::run(&args),
         Task::Fetch(args) => fetch::run(&args),
         Task::Case(args) => case::run(&args),
+        Task::Shape(args) => shape::run(&args),
         Task::Eval(eval) => eval.run(),
     };
     match result {

@@ -22,7 +22,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("cascade", ENGINE),
     ("predict", ENGINE),
     ("explain", ENGINE),
-    ("report", &["plan"]),
+    ("results", &["plan"]),
+    ("report", &["plan", "results"]),
     // Everything but the agent, which it carries as a file.
     (
         "cli",
@@ -39,13 +40,14 @@ const ARROWS: &[(&str, &[&str])] = &[
             "cascade",
             "predict",
             "explain",
+            "results",
             "report",
         ],
     ),
     ("xtask", &["classfile", "plan", "logs", "trace", "program", "engine", "lab", "reproduce", "explore"]),
 ];
 
-const ENGINE: &[&str] = &["engine", "program", "logs", "plan", "trace"];
+const ENGINE: &[&str] = &["engine", "program", "logs", "plan", "results", "trace"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the crate is in its workspace")

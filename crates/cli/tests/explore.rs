@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use hypocenter_report::Exploration;
+use hypocenter_results::explored::Exploration;
 use serde_json::{Value, json};
 use support::{Tool, default_jdk, quorum_configuration, spool_classes};
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use hypocenter_report::Summary;
+use hypocenter_results::reproduced::Summary;
 use serde_json::{Value, json};
 use support::spool::{ORACLE, Place, SCRIPT, SEARCH, assert_true_fault, failure_log};
 use support::{Said, default_jdk, is_running, line_of, spool_classes};

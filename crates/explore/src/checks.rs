@@ -6,61 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hypocenter_plan::{End, Outcome, Problem, ProcessOutcome, Role};
-use serde::Serialize;
+use hypocenter_results::explored::{Severity, Symptom, SymptomKind};
 
 use crate::reader::Digest;
 use crate::threads::{ThreadAtEnd, Waits};
 
 /// How many new messages are named in words.
 const NAMED_MAX: usize = 3;
-
-/// How much a symptom matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// The fault explains it.
-    Expected,
-    /// Worth a look where nothing else is found.
-    Minor,
-    /// A part of the service is broken.
-    Major,
-    /// A part of the service is broken, and what should tell says that it is well, or that somebody else is not.
-    Critical,
-}
-
-impl Severity {
-    /// Whether somebody should look at it.
-    pub fn is_suspicious(self) -> bool {
-        self >= Severity::Major
-    }
-}
-
-/// Which check found a symptom.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SymptomKind {
-    /// A node ended that should not.
-    Crash,
-    /// Clients were not served.
-    Client,
-    /// Something new was logged.
-    Log,
-    /// Threads wait for each other or for ever, or are gone.
-    Hang,
-    /// What the user's oracle says.
-    Command,
-}
-
-/// Something that is wrong with a trial.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Symptom {
-    /// Which check found it.
-    pub kind: SymptomKind,
-    /// How much it matters.
-    pub severity: Severity,
-    /// Why, in words.
-    pub why: String,
-}
 
 /// A client of the workload: the node that it talks to, what it asks for, and its phase.
 #[derive(Debug, Clone, PartialEq, Eq)]

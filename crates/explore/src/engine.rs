@@ -10,14 +10,15 @@ use std::sync::Arc;
 
 use hypocenter_engine::{Engine, Job, JobId, Next, Work};
 use hypocenter_logs::role;
-use hypocenter_plan::{Candidate, End, Fault, Guard, Outcome, Plan, Repeat, Site, StackGuard, glob_matches};
+use hypocenter_plan::{Candidate, Fault, Guard, Outcome, Plan, Repeat, Site, StackGuard, glob_matches};
+use hypocenter_results::Injected;
+use hypocenter_results::explored::{Standing, Symptom, Tried};
 use hypocenter_trace::hash;
-use serde::Serialize;
 
 use crate::catalogue::Catalogue;
-use crate::checks::{self, ClientOf, Normal, Struck, Symptom};
+use crate::checks::{self, ClientOf, Normal, Struck};
 use crate::few::{FEW_MAX, Few};
-use crate::findings::{Finding, Findings, Injected};
+use crate::findings::{self, Findings, Suspect};
 use crate::fresh::Fresh;
 use crate::known::Known;
 use crate::ledger::{Group, KeyKind, Ledger};
@@ -65,55 +66,13 @@ pub struct Settings {
     pub until: Option<String>,
 }
 
-/// How the campaign stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Standing {
-    /// It is not over.
-    Going,
-    /// All trials were run.
-    Done,
-    /// The policy has nothing left to inject.
-    NothingLeft,
-    /// The runs without a fault made no request at which something can go wrong.
-    NothingToInject,
-    /// The runs without a fault go wrong already.
-    NormalFails {
-        /// What is wrong, and in how many of them.
-        wrong: Vec<(String, u64)>,
-        /// How many there were.
-        runs: u64,
-    },
-}
-
-/// A trial that is over.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct TrialRecord {
-    /// Its number among the trials with a fault, from 1, in the order of start.
-    pub number: u64,
-    /// Its number in the campaign.
-    pub trial: u64,
-    /// The state that it was for, where the policy chose one.
-    pub focus: Option<String>,
-    /// The fault that happened.
-    pub injected: Option<Injected>,
-    /// What was wrong with it, the worst first.
-    pub symptoms: Vec<Symptom>,
-    /// States that no trial before it had come to.
-    pub new_states: usize,
-    /// Requests made.
-    pub requests: u64,
-    /// How it ended, if no fault happened and it failed all the same.
-    pub failed_alone: Option<End>,
-}
-
 /// What came of the campaign so far.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     /// How it stands.
     pub standing: Standing,
     /// The trials, by their numbers.
-    pub trials: Vec<TrialRecord>,
+    pub trials: Vec<Tried>,
     /// How many of them had their fault.
     pub injected: u64,
     /// The abstract states that threads came to.
@@ -123,7 +82,7 @@ pub struct Verdict {
     /// How often all budgets were given anew.
     pub resets: u64,
     /// The findings, the worst first.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<Suspect>,
     /// Runs without a fault.
     pub normal_runs: u64,
     /// Candidates that could not be injected.
@@ -168,7 +127,7 @@ pub struct Explore {
     ledger: Ledger,
     chooser: Chooser,
     trials_asked: u64,
-    trials: Vec<TrialRecord>,
+    trials: Vec<Tried>,
     states: Vec<String>,
     findings: Findings,
     /// What is replayed, once the trials are over: the numbers of findings, each as often as it is replayed.
@@ -259,7 +218,7 @@ impl Explore {
     }
 
     /// The trial with this number in the campaign, if it had a fault to inject and is over.
-    pub fn trial_of(&self, id: JobId) -> Option<&TrialRecord> {
+    pub fn trial_of(&self, id: JobId) -> Option<&Tried> {
         self.trials.iter().find(|it| it.trial == id.0)
     }
 
@@ -499,13 +458,13 @@ impl Explore {
 
     fn symptoms(&self, injected: &Injected, outcome: &Outcome, digest: &Digest) -> Vec<Symptom> {
         let is_delay = matches!(injected.fault, Fault::Delay { .. });
-        let struck = Struck { node: &injected.at.node, process: &injected.process, is_delay };
+        let struck = Struck { node: &injected.at.node, process: injected.process(), is_delay };
         checks::symptoms(outcome, digest, struck, &self.settings.clients, &self.normal)
     }
 
     fn told_trial(&mut self, id: JobId, asked: Asked, outcome: &Outcome, digest: &Digest) {
         let Asked::Trial { number, focus, chosen, plan } = asked else { return };
-        let injected = Injected::of(&plan, outcome);
+        let injected = findings::injected(&plan, outcome);
         let refused = |it: &&hypocenter_plan::CandidateOutcome| {
             matches!(it.result, hypocenter_plan::CandidateResult::Refused { .. })
         };
@@ -533,13 +492,13 @@ impl Explore {
         if let Some(injected) = &injected {
             self.findings.take_down(id.0, number, injected, &symptoms);
         }
-        let record = TrialRecord {
+        let record = Tried {
             number,
             trial: id.0,
             focus,
             injected,
             symptoms,
-            new_states,
+            new_states: new_states as u64,
             requests: digest.requests(),
             failed_alone,
         };
@@ -557,7 +516,7 @@ impl Explore {
         digest: &Digest,
     ) {
         let of = &self.findings.all()[finding].injected;
-        if let Some((_, injected)) = Injected::of(plan, outcome)
+        if let Some((_, injected)) = findings::injected(plan, outcome)
             && self.surroundings.near(of, &injected) == Some(near)
         {
             let symptoms = self.symptoms(&injected, outcome, digest);
@@ -566,7 +525,7 @@ impl Explore {
     }
 
     fn told_replay(&mut self, id: JobId, finding: usize, plan: &Plan, outcome: &Outcome, digest: &Digest) {
-        let injected = Injected::of(plan, outcome);
+        let injected = findings::injected(plan, outcome);
         let symptoms = injected.map(|(_, injected)| self.symptoms(&injected, outcome, digest));
         self.findings.replayed(finding, id.0, symptoms.as_deref());
     }
@@ -622,7 +581,7 @@ impl Engine for Explore {
 
     fn keeps_trace(&self, id: JobId) -> bool {
         // The first run without a fault is what the others are shown beside.
-        let is_of = |it: &Finding| it.is_suspicious() && it.replayed.unwrap_or(it.worst_trial) == id.0;
+        let is_of = |it: &Suspect| it.is_suspicious() && it.replayed.unwrap_or(it.worst_trial) == id.0;
         id.0 == 0 || self.findings.all().iter().any(is_of)
     }
 
@@ -667,7 +626,7 @@ impl Engine for Explore {
 /// Whether a delay stopped a thread with a lock in its hands. Whether others need that lock is a matter of the moment, so other
 /// moments of the same state are worth a look.
 fn holds_up(injected: &Injected, digest: &Digest) -> bool {
-    let here = |it: &&ThreadAtEnd| it.node == injected.process && it.thread == role(&injected.at.thread);
+    let here = |it: &&ThreadAtEnd| it.node == injected.process() && it.thread == role(&injected.at.thread);
     matches!(injected.fault, Fault::Delay { .. }) && digest.threads.iter().filter(here).any(|it| it.holds)
 }
 

@@ -3,60 +3,26 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use hypocenter_plan::{
-    Candidate, CandidateResult, Fault, Frame, Guard, Injection, Outcome, Plan, Repeat, Site,
-};
-use serde::Serialize;
+use hypocenter_plan::{Fault, Frame, Outcome, Plan};
+use hypocenter_results::Injected;
+use hypocenter_results::explored::{Severity, Symptom};
 
-use crate::checks::{Severity, Symptom};
 use crate::known::Known;
 use crate::neighbours::{Near, Neighbours};
 
-/// A fault that happened.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Injected {
-    /// Where.
-    pub site: Site,
-    /// What.
-    pub fault: Fault,
-    /// When, as the plan asked for it.
-    pub guard: Guard,
-    /// When it happened, and by whom.
-    pub at: Injection,
-    /// The process that it happened in, which is the node unless that lives inside of one.
-    pub process: String,
+/// The fault of a trial, if one happened: which candidate of the plan, and what it did.
+pub(crate) fn injected(plan: &Plan, outcome: &Outcome) -> Option<(usize, Injected)> {
+    Injected::all(plan, outcome).next()
 }
 
-impl Injected {
-    /// The fault of a trial, if one happened: which candidate of the plan, and what it did.
-    pub(crate) fn of(plan: &Plan, outcome: &Outcome) -> Option<(usize, Injected)> {
-        outcome.candidates.iter().enumerate().find_map(|(number, it)| {
-            let CandidateResult::Injected(at) = &it.result else { return None };
-            let guard = plan.candidates.get(number)?.when.clone();
-            let process = outcome.jvms.get(at.jvm).map_or_else(|| at.node.clone(), |it| it.node.clone());
-            let (site, fault, at) = (it.site.clone(), it.fault.clone(), at.clone());
-            Some((number, Injected { site, fault, guard, at, process }))
-        })
-    }
-
-    /// The way to it: the methods of the system that led there, innermost first.
-    pub(crate) fn way(&self) -> Vec<String> {
-        own_methods(&self.at.stack)
-    }
-
-    /// The same fault at the same instance, and no chance in it. Where the plan named no node, its instances were counted in the whole
-    /// process.
-    pub fn candidate(&self) -> Candidate {
-        let node = self.guard.node.clone().or_else(|| Some(self.process.clone()));
-        let occurrence = Some(self.at.occurrence);
-        let when = Guard { node, occurrence, probability: None, ..self.guard.clone() };
-        Candidate { site: self.site.clone(), fault: self.fault.clone(), when, repeat: Repeat::Once }
-    }
+/// The way to a fault: the methods of the system that led there, innermost first.
+pub(crate) fn way(it: &Injected) -> Vec<String> {
+    own_methods(&it.at.stack)
 }
 
 /// Trials whose faults went in at one place, by the same way, and that look bad.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Finding {
+#[derive(Debug, Clone, PartialEq)]
+pub struct Suspect {
     /// The fault of the worst of its trials.
     pub injected: Injected,
     /// The methods of the system that led there, innermost first.
@@ -83,7 +49,7 @@ pub struct Finding {
     pub known: Option<String>,
 }
 
-impl Finding {
+impl Suspect {
     /// Whether somebody should look at it.
     pub fn is_suspicious(&self) -> bool {
         self.severity.is_suspicious() && self.known.is_none()
@@ -131,7 +97,7 @@ impl Cluster {
             Fault::Negate => "negate",
         };
         let callee = injected.site.callee.clone().filter(|_| !matches!(injected.fault, Fault::Delay { .. }));
-        let stack = injected.way();
+        let stack = way(injected);
         let known = known.iter().position(|it| it.fits(injected, &stack));
         Cluster { fault, callee, stack, known }
     }
@@ -141,7 +107,7 @@ impl Cluster {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Findings {
     clusters: BTreeMap<Cluster, usize>,
-    findings: Vec<Finding>,
+    findings: Vec<Suspect>,
     known: Vec<Known>,
 }
 
@@ -158,7 +124,7 @@ impl Findings {
         let stack = cluster.stack.clone();
         let known = cluster.known.map(|it| self.known[it].why.clone());
         let at = *self.clusters.entry(cluster).or_insert_with(|| {
-            self.findings.push(Finding {
+            self.findings.push(Suspect {
                 injected: injected.clone(),
                 stack,
                 known,
@@ -192,7 +158,7 @@ impl Findings {
     }
 
     /// The findings, by their numbers.
-    pub(crate) fn all(&self) -> &[Finding] {
+    pub(crate) fn all(&self) -> &[Suspect] {
         &self.findings
     }
 
@@ -222,10 +188,10 @@ impl Findings {
     }
 
     /// The findings, the worst first; of those that matter as much, the one that comes again more often, then the first.
-    pub(crate) fn ranked(&self) -> Vec<Finding> {
+    pub(crate) fn ranked(&self) -> Vec<Suspect> {
         let mut ranked = self.findings.clone();
         ranked.sort_by(|a, b| {
-            let share = |it: &Finding| it.rate.0 * 1000 / it.rate.1.max(1);
+            let share = |it: &Suspect| it.rate.0 * 1000 / it.rate.1.max(1);
             (b.severity, share(b)).cmp(&(a.severity, share(a))).then(a.first_trial.cmp(&b.first_trial))
         });
         ranked
@@ -234,7 +200,7 @@ impl Findings {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use hypocenter_plan::{Pause, SiteKind};
+    use hypocenter_plan::{Guard, Injection, Pause, Site, SiteKind};
 
     use super::*;
 
@@ -261,7 +227,7 @@ pub(crate) mod tests {
             stack_hash: 1,
             stack,
         };
-        Injected { site, fault: fault.clone(), guard: Guard::default(), at, process: "n1".into() }
+        Injected { site, fault: fault.clone(), guard: Guard::default(), at, process: None }
     }
 
     /// Below a method that has called itself so often.

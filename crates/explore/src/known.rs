@@ -2,8 +2,7 @@
 
 use hypocenter_plan::{Fault, glob_matches};
 use hypocenter_program::SitePattern;
-
-use crate::findings::Injected;
+use hypocenter_results::Injected;
 
 /// A finding that is known.
 #[derive(Debug, Clone, PartialEq)]

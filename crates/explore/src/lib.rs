@@ -28,10 +28,10 @@ mod round_robin;
 mod threads;
 
 pub use catalogue::{Catalogue, SiteFaults};
-pub use checks::{ClientOf, Normal, Severity, Symptom, SymptomKind};
-pub use engine::{Crowded, Explore, Settings, Standing, TrialRecord, Verdict};
+pub use checks::{ClientOf, Normal};
+pub use engine::{Crowded, Explore, Settings, Verdict};
 pub use fault_scope::FaultScope;
-pub use findings::{Finding, Injected};
+pub use findings::Suspect;
 pub use known::{FaultName, Known};
 pub use ledger::{Call, Key, KeyKind, Ledger};
 pub use neighbours::Neighbours;

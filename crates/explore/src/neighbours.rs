@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 
 use hypocenter_logs::role;
 use hypocenter_plan::{Candidate, Fault, Guard, NO_TASK, Repeat, Site};
+use hypocenter_results::Injected;
 use serde::Serialize;
 
+use crate::findings::way;
+
 use crate::catalogue::Catalogue;
-use crate::findings::Injected;
+
 use crate::reader::{Digest, Situation};
 
 /// How much of the calls of a state may lie between two moments that are about the same.
@@ -127,7 +130,7 @@ impl Surroundings {
         if kind(&one.fault) != kind(&other.fault) {
             return None;
         }
-        let at_one_place = one.way() == other.way() && method(&one.site) == method(&other.site);
+        let at_one_place = way(one) == way(other) && method(&one.site) == method(&other.site);
         if one.site == other.site {
             // Where it happened, not how the plan came to it.
             let moment = |it: &Injected| {

@@ -4,10 +4,10 @@
 use std::fmt::Write;
 
 use crate::Times;
-use crate::exploration::{Exploration, ExploreStanding, Finding};
-use crate::summary::{Standing, Summary};
 use crate::text::escaped;
 use crate::words;
+use hypocenter_results::explored::{self, Exploration, Finding};
+use hypocenter_results::reproduced::{Standing, Summary};
 
 const TEXT_CHARS: usize = 8_000;
 /// The most cases.
@@ -75,7 +75,7 @@ pub fn reproduced(summary: &Summary, times: Times<'_>) -> String {
 /// Of a campaign of `explore`.
 pub fn explored(it: &Exploration, times: Times<'_>) -> String {
     let without = match &it.standing {
-        ExploreStanding::NormalFails { wrong, runs } => {
+        explored::Standing::NormalFails { wrong, runs } => {
             let wrong: Vec<String> =
                 wrong.iter().map(|(what, failed)| format!("{what}, in {failed} of {runs} runs")).collect();
             Came::Error(wrong.join("; "))
@@ -96,14 +96,14 @@ pub fn explored(it: &Exploration, times: Times<'_>) -> String {
             words::one(&finding.injected, it.has_several_nodes()).plain(),
             symptoms.join("\n"),
             finding.severity.name(),
-            finding.replays(),
+            words::replays(finding),
             finding.replay
         );
         let came = Came::Failed(finding.why.clone(), text);
         cases.push(Case { name: name(finding), came, seconds: times(finding.trial) });
     }
     for finding in it.unconfirmed.iter().take(CASES_MAX) {
-        let came = Came::Skipped(format!("{}: {}", finding.proof.name(), finding.why));
+        let came = Came::Skipped(format!("{}: {}", words::proven(finding.proof), finding.why));
         cases.push(Case { name: name(finding), came, seconds: times(finding.trial) });
     }
     let Exploration { verb, campaign, workload, seconds, .. } = it;

@@ -11,27 +11,18 @@
 //! **Architecture Invariant:** this crate touches no file and no clock, and knows neither engines nor logs: all it sees are these
 //! documents.
 
-mod exploration;
 mod junit;
 mod page;
-mod runs;
 mod sarif;
-mod summary;
 mod text;
 mod words;
 
-pub use exploration::{
-    EXPLORATION_VERSION, Exploration, ExploreStanding, Finding, Proof, Saw, Severity, SiteCounts, Symptom,
-    SymptomKind, Task, TaskState, Tried, Way,
-};
-pub use runs::{Beside, Interest, Lane, Lanes, Line, Mark, RUNS_VERSION, Row, Run, RunOf, Runs, Sign};
-pub use summary::{
-    Again, Cause, Entries, FaultSummary, Found, Glance, GlanceLine, GlanceRow, Injected, Lead, Missing,
-    Moment, NamedBy, Place, Rate, Round, SUMMARY_VERSION, Silent, Sooner, Standing, Story, Summary,
-};
-
 pub use text::without_numbers;
-pub use words::{AS_LIKELY_MAX, as_likely};
+pub use words::{as_likely, compared, proven, replays};
+
+use hypocenter_results::explored::Exploration;
+use hypocenter_results::reproduced::Summary;
+use hypocenter_results::runs::Runs;
 
 /// Where a source is in the project, by its path in its package (`org/acme/Log.java`), if that is known.
 pub type Sources<'s> = &'s dyn Fn(&str) -> Option<String>;

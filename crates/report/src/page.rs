@@ -19,9 +19,9 @@ mod tried;
 
 use std::fmt::Write;
 
-use crate::summary::Injected;
 use crate::text::{escaped, thousands};
 use crate::words::{self, Bit, Sentence};
+use hypocenter_results::Injected;
 
 pub use explored::page as explored;
 pub use reproduced::page as reproduced;

@@ -8,10 +8,11 @@ use hypocenter_plan::{Fault, Frame, Site};
 use serde_json::{Map, Value, json};
 
 use crate::Sources;
-use crate::exploration::{Exploration, Finding, Proof, Severity, SymptomKind};
-use crate::summary::{Found, Injected, Lead, Place, Summary};
 use crate::text::shown;
 use crate::words;
+use hypocenter_results::explored::{Exploration, Finding, Severity, SymptomKind};
+use hypocenter_results::reproduced::{Found, Lead, Place, Summary};
+use hypocenter_results::{Injected, Proof};
 
 /// The schema, as SARIF's own text names it.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -147,7 +148,7 @@ fn suspicious(it: &Finding, several_nodes: bool, sources: Sources<'_>) -> Value 
     let (kind, level, doubt) = match it.proof {
         Proof::Confirmed if it.severity >= Severity::Critical => ("fail", "error", String::new()),
         Proof::Confirmed => ("fail", "warning", String::new()),
-        proof => ("review", "none", format!(" ({})", proof.name())),
+        proof => ("review", "none", format!(" ({})", words::proven(proof))),
     };
     let said = format!("{}: {}{doubt}.", words::one(&it.injected, several_nodes).plain(), it.why);
     let (what, place, when) = words::fault(&it.injected);

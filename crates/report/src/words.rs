@@ -2,12 +2,11 @@
 
 use hypocenter_plan::{Candidate, Fault, Site};
 
-use crate::exploration::{Exploration, ExploreStanding, Finding};
-use crate::summary::{Found, Injected, Standing, Summary};
 use crate::text::{count, simple, thousands};
+use hypocenter_results::explored::{self, Exploration, Finding};
+use hypocenter_results::reproduced::{AS_LIKELY_MAX, Found, Standing, Summary};
+use hypocenter_results::{Injected, Proof};
 
-/// How many faults that were as likely as one that was found are kept with it.
-pub const AS_LIKELY_MAX: usize = 100;
 /// How many of these are named.
 const AS_LIKELY_NAMED: usize = 3;
 
@@ -131,19 +130,35 @@ pub fn one(it: &Injected, several_nodes: bool) -> Sentence {
     }
 }
 
-impl Finding {
-    /// What matters for it, and how often what is near it showed the same.
-    pub fn compared(&self) -> Option<String> {
-        let matters = self.matters.as_ref()?;
-        let near = [
-            ("the same call at other moments", Some(self.same_site)),
-            ("other calls at the same place", self.same_place),
-            ("calls elsewhere in the same state", Some(self.same_state)),
-        ];
-        let tried = near.into_iter().filter_map(|(what, rate)| Some((what, rate.filter(|it| it.runs > 0)?)));
-        let told = tried.map(|(what, it)| format!("{what} {} of {}", it.hits, thousands(it.runs)));
-        Some(format!("{matters} ({})", told.collect::<Vec<_>>().join(", ")))
+/// What matters for a finding, and how often what is near it showed the same.
+pub fn compared(it: &Finding) -> Option<String> {
+    let matters = it.matters.as_ref()?;
+    let near = [
+        ("the same call at other moments", Some(it.same_site)),
+        ("other calls at the same place", it.same_place),
+        ("calls elsewhere in the same state", Some(it.same_state)),
+    ];
+    let tried = near.into_iter().filter_map(|(what, rate)| Some((what, rate.filter(|it| it.runs > 0)?)));
+    let told = tried.map(|(what, it)| format!("{what} {} of {}", it.hits, thousands(it.runs)));
+    Some(format!("{matters} ({})", told.collect::<Vec<_>>().join(", ")))
+}
+
+/// How well something is proven.
+pub fn proven(proof: Proof) -> &'static str {
+    match proof {
+        Proof::Confirmed => "confirmed",
+        Proof::SeenOnce => "seen once, not yet confirmed",
+        Proof::Refuted => "refuted: no replay showed it again",
     }
+}
+
+/// What the replays of a finding came to.
+pub fn replays(it: &Finding) -> String {
+    let missed = match it.missed {
+        0 => String::new(),
+        some => format!(", {} more did not reach the fault", thousands(some)),
+    };
+    format!("{} of {}{missed}", it.rate.hits, count(it.rate.runs, "replay", "replays"))
 }
 
 /// How much of a reason stands in a headline; what follows it has all.
@@ -165,10 +180,10 @@ pub fn explored(it: &Exploration) -> Sentence {
     let said = Sentence::default();
     let trials = count(it.trials, "trial", "trials");
     match (&it.standing, it.findings.first()) {
-        (ExploreStanding::NormalFails { .. }, _) => {
+        (explored::Standing::NormalFails { .. }, _) => {
             said.words("The workload fails without a fault: fix the workload first.")
         }
-        (ExploreStanding::NothingToInject, None) => {
+        (explored::Standing::NothingToInject, None) => {
             said.words("Nothing to inject: the workload makes no call at which something can go wrong.")
         }
         (_, None) if it.unconfirmed.is_empty() => said.words(format!("Nothing suspicious in {trials}.")),
@@ -216,7 +231,7 @@ pub fn proof(summary: &Summary) -> Option<String> {
 pub fn as_likely(others: &[Candidate], several_nodes: bool) -> Option<String> {
     let all = match others.len() {
         0 => return None,
-        AS_LIKELY_MAX.. => format!("{AS_LIKELY_MAX} other faults or more"),
+        some @ AS_LIKELY_MAX.. => format!("{some} other faults or more"),
         some => count(some as u64, "other fault", "other faults"),
     };
     let were = if others.len() == 1 { "was as likely and was" } else { "were as likely and were" };

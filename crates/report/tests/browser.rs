@@ -8,7 +8,8 @@ mod support;
 use std::path::PathBuf;
 
 use browser::Browser;
-use hypocenter_report::{Runs, Summary};
+use hypocenter_results::reproduced::Summary;
+use hypocenter_results::runs::Runs;
 use serde_json::{Value, json};
 use support::{HOSTILE, exploration, explore_page, nothing_found, nothing_suspicious, page, runs, summary};
 

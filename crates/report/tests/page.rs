@@ -3,7 +3,9 @@
 mod support;
 
 use hypocenter_plan::{Candidate, Guard, Repeat};
-use hypocenter_report::{Exploration, ExploreStanding, Missing, Row, Runs, Standing, Summary};
+use hypocenter_results::explored::{self, Exploration};
+use hypocenter_results::reproduced::{Missing, Standing, Summary};
+use hypocenter_results::runs::{Row, Runs};
 use support::{
     HOSTILE, exploration, explore_page, injected, nothing_found, nothing_suspicious, page, runs, summary,
 };
@@ -138,8 +140,8 @@ fn it_is_said_how_logs_that_name_no_threads_stand_side_by_side() {
     let said = |threads: [bool; 2]| {
         let mut runs = runs(40);
         for row in &mut runs.beside.as_mut().unwrap().rows {
-            let Row::Entries(failure, trial, _) = row else { continue };
-            for (it, is_named) in [failure, trial].into_iter().zip(threads) {
+            let Row::Entries(entries) = row else { continue };
+            for (it, is_named) in [&mut entries.failure, &mut entries.trial].into_iter().zip(threads) {
                 it.iter_mut().filter(|_| !is_named).for_each(|it| it.thread = None);
             }
         }
@@ -268,10 +270,10 @@ fn odd_documents_are_no_reason_to_give_up() {
     lanes.span_ms = (i64::MIN, i64::MAX);
     for run in &mut lanes.runs {
         run.faults = vec![(9, u32::MAX, i64::MIN), (0, 3, i64::MAX)];
-        run.marks[0].0 = u32::MAX;
-        run.marks[1].1 = i64::MIN;
+        run.marks[0].lane = u32::MAX;
+        run.marks[1].at_ms = i64::MIN;
     }
-    odd.beside.as_mut().unwrap().rows.push(hypocenter_report::Row::Fault(u32::MAX));
+    odd.beside.as_mut().unwrap().rows.push(Row::Fault(u32::MAX));
     assert!(page(&summary(2), Some(&odd)).contains("id=\"timeline\""));
     let mut bare = summary(1);
     bare.tried[0].number = u64::MAX;
@@ -323,7 +325,7 @@ fn a_suspicion_that_no_replay_confirms_is_not_stated_as_a_finding() {
 fn a_campaign_of_explore_that_could_not_begin_says_why() {
     let wrong = vec![("the workload exited with status 1".to_owned(), 2)];
     let page = explore_page(&Exploration {
-        standing: ExploreStanding::NormalFails { wrong, runs: 3 },
+        standing: explored::Standing::NormalFails { wrong, runs: 3 },
         findings: Vec::new(),
         tried: Vec::new(),
         ..exploration(1)

@@ -5,7 +5,9 @@ mod support;
 use std::path::Path;
 
 use hypocenter_plan::Fault;
-use hypocenter_report::{Exploration, ExploreReport, Report, Sources, Standing, Summary};
+use hypocenter_report::{ExploreReport, Report, Sources};
+use hypocenter_results::explored::Exploration;
+use hypocenter_results::reproduced::{Standing, Summary};
 use serde_json::{Value, json};
 use support::{HOSTILE, exploration, nothing_found, summary};
 

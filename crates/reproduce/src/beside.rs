@@ -7,8 +7,8 @@
 
 use hypocenter_engine::Evidence;
 use hypocenter_logs::{Comparison, Entry, Finder, Level, Memo, Moment, Position, Tied, role};
+use hypocenter_results::runs::{Beside, Entries, Interest, Line, Row};
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::Serialize;
 
 use crate::case::{Case, Compared, in_order};
 use crate::reading::{Reading, TrialLog};
@@ -26,23 +26,20 @@ const AROUND_SYMPTOM: (usize, usize) = (3, 2);
 /// Rows on both sides of anything else that only the failure has.
 const AROUND_SHOWN: (usize, usize) = (1, 1);
 /// How much of a message is kept.
-pub const MESSAGE_CHARS_MAX: usize = 300;
+const MESSAGE_CHARS_MAX: usize = 300;
+/// How much of a name is kept.
+pub(crate) const NAME_CHARS_MAX: usize = 200;
 
 /// See the module.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Beside {
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SideBySide {
     /// The rows that were picked, in order.
-    pub rows: Vec<Row>,
-    /// Whether the logs are of more than one node.
-    pub several_nodes: bool,
+    pub beside: Beside,
     /// The observables that the trial shows, as numbers of keys of the case.
-    #[serde(skip)]
     pub matched: Vec<u32>,
     /// When the first fault went in, on the clock of the failure's log and on that of the trial's, where that is known.
-    #[serde(skip)]
     pub zero: [Option<i64>; 2],
     /// How much the thread of the last fault had written by then, where logs name threads.
-    #[serde(skip)]
     pub before: Option<Before>,
 }
 
@@ -57,68 +54,16 @@ pub struct Before {
     pub trial: u32,
 }
 
-/// A row.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Row {
-    /// An entry of the failure, of the trial, or one that both have.
-    Entries {
-        /// The failure's.
-        failure: Option<Box<Line>>,
-        /// The trial's.
-        trial: Option<Box<Line>>,
-        /// Why it is of interest.
-        is: Interest,
-    },
-    /// The fault, by its number in the plan.
-    Fault(u32),
-    /// So many rows were left out.
-    Gap(usize),
-}
-
-/// Why a row is of interest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Interest {
-    /// It stands around something that is.
-    Around,
-    /// Normal runs do not show it.
-    Observable,
-    /// It says that the failure happened.
-    Symptom,
-}
-
-/// An entry, as far as it is shown.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Line {
-    /// The node.
-    pub node: String,
-    /// Its line in the log.
-    pub line: u32,
-    /// When, on the clock of its log.
-    pub time_ms: Option<i64>,
-    /// The thread.
-    pub thread: Option<String>,
-    /// How serious it is.
-    pub level: Option<&'static str>,
-    /// What it says.
-    pub message: String,
-    /// The exception that was logged with it.
-    pub exception: Option<String>,
-}
-
-impl Line {
-    fn of(node: &str, entry: &Entry<'_>) -> Line {
-        let first = entry.trace().exceptions.first().map(|it| it.class.to_owned());
-        Line {
-            node: node.to_owned(),
-            line: entry.line,
-            time_ms: entry.time_ms,
-            thread: entry.thread.map(str::to_owned),
-            level: entry.level.map(level_name),
-            message: entry.first_line().chars().take(MESSAGE_CHARS_MAX).collect(),
-            exception: first,
-        }
+fn line_of(node: &str, entry: &Entry<'_>) -> Line {
+    let name = |it: &str| it.chars().take(NAME_CHARS_MAX).collect();
+    Line {
+        node: name(node),
+        line: entry.line,
+        time_ms: entry.time_ms,
+        thread: entry.thread.map(name),
+        level: entry.level.map(level_name).map(str::to_owned),
+        message: entry.first_line().chars().take(MESSAGE_CHARS_MAX).collect(),
+        exception: entry.trace().exceptions.first().map(|it| name(it.class)),
     }
 }
 
@@ -154,16 +99,16 @@ enum What {
 impl Case {
     /// The failure beside a trial. `normal` has the keys of the case of which normal runs do not show all entries, each with
     /// how many they show. Nothing if the trial left no log.
-    pub fn beside(&self, evidence: &Evidence, normal: &[(u32, u32)]) -> Option<Beside> {
+    pub fn beside(&self, evidence: &Evidence, normal: &[(u32, u32)]) -> Option<SideBySide> {
         self.beside_with(evidence, normal, ROWS_MAX)
     }
 
     /// The same at length: all that there is, or, of long logs, also what is around everything that only one of them has.
-    pub fn beside_at_length(&self, evidence: &Evidence, normal: &[(u32, u32)]) -> Option<Beside> {
+    pub fn beside_at_length(&self, evidence: &Evidence, normal: &[(u32, u32)]) -> Option<SideBySide> {
         self.beside_with(evidence, normal, ROWS_LONG_MAX)
     }
 
-    fn beside_with(&self, evidence: &Evidence, normal: &[(u32, u32)], rows_max: usize) -> Option<Beside> {
+    fn beside_with(&self, evidence: &Evidence, normal: &[(u32, u32)], rows_max: usize) -> Option<SideBySide> {
         let (mut logs, _) = self.logs_of(evidence, &mut Reading::default());
         if logs.is_empty() {
             return None;
@@ -212,7 +157,8 @@ impl Case {
         let picked = picked(&slots, &interest, rows_max);
         let rows = self.rows(&slots, &interest, &picked, &logs);
         let several_nodes = self.failure.len() > 1 || compared.trial.len() > 1;
-        Some(Beside { rows, several_nodes, matched, zero: zero.unwrap_or_default(), before })
+        let beside = Beside { rows, several_nodes, message_chars_max: MESSAGE_CHARS_MAX };
+        Some(SideBySide { beside, matched, zero: zero.unwrap_or_default(), before })
     }
 
     /// When a fault went in, on the clock of the failure's log and on that of the trial's, where nothing is known but the last entry
@@ -303,30 +249,30 @@ impl Case {
             .collect();
         let of_trial = |it: Position| {
             let (process, entries) = by_process.get(it.node as usize)?;
-            Some(Line::of(process, entries.get(it.entry as usize)?))
+            Some(line_of(process, entries.get(it.entry as usize)?))
         };
         let of_failure = |it: Position| {
             let log = self.failure.get(it.node as usize)?;
-            Some(Line::of(log.tied.node(), &log.log.entry(it.entry as usize)?))
+            Some(line_of(log.tied.node(), &log.log.entry(it.entry as usize)?))
         };
         let mut rows = Vec::new();
         let mut next = 0;
         for &at in picked {
             if at > next {
-                rows.push(Row::Gap(at - next));
+                rows.push(Row::Gap((at - next) as u64));
             }
             next = at + 1;
             rows.push(match slots[at].what {
                 What::Fault(number) => Row::Fault(number),
-                What::Entries { failure, trial } => Row::Entries {
-                    failure: failure.and_then(of_failure).map(Box::new),
-                    trial: trial.and_then(of_trial).map(Box::new),
+                What::Entries { failure, trial } => Row::Entries(Box::new(Entries {
+                    failure: failure.and_then(of_failure),
+                    trial: trial.and_then(of_trial),
                     is: interest[at],
-                },
+                })),
             });
         }
         if slots.len() > next && !rows.is_empty() {
-            rows.push(Row::Gap(slots.len() - next));
+            rows.push(Row::Gap((slots.len() - next) as u64));
         }
         rows
     }

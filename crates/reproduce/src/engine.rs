@@ -27,6 +27,8 @@ use std::sync::Arc;
 
 use hypocenter_engine::{Engine, Job, JobId, Next, Work};
 use hypocenter_plan::{Candidate, CandidateResult, Guard, Outcome, Plan, Problem, Repeat};
+use hypocenter_results::Injected;
+use hypocenter_results::reproduced::{AS_LIKELY_MAX, Again, Found, Missing, Round, Standing};
 use rustc_hash::FxHashSet;
 
 use crate::case::{Case, Digest, Reader};
@@ -41,7 +43,7 @@ use crate::traces::Seen;
 use self::instead::Instead;
 use self::level::{Level, Start};
 use self::proof::{Proof, Proved};
-pub use self::verdict::{AS_LIKELY_MAX, Again, Found, Injected, Missing, Round, Standing, Verdict};
+pub use self::verdict::Verdict;
 
 /// How much of the ranking of a round is kept.
 const RANKING_MAX: usize = 4_000;
@@ -275,9 +277,9 @@ impl Reproduce {
     }
 
     /// Where a site stood when a round was asked for, from 1.
-    fn rank(&self, round: u64, site: u32) -> Option<usize> {
+    fn rank(&self, round: u64, site: u32) -> Option<u64> {
         let (sites, _) = self.rankings.get(usize::try_from(round).ok()?.checked_sub(1)?)?;
-        sites.iter().position(|&it| it == site).map(|it| it + 1)
+        sites.iter().position(|&it| it == site).map(|it| it as u64 + 1)
     }
 
     /// What the open rounds of a level may inject.
@@ -378,7 +380,7 @@ impl Reproduce {
             let it = outcome.candidates.get(at)?;
             let CandidateResult::Injected(injection) = &it.result else { return None };
             let (site, fault, guard) = (it.site.clone(), it.fault.clone(), guards[at].clone());
-            Some(Injected { site, fault, guard, at: injection.clone() })
+            Some(Injected { site, fault, guard, at: injection.clone(), process: None })
         };
         for (pick, it) in picks.iter().zip(outcome.candidates.iter().skip(kept)) {
             if matches!(it.result, CandidateResult::Refused { .. }) {
@@ -414,10 +416,10 @@ impl Reproduce {
         let round = Round {
             number,
             trial: id.0,
-            window,
+            window: window as u64,
             rank: site.and_then(|it| self.rank(number, it)),
             found_rank: None,
-            left: self.rankings.get(number as usize - 1).map_or(0, |it| it.1),
+            left: self.rankings.get(number as usize - 1).map_or(0, |it| it.1 as u64),
             kept: kept_now,
             again,
             shown,
@@ -683,7 +685,7 @@ impl Engine for Reproduce {
                 if let Some(proof) = &mut self.proof {
                     if is_replayed {
                         if happened && self.by_name.is_some() {
-                            proof.found.struck_in(outcome);
+                            pool::struck_in(&mut proof.found, outcome);
                         }
                         proof.told_replay(id.0, happened);
                     } else {
@@ -724,7 +726,7 @@ impl Engine for Reproduce {
                     times: it.entries.len() as u32 - level.matched[key as usize],
                     normal: level.matched[key as usize],
                     not_run: self.not_run(key, level.matched[key as usize]),
-                    sites: level.search.space().choices.iter().zip(&level.known).filter(leads).count(),
+                    sites: level.search.space().choices.iter().zip(&level.known).filter(leads).count() as u64,
                     shown: self.rounds.iter().filter(|it| it.shown.contains(&key)).count() as u64,
                 }
             };

@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 
 use hypocenter_engine::Evidence;
 use hypocenter_logs::{Level, Memo, Moment, Position, Tied};
+use hypocenter_results::runs::{Interest, Lane, Lanes, Mark, Run, RunOf, Sign};
 use rustc_hash::FxHashSet;
 
-use crate::beside::{Interest, orders};
+use crate::beside::{NAME_CHARS_MAX, orders};
 use crate::case::{Case, Compared, in_order};
 use crate::reading::{Reading, TrialLog};
 use crate::struck::{InFailure, struck};
@@ -22,82 +23,6 @@ const LANES_MAX: usize = 16;
 const PIECES: i64 = 400;
 /// How much of the time before and behind the trial is kept of the other runs, as a share of its time.
 const MARGIN: i64 = 8;
-
-/// See the module.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Lanes {
-    /// The lanes, the same for all runs.
-    pub lanes: Vec<Lane>,
-    /// The runs, from the top.
-    pub runs: Vec<Run>,
-    /// From when to when, from the moment of the fault.
-    pub span_ms: (i64, i64),
-    /// Whether the times are from a fault; else they are from the start of each run.
-    pub from_fault: bool,
-    /// Whether a log has whole seconds alone, so that within one its entries are spread in their order.
-    pub whole_seconds: bool,
-}
-
-/// Who writes.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Lane {
-    /// The node; nothing if there is one alone.
-    pub node: String,
-    /// The thread, numbers masked; nothing for all threads of the node that have no lane of their own.
-    pub thread: Option<String>,
-}
-
-/// Which run it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunOf {
-    /// One without a fault.
-    Normal,
-    /// The one that failed.
-    Failure,
-    /// A trial.
-    Trial,
-}
-
-/// A run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
-    /// Which.
-    pub of: RunOf,
-    /// What was written, in the order of lanes and of time.
-    pub marks: Vec<Mark>,
-    /// The faults, by their numbers in the plan, each with its lane and moment. In the failure, where they must have been.
-    pub faults: Vec<(u32, u32, i64)>,
-    /// How many entries lie before the span, and behind it.
-    pub outside: (u32, u32),
-    /// The moment from which time is counted, on the run's own clock.
-    pub zero_ms: i64,
-}
-
-/// What a lane has in a piece of the time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mark {
-    /// The lane.
-    pub lane: u32,
-    /// When the first was written.
-    pub at_ms: i64,
-    /// How many entries.
-    pub count: u32,
-    /// What the gravest of them is.
-    pub sign: Sign,
-}
-
-/// What an entry is, the gravest last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sign {
-    /// Nothing in particular.
-    Plain,
-    /// A warning or worse.
-    Serious,
-    /// Normal runs do not show it.
-    Observable,
-    /// It says that the failure happened.
-    Symptom,
-}
 
 /// An entry, before it has a lane.
 struct Written<'a> {
@@ -350,7 +275,9 @@ fn laid_out(told: &[Told<'_>], threads: &[(&str, &str)], from_fault: bool) -> Op
         let marks = pieces.into_values().collect();
         runs.push(Run { of: run.of, marks, faults, outside, zero_ms: run.zero_ms });
     }
-    Some(Lanes { lanes, runs, span_ms, from_fault, whole_seconds: false })
+    let name = |it: String| it.chars().take(NAME_CHARS_MAX).collect::<String>();
+    let shown = lanes.into_iter().map(|it| Lane { node: name(it.node), thread: it.thread.map(name) });
+    Some(Lanes { lanes: shown.collect(), runs, span_ms, from_fault, whole_seconds: false })
 }
 
 /// The time of the trial and a little more, or, without a trial, that of all runs.

@@ -24,15 +24,12 @@ mod struck;
 mod times;
 mod traces;
 
-pub use beside::{Before, Beside, Interest, Line, MESSAGE_CHARS_MAX, Row};
+pub use beside::{Before, SideBySide};
 pub use case::{Case, Digest, FailureKey, Reader};
 pub use catalogue::{Catalogue, Choices, Kinds, NamedFrame, Wanted};
 pub use causes::{Causes, Way};
-pub use engine::{
-    AS_LIKELY_MAX, Again, Found, Injected, Missing, Reproduce, Round, Settings, Standing, Verdict,
-};
+pub use engine::{Reproduce, Settings, Verdict};
 pub use executions::ByThread;
-pub use lanes::{Lane, Lanes, Mark, Run, RunOf, Sign};
 pub use logged::Logged;
 pub use mentioned::{Mentioned, exceptions_in};
 pub use play::{Comparison, Played, Recorded};

@@ -16,12 +16,13 @@ use std::sync::Arc;
 
 use hypocenter_engine::{Engine, Job, JobId, Next, Work};
 use hypocenter_plan::{Candidate, CandidateOutcome, CandidateResult, Outcome, Plan};
+use hypocenter_results::reproduced::Standing;
 use hypocenter_trace::hash;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
 use crate::case::{Case, Digest, Reader};
-use crate::engine::{Reproduce, Settings, Standing};
+use crate::engine::{Reproduce, Settings};
 use crate::executions::Orders;
 use crate::search::SearchOptions;
 use crate::strategy::Strategy;

@@ -3,7 +3,8 @@
 mod support;
 
 use hypocenter_engine::{Evidence, LogBytes};
-use hypocenter_reproduce::{Case, Interest, Row};
+use hypocenter_reproduce::Case;
+use hypocenter_results::runs::{Entries, Interest, Line, Row};
 use memmap2::MmapMut;
 
 /// As `java.util.logging` writes it: on two lines, and whoever wrote it is not told.
@@ -54,13 +55,13 @@ fn rows(case: &Case, trial: &[&str]) -> Vec<(String, String, Interest)> {
     let beside = case.beside_at_length(&evidence(trial), &missing).expect("there is a log");
     let mut lines = [Vec::new(), Vec::new()];
     let mut found = Vec::new();
-    for row in beside.rows {
-        let Row::Entries { failure, trial, is } = row else { panic!("{row:?}") };
+    for row in beside.beside.rows {
+        let Row::Entries(entries) = row else { panic!("{row:?}") };
+        let Entries { failure, trial, is } = *entries;
         for (side, it) in lines.iter_mut().zip([&failure, &trial]) {
             side.extend(it.as_ref().map(|it| it.line));
         }
-        let message =
-            |it: Option<Box<hypocenter_reproduce::Line>>| it.map_or_else(String::new, |it| it.message);
+        let message = |it: Option<Line>| it.map_or_else(String::new, |it| it.message);
         found.push((message(failure), message(trial), is));
     }
     for side in lines {
@@ -144,8 +145,10 @@ fn a_log_without_threads_leaves_the_lanes_of_the_others_alone() {
             lanes.lanes.iter().map(|it| (&*it.node, it.thread.as_deref().unwrap_or("all"))).collect();
         assert_eq!(lanes, expected);
         let beside = case.beside_at_length(&evidence_of(logs), &[]).expect("there is a log");
-        let is_pair = |it: &&Row| matches!(it, Row::Entries { failure: Some(_), trial: Some(_), .. });
-        assert_eq!(beside.rows.iter().filter(is_pair).count(), LINES.len(), "{:#?}", beside.rows);
+        let is_pair =
+            |it: &&Row| matches!(it, Row::Entries(it) if it.failure.is_some() && it.trial.is_some());
+        let rows = &beside.beside.rows;
+        assert_eq!(rows.iter().filter(is_pair).count(), LINES.len(), "{rows:#?}");
     };
     let own = ("n", "n.stdout.log", failure.clone());
     check(

@@ -14,9 +14,10 @@ use hypocenter_plan::{
     Plan, Record, SiteKind, Watch, WatchLevel,
 };
 use hypocenter_reproduce::{
-    Again, ByThread, Case, Comparison, Digest, Kinds, Recorded, Reproduce, SearchOptions, Settings, Standing,
-    Strategy,
+    ByThread, Case, Comparison, Digest, Kinds, Recorded, Reproduce, SearchOptions, Settings, Strategy,
 };
+use hypocenter_results::Injected;
+use hypocenter_results::reproduced::{Again, Found, Round, Standing};
 
 /// How often each thread executes each site.
 const TIMES: u32 = 7;
@@ -443,7 +444,7 @@ fn what_leaves_a_warning_unexplained_that_other_faults_bring_is_not_the_last_wor
         let settings = Settings { doubt, budget: 1_000, ..settings(Strategy::Exhaustive, 1) };
         let (verdict, _) = lead(&mut Reproduce::new(case(), settings), &world, 1, &[]);
         assert_eq!(verdict.standing, Standing::Reproduced);
-        let of = |it: &hypocenter_reproduce::Found| (it.faults[0].site.method.clone(), it.lacks.len());
+        let of = |it: &Found| (it.faults[0].site.method.clone(), it.lacks.len());
         (verdict.found.iter().map(of).collect::<Vec<_>>(), verdict.rounds.len())
     };
     let (at_once, rounds) = found(0);
@@ -486,10 +487,10 @@ fn a_fault_that_came_too_late_to_be_proved_is_tried_at_earlier_moments() {
         let new = || Reproduce::new(case(), settings.clone());
         let (verdict, journal) = lead(&mut new(), &world, room, &[]);
         let [found] = &verdict.found[..] else { panic!("{:?}", verdict.rounds) };
-        let moment = |fault: &hypocenter_reproduce::Injected| fault.guard.occurrence.unwrap();
+        let moment = |fault: &Injected| fault.guard.occurrence.unwrap();
         assert!(moment(&found.faults[0]) < LATE, "{found:?}");
         assert_eq!((found.hits, found.runs), (2, 2));
-        let of = |it: &&hypocenter_reproduce::Round| it.number == found.round;
+        let of = |it: &&Round| it.number == found.round;
         assert_eq!(verdict.rounds.iter().find(of).unwrap().again, Some(Again::Earlier));
         // It had been there before, too late.
         let first = verdict.rounds.iter().find(|it| it.happened).unwrap();

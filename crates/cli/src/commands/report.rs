@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use hypocenter_engine::JobId;
 use hypocenter_lab::{TrialFiles, trial_directory};
 use hypocenter_plan::{ExitCode, Outcome};
-use hypocenter_report::{
-    EXPLORATION_VERSION, Exploration, ExploreReport, RUNS_VERSION, Report, Runs, SUMMARY_VERSION, Summary,
-};
+use hypocenter_report::{ExploreReport, Report};
+use hypocenter_results::explored::{EXPLORATION_VERSION, Exploration};
+use hypocenter_results::reproduced::{SUMMARY_VERSION, Summary};
+use hypocenter_results::runs::{RUNS_VERSION, Runs};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 

@@ -1,7 +1,8 @@
 //! `hypocenter schema`: the published shape of the JSON documents.
 
 use hypocenter_plan::{ExitCode, Outcome, Plan, ThreadDump};
-use hypocenter_report::{Exploration, Summary};
+use hypocenter_results::explored::Exploration;
+use hypocenter_results::reproduced::Summary;
 
 use crate::args::{Document, SchemaArgs};
 use crate::config::Config;

@@ -5,9 +5,10 @@ use hypocenter_plan::{
     ProcessOutcome, Role, Site, SiteKind,
 };
 
+use hypocenter_results::explored::Severity;
+
 use super::*;
 use crate::catalogue::SiteFaults;
-use crate::checks::Severity;
 use crate::reader::{Requested, Situation};
 use crate::threads::{ThreadAtEnd, Waits};
 
@@ -576,7 +577,7 @@ fn a_campaign_that_is_cut_anywhere_and_resumed_comes_to_the_same() {
         two_at_a_time(&mut alone, Vec::new(), &mut recorded);
         let verdict = alone.verdict();
         assert_ne!(verdict.standing, Standing::Going, "{policy}");
-        assert!(verdict.findings.iter().any(Finding::is_suspicious), "{policy}");
+        assert!(verdict.findings.iter().any(Suspect::is_suspicious), "{policy}");
         for cut in 0..=recorded.lines.len() {
             let mut resumed = fresh();
             let open = recorded.play(&mut resumed, cut);

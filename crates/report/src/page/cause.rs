@@ -6,10 +6,10 @@ use std::fmt::Write;
 use super::drawing::{both, cut, wrapped};
 use super::{MESSAGE_CHARS, Section, escaped, name};
 use crate::Report;
-use crate::runs::{Interest, Line, Row, RunOf};
-use crate::summary::{Cause, Lead};
 use crate::text::count;
 use crate::words;
+use hypocenter_results::reproduced::{Cause, Lead};
+use hypocenter_results::runs::{Interest, Line, Row, RunOf};
 
 /// Lines of the log to which the way is drawn.
 const WAYS_DRAWN: usize = 6;
@@ -104,7 +104,8 @@ fn came_after(report: &Report<'_>, fault: u32) -> Vec<(String, Lead)> {
     let Some((zero_ms, at_ms)) = struck else { return Vec::new() };
     let mut found: Vec<(i64, &Line, &Line, Interest)> = Vec::new();
     for row in &beside.rows {
-        let Row::Entries(Some(failure), Some(trial), is) = row else { continue };
+        let Row::Entries(it) = row else { continue };
+        let (Some(failure), Some(trial), is) = (&it.failure, &it.trial, &it.is) else { continue };
         let Some(time_ms) = trial.time_ms.filter(|_| *is != Interest::Around) else { continue };
         let later_ms = time_ms.saturating_sub(zero_ms).saturating_sub(at_ms);
         let is_known =

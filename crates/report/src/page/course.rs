@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::Section;
 use super::drawing::{both, ticks};
-use crate::exploration::{Exploration, Severity};
 use crate::text::thousands;
+use hypocenter_results::explored::{Exploration, Severity};
 
 const LEFT: f64 = 78.0;
 const RIGHT: f64 = 16.0;

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use super::drawing::bar;
 use super::{Section, broken, left_out, name};
-use crate::exploration::{Exploration, Task};
 use crate::text::{count, thousands};
 use crate::words::state;
+use hypocenter_results::explored::{Exploration, Task};
 
 /// Tasks that are listed.
 const TASKS_SHOWN: usize = 100;

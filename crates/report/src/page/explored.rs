@@ -5,9 +5,10 @@ use std::fmt::Write;
 use super::table::{Kind, Table};
 use super::{Frame, MESSAGE_CHARS, Section, command, left_out, name, place, whole};
 use super::{course, coverage, findings};
-use crate::exploration::{Exploration, ExploreStanding, Finding, Proof, Severity, Tried};
 use crate::text::{count, escaped, thousands};
 use crate::words::{self, state};
+use hypocenter_results::Proof;
+use hypocenter_results::explored::{Exploration, Finding, Severity, Standing, Tried};
 
 /// Further findings that are listed.
 const OTHERS_SHOWN: usize = 200;
@@ -40,7 +41,7 @@ pub fn page(it: &Exploration) -> String {
     ];
     let is_found = !it.findings.is_empty();
     let chip = match (&it.standing, is_found) {
-        (ExploreStanding::NormalFails { .. }, _) => ("no", "fails without a fault".to_owned()),
+        (Standing::NormalFails { .. }, _) => ("no", "fails without a fault".to_owned()),
         (_, true) => ("bad", count(it.findings.len() as u64, "finding", "findings")),
         (_, false) if !it.unconfirmed.is_empty() => ("no", "nothing confirmed".to_owned()),
         (_, false) => ("yes", "nothing suspicious".to_owned()),
@@ -66,7 +67,7 @@ pub fn page(it: &Exploration) -> String {
 
 /// The command that shows the worst again, or what is wrong without a fault.
 fn rest(it: &Exploration) -> String {
-    if let ExploreStanding::NormalFails { wrong, runs } = &it.standing {
+    if let Standing::NormalFails { wrong, runs } = &it.standing {
         let item = |(what, failed): &(String, u64)| {
             format!("<li>{}, in {failed} of {runs}</li>", escaped(what, MESSAGE_CHARS))
         };
@@ -88,7 +89,7 @@ fn others(all: &[Finding], id: &'static str, title: &str, lead: &str) -> Option<
     for it in all.iter().take(OTHERS_SHOWN) {
         let proof = match it.proof {
             Proof::Confirmed => String::new(),
-            proof => format!("<br><span class=\"dim\">{}</span>", proof.name()),
+            proof => format!("<br><span class=\"dim\">{}</span>", words::proven(proof)),
         };
         let known = it.known.as_deref().map_or_else(String::new, |it| {
             format!("<br><span class=\"dim\">known: {}</span>", escaped(it, MESSAGE_CHARS))

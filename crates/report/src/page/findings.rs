@@ -5,9 +5,9 @@ use std::fmt::Write;
 use hypocenter_plan::Role;
 
 use super::{MESSAGE_CHARS, Section, command, left_out, machine, name, sentence, stack};
-use crate::exploration::{Exploration, Finding, Saw};
 use crate::text::{count, escaped, thousands};
 use crate::words::{self, Sentence, state};
+use hypocenter_results::explored::{Exploration, Finding, Saw};
 
 /// Findings that are told, and processes of each.
 const FINDINGS_SHOWN: usize = 50;
@@ -76,12 +76,12 @@ fn seen(it: &Finding) -> String {
         "shown by {}, first by number {}, and by {}",
         count(it.trials, "trial", "trials"),
         thousands(it.first_trial),
-        it.replays()
+        words::replays(it)
     )
 }
 
 fn compared(it: &Finding) -> String {
-    match it.compared() {
+    match words::compared(it) {
         None => "<p>Nothing near it was tried.</p>".to_owned(),
         Some(matters) => {
             format!("<p>{}.</p>", escaped(&capital(&matters), MESSAGE_CHARS))

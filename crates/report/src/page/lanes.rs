@@ -6,8 +6,8 @@ use std::fmt::Write;
 use super::drawing::{both, cut, ticks};
 use super::{Section, escaped};
 use crate::Report;
-use crate::runs::{Lane, Lanes, Mark, Run, RunOf, Runs, Sign};
 use crate::text::{count, shown, thousands};
+use hypocenter_results::runs::{Lane, Lanes, Mark, Run, RunOf, Runs, Sign};
 
 /// The height of a lane, of the title of a run, and of the axis.
 const LANE: f64 = 17.0;
@@ -148,7 +148,9 @@ impl Scene<'_> {
         }
         // One path for all marks of a lane that look the same: there may be thousands.
         let mut paths: BTreeMap<(Sign, bool, u32), String> = BTreeMap::new();
-        for &Mark(lane, at_ms, many, sign) in run.marks.iter().filter(|it| (it.0 as usize) < LANES_MAX) {
+        for &Mark { lane, at_ms, count: many, sign } in
+            run.marks.iter().filter(|it| (it.lane as usize) < LANES_MAX)
+        {
             let tall = if sign >= Sign::Observable || many > 3 { LANE - 4.0 } else { LANE - 9.0 };
             let y = first + f64::from(lane) * LANE + (LANE - tall) / 2.0;
             let path = paths.entry((sign, many > 3, lane)).or_default();

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::{Section, escaped, name};
 use crate::Report;
-use crate::runs::{Beside, Interest, Line, Row, RunOf, Runs};
 use crate::text::{count, inert, shown, thousands};
 use crate::words;
+use hypocenter_results::runs::{Beside, Entries, Interest, Line, Row, RunOf, Runs};
 
 /// Rows that are in the document at once; further ones are unfolded on request.
 const ROWS_OPEN: usize = 80;
@@ -96,7 +96,7 @@ pub fn section(report: &Report<'_>) -> Option<Section> {
 /// Whether one of the logs names no thread at all.
 fn are_nameless(rows: &[Row]) -> bool {
     let sides = rows.iter().filter_map(|it| match it {
-        Row::Entries(failure, trial, _) => Some([failure.as_deref(), trial.as_deref()]),
+        Row::Entries(it) => Some([it.failure.as_ref(), it.trial.as_ref()]),
         _ => None,
     });
     let is_nameless = |side: usize| {
@@ -130,12 +130,14 @@ fn open(rows: &[Row]) -> Vec<bool> {
     let mut room = ROWS_OPEN;
     let grade = |row: &Row| match row {
         Row::Fault(_) => 0,
-        Row::Entries(Some(_), Some(_), Interest::Symptom) => 1,
-        Row::Entries(_, _, Interest::Symptom) => 2,
-        Row::Entries(Some(_), Some(_), Interest::Observable) => 3,
-        Row::Entries(_, _, Interest::Observable) => 4,
-        Row::Entries(Some(_), Some(_), Interest::Around) => 6,
-        Row::Entries(..) => 5,
+        Row::Entries(it) => match (it.is, it.failure.is_some() && it.trial.is_some()) {
+            (Interest::Symptom, true) => 1,
+            (Interest::Symptom, false) => 2,
+            (Interest::Observable, true) => 3,
+            (Interest::Observable, false) => 4,
+            (Interest::Around, false) => 5,
+            (Interest::Around, true) => 6,
+        },
         Row::Gap(_) => 7,
     };
     // What is as interesting as other things comes the sooner, the nearer it is to the fault; without one, to the failure.
@@ -174,9 +176,8 @@ fn open(rows: &[Row]) -> Vec<bool> {
 fn zero(runs: &Runs, beside: &Beside, of: RunOf) -> Option<i64> {
     let run = runs.lanes.iter().flat_map(|it| &it.runs).find(|it| it.of == of);
     let time = |row: &Row| match (row, of) {
-        (Row::Entries(Some(it), _, _), RunOf::Failure) | (Row::Entries(_, Some(it), _), RunOf::Trial) => {
-            it.time_ms
-        }
+        (Row::Entries(it), RunOf::Failure) => it.failure.as_ref()?.time_ms,
+        (Row::Entries(it), RunOf::Trial) => it.trial.as_ref()?.time_ms,
         _ => None,
     };
     run.map(|it| it.zero_ms).or_else(|| beside.rows.iter().find_map(time))
@@ -199,14 +200,12 @@ impl Writer<'_> {
             Row::Fault(number) => {
                 format!("<div class=\"strike\">{}</div>\n", escaped(&self.fault(*number), 600))
             }
-            Row::Entries(failure, trial, is) => {
-                format!(
-                    "<div class=\"row {}\">{}{}</div>\n",
-                    class(failure, trial, *is),
-                    self.side(failure.as_deref(), 0),
-                    self.side(trial.as_deref(), 1)
-                )
-            }
+            Row::Entries(it) => format!(
+                "<div class=\"row {}\">{}{}</div>\n",
+                class(it),
+                self.side(it.failure.as_ref(), 0),
+                self.side(it.trial.as_ref(), 1)
+            ),
         }
     }
 
@@ -271,21 +270,21 @@ impl Writer<'_> {
         match row {
             Row::Gap(count) => json!(["gap", format!("{} left out", self::count(*count, "row", "rows"))]),
             Row::Fault(number) => json!(["strike", shown(&self.fault(*number), 600)]),
-            Row::Entries(failure, trial, is) => {
-                let side = |line: &Option<Box<Line>>, side| line.as_ref().map(|it| self.parts(it, side));
-                json!([format!("row {}", class(failure, trial, *is)), side(failure, 0), side(trial, 1)])
+            Row::Entries(it) => {
+                let side = |line: &Option<Line>, side| line.as_ref().map(|it| self.parts(it, side));
+                json!([format!("row {}", class(it)), side(&it.failure, 0), side(&it.trial, 1)])
             }
         }
     }
 }
 
-fn class(failure: &Option<Box<Line>>, trial: &Option<Box<Line>>, is: Interest) -> String {
-    let sides = match (failure, trial) {
+fn class(it: &Entries) -> String {
+    let sides = match (&it.failure, &it.trial) {
         (Some(_), Some(_)) => "both",
         (Some(_), None) => "left",
         _ => "right",
     };
-    let is = match is {
+    let is = match it.is {
         Interest::Around => "",
         Interest::Observable => " observable",
         Interest::Symptom => " symptom",
@@ -300,7 +299,7 @@ mod tests {
     /// Letters stand for rows: `b` both logs have, `l` the left one, `s` is the failure, `F` the fault, `g` a gap.
     fn rows(letters: &str) -> Vec<Row> {
         let line = || {
-            Some(Box::new(Line {
+            Some(Line {
                 node: String::new(),
                 line: 1,
                 time_ms: None,
@@ -308,12 +307,13 @@ mod tests {
                 level: None,
                 message: String::new(),
                 exception: None,
-            }))
+            })
         };
+        let entries = |failure, trial, is| Row::Entries(Box::new(Entries { failure, trial, is }));
         let row = |it: char| match it {
-            'b' => Row::Entries(line(), line(), Interest::Around),
-            'l' => Row::Entries(line(), None, Interest::Around),
-            's' => Row::Entries(line(), line(), Interest::Symptom),
+            'b' => entries(line(), line(), Interest::Around),
+            'l' => entries(line(), None, Interest::Around),
+            's' => entries(line(), line(), Interest::Symptom),
             'F' => Row::Fault(0),
             'g' => Row::Gap(5),
             _ => panic!("{it}"),

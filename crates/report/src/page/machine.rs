@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::drawing::{both, cut};
-use crate::exploration::{Task, TaskState, Way};
 use crate::text::{escaped, shown, thousands};
+use hypocenter_results::explored::{Task, TaskState, Way};
 
 /// The most states and ways that are drawn.
 const STATES_MAX: usize = 24;

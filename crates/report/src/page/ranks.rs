@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::Section;
 use super::drawing::{both, ticks};
-use crate::summary::Summary;
 use crate::text::{count, thousands};
+use hypocenter_results::reproduced::Summary;
 
 const HEIGHT: f64 = 260.0;
 const LEFT: f64 = 46.0;

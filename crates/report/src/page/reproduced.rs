@@ -5,9 +5,9 @@ use std::fmt::Write;
 use super::{Frame, MESSAGE_CHARS, Section, broken, command, left_out, name, place, stack, whole};
 use super::{cause, lanes, logs, ranks, tried};
 use crate::Report;
-use crate::summary::{Found, Missing, Summary};
 use crate::text::{count, escaped, thousands, without_numbers};
 use crate::words;
+use hypocenter_results::reproduced::{Found, Missing, Summary};
 
 /// Things of the failure log that are listed.
 const MISSING_SHOWN: usize = 200;

@@ -2,9 +2,9 @@
 
 use super::Section;
 use super::table::{Kind, Table};
-use crate::summary::{Again, Round, Summary};
 use crate::text::{count, thousands};
 use crate::words;
+use hypocenter_results::reproduced::{Again, Round, Summary};
 
 pub fn section(summary: &Summary) -> Option<Section> {
     if summary.tried.is_empty() {

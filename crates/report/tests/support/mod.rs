@@ -3,12 +3,19 @@
 #![allow(dead_code)] // each test binary uses its part
 
 use hypocenter_plan::{Fault, Frame, Guard, Injection, Plan, Role, Site, SiteKind};
-use hypocenter_report::{
-    Again, Beside, Cause, EXPLORATION_VERSION, Exploration, ExploreReport, ExploreStanding, FaultSummary,
-    Finding, Found, Injected, Interest, Lane, Lanes, Lead, Line, Mark, Missing, Moment, NamedBy, Place,
-    Proof, RUNS_VERSION, Rate, Report, Round, Row, Run, RunOf, Runs, SUMMARY_VERSION, Saw, Severity, Sign,
-    Silent, SiteCounts, Sooner, Standing, Story, Summary, Symptom, SymptomKind, Task, TaskState, Tried, Way,
+use hypocenter_report::{ExploreReport, Report};
+use hypocenter_results::explored::{
+    self, EXPLORATION_VERSION, Exploration, Finding, Saw, Severity, SiteCounts, Symptom, SymptomKind, Task,
+    TaskState, Tried, Way,
 };
+use hypocenter_results::reproduced::{
+    Again, Cause, FaultSummary, Found, Lead, Missing, Moment, NamedBy, Place, Round, SUMMARY_VERSION, Silent,
+    Sooner, Standing, Story, Summary,
+};
+use hypocenter_results::runs::{
+    Beside, Entries, Interest, Lane, Lanes, Line, Mark, RUNS_VERSION, Row, Run, RunOf, Runs, Sign,
+};
+use hypocenter_results::{Injected, Proof, Rate};
 
 /// What logs may say.
 pub const HOSTILE: &str = "</script></style><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> \
@@ -43,6 +50,7 @@ pub fn injected(number: u64) -> Injected {
                 at: Some("Logs.java:30".into()),
             }],
         },
+        process: None,
     }
 }
 
@@ -93,6 +101,7 @@ pub fn summary(rounds: u64) -> Summary {
         happened: number == rounds,
     };
     let missing = |line: u32, message: &str| Missing {
+        key: line,
         node: "server".into(),
         entry: line,
         line,
@@ -218,9 +227,9 @@ pub fn runs(entries: u32) -> Runs {
                 Interest::Around,
             ),
         };
-        let left = Box::new(line(number, &message));
+        let left = line(number, &message);
         let right = (!number.is_multiple_of(10)).then(|| left.clone());
-        rows.push(Row::Entries(Some(left), right, is));
+        rows.push(Row::Entries(Box::new(Entries { failure: Some(left), trial: right, is })));
     }
     rows.push(Row::Gap(77));
     let lanes =
@@ -228,7 +237,8 @@ pub fn runs(entries: u32) -> Runs {
     let marks = (0..16u32)
         .flat_map(|lane| {
             (0..400).map(move |at| {
-                Mark(lane, at * 10, 1 + lane % 5, if at == 399 { Sign::Symptom } else { Sign::Plain })
+                let sign = if at == 399 { Sign::Symptom } else { Sign::Plain };
+                Mark { lane, at_ms: at * 10, count: 1 + lane % 5, sign }
             })
         })
         .collect::<Vec<_>>();
@@ -339,6 +349,7 @@ pub fn exploration(trials: u64) -> Exploration {
         },
         new_states: u64::from(number < 30),
         requests: 1_000,
+        failed_alone: None,
     };
     let state = |number: u32| TaskState {
         name: format!("org.acme.Acceptor.run#{number}"),
@@ -363,7 +374,7 @@ pub fn exploration(trials: u64) -> Exploration {
         resets: 1,
         normal_runs: 3,
         refused: 0,
-        standing: ExploreStanding::Done,
+        standing: explored::Standing::Done,
         findings: vec![finding(6, Severity::Critical), finding(9, Severity::Major)],
         unconfirmed: vec![unconfirmed(7, Proof::SeenOnce), unconfirmed(8, Proof::Refuted)],
         known: vec![Finding { known: Some(HOSTILE.into()), ..finding(11, Severity::Major) }],

@@ -64,16 +64,14 @@ impl Reproduce {
     }
 }
 
-impl Found {
-    /// Takes down how it went in by its new name, the first time that it brings the failure.
-    pub(super) fn struck_in(&mut self, outcome: &Outcome) {
-        if self.replayed.is_some() {
-            return;
-        }
-        for (it, now) in self.faults.iter_mut().zip(&outcome.candidates) {
-            if let CandidateResult::Injected(at) = &now.result {
-                it.at = at.clone();
-            }
+/// Takes down how something found went in by its new name, the first time that it brings the failure.
+pub(super) fn struck_in(found: &mut Found, outcome: &Outcome) {
+    if found.replayed.is_some() {
+        return;
+    }
+    for (it, now) in found.faults.iter_mut().zip(&outcome.candidates) {
+        if let CandidateResult::Injected(at) = &now.result {
+            it.at = at.clone();
         }
     }
 }

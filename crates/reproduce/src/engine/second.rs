@@ -116,6 +116,7 @@ impl Reproduce {
                 fault: it.fault.clone(),
                 guard: kept.when.clone(),
                 at: at.clone(),
+                process: None,
             }),
             _ => None,
         });

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use hypocenter_engine::{DigestOf, Engine, Job, JobId, Next, Work};
-use hypocenter_explore::{Explore, Injected, Reader, Severity, TrialRecord, Verdict};
+use hypocenter_explore::{Explore, Reader, Verdict};
 use hypocenter_plan::{CandidateResult, Outcome};
+use hypocenter_results::Injected;
+use hypocenter_results::explored::{Severity, Tried};
 
 use super::REPLAYED_FINDINGS_MAX;
 use crate::args::KeyChoice;
@@ -153,7 +155,7 @@ impl Narrated {
         screen::line("replays", &what);
     }
 
-    fn tell_trial(&self, trial: &TrialRecord, outcome: Option<&Outcome>) {
+    fn tell_trial(&self, trial: &Tried, outcome: Option<&Outcome>) {
         let what = match &trial.injected {
             Some(it) => fault(it, self.several_nodes),
             None => format!("no fault ({})", trial.focus.as_deref().unwrap_or("nothing was reached")),
@@ -173,7 +175,7 @@ impl Narrated {
         };
         let states = match trial.new_states {
             0 => String::new(),
-            it => format!(", {}", screen::count(it as u64, "new state", "new states")),
+            it => format!(", {}", screen::count(it, "new state", "new states")),
         };
         let aside = format!("{states}; {}/{}, {}", self.name, trial.trial, span(self.gone()));
         screen::step(&format!("trial {}", trial.number), &what, (style, &result), &aside);

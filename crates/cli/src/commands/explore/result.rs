@@ -1,8 +1,10 @@
 //! What a campaign came to.
 
-use hypocenter_explore::{Finding, Severity, Standing, Symptom, SymptomKind, TrialRecord};
+use hypocenter_explore::Suspect;
 use hypocenter_plan::ExitCode;
-use hypocenter_report::Proof;
+use hypocenter_report::{compared, proven, replays};
+use hypocenter_results::Proof;
+use hypocenter_results::explored::{Finding, Severity, Standing, Symptom, SymptomKind, Tried};
 
 use super::live::fault;
 use super::summary::{Ended, proof};
@@ -29,16 +31,16 @@ fn is_failure(it: &Symptom) -> bool {
 pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
     let Ended { verdict, request, directory, took, cut_short, .. } = ended;
     let document = ended.document()?;
-    let (suspicious, expected): (Vec<&Finding>, Vec<&Finding>) =
+    let (suspicious, expected): (Vec<&Suspect>, Vec<&Suspect>) =
         verdict.findings.iter().partition(|it| it.is_suspicious());
-    let (known, expected): (Vec<&Finding>, Vec<&Finding>) =
+    let (known, expected): (Vec<&Suspect>, Vec<&Suspect>) =
         expected.into_iter().partition(|it| it.severity.is_suspicious());
     screen::gap();
     let name = ended.name();
-    let fault = |it: &Finding| fault(&it.injected, request.has_several_nodes());
+    let fault = |it: &Suspect| fault(&it.injected, request.has_several_nodes());
     // As `replay` takes it.
     let trial = |number: u64| verdict.trials.iter().find(|it| it.number == number).map(|it| it.trial);
-    let (confirmed, unconfirmed): (Vec<&Finding>, Vec<&Finding>) =
+    let (confirmed, unconfirmed): (Vec<&Suspect>, Vec<&Suspect>) =
         suspicious.iter().partition(|it| proof(it) == Proof::Confirmed);
     for (it, told) in confirmed.iter().zip(&document.findings) {
         let first = trial(it.first_trial).map_or_else(String::new, |it| format!(" ({name}/{it})"));
@@ -48,8 +50,8 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
         let why = it.symptoms.first().map_or("", |it| it.why.as_str());
         screen::line("seen", &screen::clean(&format!("{}: {why}", fault(it))));
         let is_replayed = it.rate.1 + it.missed > 0;
-        let rate = if is_replayed { format!(", {}", told.replays()) } else { String::new() };
-        screen::line("", &format!("{}{rate}: `{}`", told.proof.name(), told.replay));
+        let rate = if is_replayed { format!(", {}", replays(told)) } else { String::new() };
+        screen::line("", &format!("{}{rate}: `{}`", proven(told.proof), told.replay));
     }
     for it in &known {
         let why = it.known.as_deref().unwrap_or_default();
@@ -58,7 +60,7 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
     }
     if suspicious.is_empty() {
         // Where nothing stands out, this is what to look at.
-        let failed = |it: &&&Finding| it.symptoms.first().is_some_and(is_failure);
+        let failed = |it: &&&Suspect| it.symptoms.first().is_some_and(is_failure);
         for it in expected.iter().filter(failed).take(MINOR_SHOWN) {
             let why = it.symptoms.first().map_or("", |it| it.why.as_str());
             let what = format!("{}: {why}, in {}", fault(it), trials(it.trials.len()));
@@ -114,7 +116,7 @@ pub fn finish(ended: &Ended<'_>, json: bool) -> Result<ExitCode, Failure> {
         Standing::Done | Standing::Going => code_of(&confirmed),
     };
     if request.workload.client.is_empty() && request.oracle.is_none() {
-        let failed = |it: &&TrialRecord| it.injected.is_some() && it.symptoms.iter().any(is_failure);
+        let failed = |it: &&Tried| it.injected.is_some() && it.symptoms.iter().any(is_failure);
         if let failed @ 1.. = verdict.trials.iter().filter(failed).count() {
             let what = format!(
                 "it failed in {failed} of {} trials with a fault, and without clients that is minor; have them examined with \
@@ -153,11 +155,11 @@ fn trials(number: usize) -> String {
     screen::count(number as u64, "trial", "trials")
 }
 
-fn code_of(confirmed: &[&Finding]) -> ExitCode {
+fn code_of(confirmed: &[&Suspect]) -> ExitCode {
     if confirmed.is_empty() { ExitCode::Done } else { ExitCode::Findings }
 }
 
-fn show(finding: &Finding, told: &hypocenter_report::Finding, fault: &str, first: &str) {
+fn show(finding: &Suspect, told: &Finding, fault: &str, first: &str) {
     screen::line("finding", &screen::clean(fault));
     for it in &finding.symptoms {
         screen::line("", &screen::clean(&it.why));
@@ -171,10 +173,10 @@ fn show(finding: &Finding, told: &hypocenter_report::Finding, fault: &str, first
         &format!(
             "in {trials}, first in trial {}{first}; confirmed by {}",
             finding.first_trial,
-            told.replays()
+            replays(told)
         ),
     );
-    if let Some(compared) = told.compared() {
+    if let Some(compared) = compared(told) {
         screen::line("compared", &compared);
     }
     screen::line("replay", &told.replay);

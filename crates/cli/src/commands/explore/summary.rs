@@ -5,14 +5,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use hypocenter_engine::{Evidence, JobId};
-use hypocenter_explore::{self as explore, Catalogue, Verdict};
+use hypocenter_explore::{Catalogue, Suspect, Verdict};
 use hypocenter_lab::{evidence_of, finished, trial_directory};
 use hypocenter_plan::{
     CandidateResult, Outcome, Role, SiteKind, TaskMethod, Workload, first_states, states_by_task,
 };
-use hypocenter_report::{
-    self as report, Exploration, Finding, Proof, Rate, Saw, SiteCounts, Task, TaskState, Way,
+use hypocenter_results::explored::{
+    EXPLORATION_VERSION, Exploration, Finding, Saw, SiteCounts, Standing, Task, TaskState, Way,
 };
+use hypocenter_results::{Proof, Rate};
 use hypocenter_trace::SiteId;
 
 use super::wrong::together;
@@ -60,12 +61,12 @@ impl Ended<'_> {
             other.into_iter().partition(|it| it.severity.is_suspicious());
         let (confirmed, unconfirmed): (Vec<_>, Vec<_>) =
             suspicious.into_iter().partition(|it| proof(it) == Proof::Confirmed);
-        let findings = |all: Vec<&explore::Finding>, with_story: bool| -> Result<Vec<Finding>, Failure> {
+        let findings = |all: Vec<&Suspect>, with_story: bool| -> Result<Vec<Finding>, Failure> {
             let all = all.into_iter().filter(|it| !it.symptoms.is_empty());
             all.map(|it| self.finding(it, with_story)).collect()
         };
         Ok(Exploration {
-            version: report::EXPLORATION_VERSION,
+            version: EXPLORATION_VERSION,
             tool: env!("CARGO_PKG_VERSION").to_owned(),
             verb: request.verb.clone(),
             campaign: self.name(),
@@ -92,7 +93,7 @@ impl Ended<'_> {
                 injected: struck.len() as u64,
             },
             tasks: self.tasks(ways),
-            tried: verdict.trials.iter().map(tried).collect(),
+            tried: verdict.trials.clone(),
         })
     }
 
@@ -177,7 +178,7 @@ impl Ended<'_> {
     }
 
     /// A finding; with its story, what became of all processes, and how its task went.
-    fn finding(&self, it: &explore::Finding, with_story: bool) -> Result<Finding, Failure> {
+    fn finding(&self, it: &Suspect, with_story: bool) -> Result<Finding, Failure> {
         let worst = &it.symptoms[0];
         let site = &it.injected.site;
         let trial = it.replayed.unwrap_or(it.worst_trial);
@@ -192,10 +193,10 @@ impl Ended<'_> {
             line: site.line,
             callee: site.callee.clone(),
             fault: it.injected.fault.to_string(),
-            kind: kind(worst.kind),
-            severity: severity(it.severity),
+            kind: worst.kind,
+            severity: it.severity,
             why: worst.why.clone(),
-            symptoms: it.symptoms.iter().map(symptom).collect(),
+            symptoms: it.symptoms.clone(),
             stack: it.stack.clone(),
             node: it.injected.at.node.clone(),
             state: it.injected.at.state.clone(),
@@ -210,7 +211,7 @@ impl Ended<'_> {
             same_state: rate(it.neighbours.same_state),
             matters: it.neighbours.what_matters(),
             replay: Called::of(self.directory).replay(trial),
-            injected: injected(&it.injected),
+            injected: it.injected.clone(),
             trial,
             processes,
             ways: ways.map_or_else(Vec::new, list),
@@ -218,7 +219,7 @@ impl Ended<'_> {
     }
 
     /// How the task of a finding went in a trial, in the JVM that got the fault.
-    fn ways_of(&self, it: &explore::Finding, outcome: &Outcome, evidence: &Evidence) -> Option<Ways> {
+    fn ways_of(&self, it: &Suspect, outcome: &Outcome, evidence: &Evidence) -> Option<Ways> {
         let state = it.injected.at.state.as_deref()?;
         let task = states_by_task(self.tasks).iter().position(|it| it.iter().any(|it| it == state))?;
         let jvm = outcome.candidates.iter().find_map(|it| match &it.result {
@@ -257,60 +258,18 @@ fn saw(it: &hypocenter_plan::ProcessOutcome, workload: &Workload) -> Saw {
     }
 }
 
-fn tried(it: &explore::TrialRecord) -> report::Tried {
-    report::Tried {
-        number: it.number,
-        trial: it.trial,
-        focus: it.focus.clone(),
-        injected: it.injected.as_ref().map(injected),
-        symptoms: it.symptoms.iter().map(symptom).collect(),
-        new_states: it.new_states as u64,
-        requests: it.requests,
-    }
-}
-
-fn injected(it: &explore::Injected) -> report::Injected {
-    let explore::Injected { site, fault, guard, at, .. } = it.clone();
-    report::Injected { site, fault, guard, at }
-}
-
-fn symptom(it: &explore::Symptom) -> report::Symptom {
-    report::Symptom { kind: kind(it.kind), severity: severity(it.severity), why: it.why.clone() }
-}
-
-fn kind(it: explore::SymptomKind) -> report::SymptomKind {
+/// How the campaign ended; what runs without a fault have in common is told once.
+fn standing(it: &Standing) -> Standing {
     match it {
-        explore::SymptomKind::Crash => report::SymptomKind::Crash,
-        explore::SymptomKind::Client => report::SymptomKind::Client,
-        explore::SymptomKind::Log => report::SymptomKind::Log,
-        explore::SymptomKind::Hang => report::SymptomKind::Hang,
-        explore::SymptomKind::Command => report::SymptomKind::Command,
-    }
-}
-
-fn severity(it: explore::Severity) -> report::Severity {
-    match it {
-        explore::Severity::Expected => report::Severity::Expected,
-        explore::Severity::Minor => report::Severity::Minor,
-        explore::Severity::Major => report::Severity::Major,
-        explore::Severity::Critical => report::Severity::Critical,
-    }
-}
-
-fn standing(it: &explore::Standing) -> report::ExploreStanding {
-    match it {
-        explore::Standing::Going => report::ExploreStanding::Going,
-        explore::Standing::Done => report::ExploreStanding::Done,
-        explore::Standing::NothingLeft => report::ExploreStanding::NothingLeft,
-        explore::Standing::NothingToInject => report::ExploreStanding::NothingToInject,
-        explore::Standing::NormalFails { wrong, runs } => {
-            report::ExploreStanding::NormalFails { wrong: together(wrong, *runs), runs: *runs }
+        Standing::NormalFails { wrong, runs } => {
+            Standing::NormalFails { wrong: together(wrong, *runs), runs: *runs }
         }
+        other => other.clone(),
     }
 }
 
 /// How well replays prove a finding.
-pub fn proof(it: &explore::Finding) -> Proof {
+pub fn proof(it: &Suspect) -> Proof {
     Proof::of(rate(it.rate))
 }
 

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use hypocenter_plan::Fault;
-use hypocenter_reproduce::{Injected, Missing, Round, Standing, Verdict};
+use hypocenter_reproduce::Verdict;
+use hypocenter_results::Injected;
+use hypocenter_results::reproduced::{Missing, Round, Standing};
 
 use super::live::{fault, is_longer, line_of, number_of, shortened};
 use super::result::Ended;
@@ -187,7 +189,7 @@ fn suggestions(ended: &Ended<'_>, near: &[(&Round, BTreeSet<u32>)], never: usize
     if verdict.standing == Standing::Budget && left > 0 {
         found.push(format!(
             "more rounds (--budget): {} moments that were not tried",
-            screen::count(left as u64, "call has", "calls have")
+            screen::count(left, "call has", "calls have")
         ));
     }
     found
@@ -212,6 +214,7 @@ mod tests {
             fault: Fault::Negate,
             guard: Guard::default(),
             at: serde_json::from_value(at).expect("an injection"),
+            process: None,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anstyle::Style;
-use hypocenter_reproduce::{Beside, Interest, Line, Row};
+use hypocenter_results::runs::{Beside, Interest, Line, Row};
 
 use crate::screen::{BAD, BOLD, DIM, WARN, clean, columns, cut, middle};
 
@@ -31,10 +31,10 @@ struct Shape {
 }
 
 /// Shows both. `faults` says what went in, by its number.
-pub fn show(beside: &Beside, faults: &[String], trial: &str) {
+pub fn show(beside: &Beside, struck: [Option<i64>; 2], faults: &[String], trial: &str) {
     let mut stderr = anstream::stderr();
     let width = columns().unwrap_or(WIDTH_DEFAULT).clamp(WIDTH_MIN, WIDTH_MAX);
-    let shape = Shape::of(beside, width);
+    let shape = Shape::of(beside, struck, width);
     let side = shape.side;
     let right = format!("reproduced, {trial}");
     let _ = writeln!(stderr, "  {BOLD}{:<side$}   {}{BOLD:#}", cut("failure log", side), cut(&right, side));
@@ -49,16 +49,16 @@ pub fn show(beside: &Beside, faults: &[String], trial: &str) {
                 let text = cut(&format!(">>> {}", clean(what)), width - 2);
                 let _ = writeln!(stderr, "  {BAD}{text}{BAD:#}");
             }
-            Row::Entries { failure, trial, is } => {
-                let mark = match (failure, trial) {
+            Row::Entries(it) => {
+                let mark = match (&it.failure, &it.trial) {
                     (Some(_), Some(_)) => '|',
                     (Some(_), None) => '<',
                     _ => '>',
                 };
-                let lines = if *is == Interest::Around { 1 } else { LINES_MAX };
-                let left = shape.lines(failure.as_deref(), 0, lines);
-                let right = shape.lines(trial.as_deref(), 1, lines);
-                let style = match (is, mark) {
+                let lines = if it.is == Interest::Around { 1 } else { LINES_MAX };
+                let left = shape.lines(it.failure.as_ref(), 0, lines);
+                let right = shape.lines(it.trial.as_ref(), 1, lines);
+                let style = match (it.is, mark) {
                     (Interest::Symptom, _) => BAD,
                     (Interest::Observable, _) => WARN,
                     (_, '|') => DIM,
@@ -82,10 +82,10 @@ pub fn show(beside: &Beside, faults: &[String], trial: &str) {
 }
 
 impl Shape {
-    fn of(beside: &Beside, width: usize) -> Shape {
+    fn of(beside: &Beside, struck: [Option<i64>; 2], width: usize) -> Shape {
         let lines = || {
             beside.rows.iter().flat_map(|it| match it {
-                Row::Entries { failure, trial, .. } => [failure.as_deref(), trial.as_deref()],
+                Row::Entries(it) => [it.failure.as_ref(), it.trial.as_ref()],
                 _ => [None, None],
             })
         };
@@ -97,7 +97,7 @@ impl Shape {
             side: (width - 5) / 2,
             node: if beside.several_nodes { widest(&node, NODE_WIDTH_MAX) } else { 0 },
             thread: widest(&thread, THREAD_WIDTH_MAX),
-            zero: [0, 1].map(|side| beside.zero[side].or_else(|| zero(beside, side))),
+            zero: [0, 1].map(|side| struck[side].or_else(|| zero(beside, side))),
         }
     }
 
@@ -108,7 +108,7 @@ impl Shape {
             (Some(time_ms), Some(zero)) => format!("{:>TIME_WIDTH$} ", seconds(time_ms.saturating_sub(zero))),
             _ => format!("{:TIME_WIDTH$} ", ""),
         };
-        let serious = match line.level {
+        let serious = match line.level.as_deref() {
             Some("WARN") => 'W',
             Some("ERROR" | "FATAL") => 'E',
             _ => ' ',
@@ -138,7 +138,7 @@ impl Shape {
 /// When the fault went in: at the last entry before it. Without one, the first entry counts.
 fn zero(beside: &Beside, side: usize) -> Option<i64> {
     let time = |row: &Row| match row {
-        Row::Entries { failure, trial, .. } => [failure, trial][side].as_ref()?.time_ms,
+        Row::Entries(it) => [&it.failure, &it.trial][side].as_ref()?.time_ms,
         _ => None,
     };
     let fault = beside.rows.iter().position(|it| matches!(it, Row::Fault(_))).unwrap_or(0);

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use hypocenter_engine::{Engine, Job, Work};
 use hypocenter_lab::{Entry, Journal, Progress, Stopped};
 use hypocenter_plan::{ExitCode, Outcome, Plan};
-use hypocenter_reproduce::{Case, Comparison, Played, Recorded, Settings, Standing, Strategy};
+use hypocenter_reproduce::{Case, Comparison, Played, Recorded, Settings, Strategy};
+use hypocenter_results::reproduced::Standing;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 

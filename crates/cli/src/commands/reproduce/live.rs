@@ -6,9 +6,9 @@ use std::time::Instant;
 use hypocenter_engine::{DigestOf, Engine, JobId, Next};
 use hypocenter_plan::{Fault, Outcome, Site};
 use hypocenter_report::without_numbers;
-use hypocenter_reproduce::{
-    Again, Case, Injected, Missing, Reader, Reproduce, Round, Silent, Standing, Verdict,
-};
+use hypocenter_reproduce::{Case, Reader, Reproduce, Silent, Verdict};
+use hypocenter_results::Injected;
+use hypocenter_results::reproduced::{Again, Missing, Round, Standing};
 
 use super::closest::shown_alone;
 use super::measured::Rounds;
@@ -470,7 +470,7 @@ fn place(fault: &Fault, site: &Site) -> String {
 /// What is said of a round in which nothing happened: what it was given, the likeliest first.
 fn unreached(outcome: Option<&Outcome>, round: &Round) -> String {
     let given = outcome.map_or(&[][..], |it| &it.candidates);
-    let given = given.get(given.len().saturating_sub(round.window)..).unwrap_or_default();
+    let given = given.get(given.len().saturating_sub(round.window as usize)..).unwrap_or_default();
     let mut places: Vec<String> = Vec::new();
     for it in given {
         let place = place(&it.fault, &it.site);
@@ -612,6 +612,7 @@ mod tests {
             fault: Fault::Negate,
             guard: hypocenter_plan::Guard { thread: Some("Intake".to_owned()), ..Default::default() },
             at: serde_json::from_value(at).expect("an injection"),
+            process: None,
         };
         for told in [short, fault] {
             assert!(told(&it, true).ends_with(", hit 3 of thread Intake on mirror"), "{}", told(&it, true));

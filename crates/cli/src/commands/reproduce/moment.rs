@@ -2,97 +2,74 @@
 //! of the failure log and `block 3` of a trial are the same to it. And a workload that is shorter than what failed may not have the moment
 //! of the failure at all.
 
-use hypocenter_reproduce::{Before, Beside, Interest, Line, Row};
-use serde::Serialize;
+use hypocenter_reproduce::Before;
+use hypocenter_results::reproduced::{Moment, Sooner};
+use hypocenter_results::runs::{Beside, Interest, Line, Row};
 
 use super::live::shortened;
 use crate::screen;
 
-/// A line that says that the failure happened, as its log and the reproduced one have it.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct Moment {
-    /// In the failure log.
-    failure: String,
-    /// In the log of the trial.
-    trial: String,
+/// Where the nearest line that the fault leads to differs in a number, and the trial does not have it as it was; where no such line is
+/// known, the first that says that the failure happened. `leads` are those lines, the nearest first, each with its node.
+pub fn moment_of<'b>(beside: &'b Beside, leads: &[(&str, u32)]) -> Option<Moment> {
+    let entries = beside.rows.iter().filter_map(|it| match it {
+        Row::Entries(it) => Some((it.failure.as_ref(), it.trial.as_ref(), it.is)),
+        _ => None,
+    });
+    let entries: Vec<(Option<&'b Line>, Option<&'b Line>, Interest)> = entries.collect();
+    let pairs = || entries.iter().filter_map(|&(failure, trial, is)| Some((failure?, trial?, is)));
+    let of_lead = |&(node, line): &(&str, u32)| pairs().find(|(it, _, _)| it.line == line && it.node == node);
+    let symptom = pairs().find(|(_, _, is)| *is == Interest::Symptom);
+    // What says no number says nothing of this.
+    let telling = |(failure, trial, _): (&'b Line, &'b Line, Interest)| {
+        Some((failure, trial, numbers(&failure.message, &trial.message)?))
+    };
+    let (failure, trial, differs) = leads.iter().filter_map(of_lead).chain(symptom).find_map(telling)?;
+    let number = differs?;
+    let is_there = entries.iter().filter_map(|(_, trial, _)| *trial).any(|it| number.is_in(&it.message));
+    (!is_there).then(|| Moment { failure: failure.message.clone(), trial: trial.message.clone() })
 }
 
-impl Moment {
-    /// Where the nearest line that the fault leads to differs in a number, and the trial does not have it as it was; where no
-    /// such line is known, the first that says that the failure happened. `leads` are those lines, the nearest first, each with its
-    /// node.
-    pub fn of<'b>(beside: &'b Beside, leads: &[(&str, u32)]) -> Option<Moment> {
-        let entries = beside.rows.iter().filter_map(|it| match it {
-            Row::Entries { failure, trial, is } => Some((failure.as_deref(), trial.as_deref(), *is)),
-            _ => None,
-        });
-        let entries: Vec<(Option<&'b Line>, Option<&'b Line>, Interest)> = entries.collect();
-        let pairs = || entries.iter().filter_map(|&(failure, trial, is)| Some((failure?, trial?, is)));
-        let of_lead =
-            |&(node, line): &(&str, u32)| pairs().find(|(it, _, _)| it.line == line && it.node == node);
-        let symptom = pairs().find(|(_, _, is)| *is == Interest::Symptom);
-        // What says no number says nothing of this.
-        let telling = |(failure, trial, _): (&'b Line, &'b Line, Interest)| {
-            Some((failure, trial, numbers(&failure.message, &trial.message)?))
-        };
-        let (failure, trial, differs) = leads.iter().filter_map(of_lead).chain(symptom).find_map(telling)?;
-        let number = differs?;
-        let is_there = entries.iter().filter_map(|(_, trial, _)| *trial).any(|it| number.is_in(&it.message));
-        (!is_there).then(|| Moment { failure: failure.message.clone(), trial: trial.message.clone() })
-    }
-
-    /// Whether another run of the same fault, beside the failure, says the same. Else the number says how long something took, or how
-    /// far others were by then, and no run would have it as it was.
-    pub fn is_so_in(&self, other: Option<&Beside>) -> bool {
-        let Some(Some(number)) = numbers(&self.trial, &self.failure) else { return true };
-        let lines = other.iter().flat_map(|it| &it.rows).filter_map(|it| match it {
-            Row::Entries { trial, .. } => trial.as_deref(),
-            _ => None,
-        });
-        lines.into_iter().any(|it| number.is_in(&it.message))
-    }
-
-    /// For people.
-    pub fn show(&self) {
-        let (failure, trial) = (shortened(&self.failure), shortened(&self.trial));
-        let text = format!("it may be another than the failure's: `{failure}` there, `{trial}` here");
-        screen::line("moment", &screen::clean(&text));
-        screen::line(
-            "",
-            "if a number there says which one it was, ask for it in the oracle (`hypocenter guide oracles`)",
-        );
-    }
+/// Whether another run of the same fault, beside the failure, says the same. Else the number says how long something took, or how
+/// far others were by then, and no run would have it as it was.
+pub fn is_so_in(moment: &Moment, other: Option<&Beside>) -> bool {
+    let Some(Some(number)) = numbers(&moment.trial, &moment.failure) else { return true };
+    let lines = other.iter().flat_map(|it| &it.rows).filter_map(|it| match it {
+        Row::Entries(it) => it.trial.as_ref(),
+        _ => None,
+    });
+    lines.into_iter().any(|it| number.is_in(&it.message))
 }
 
-/// How many entries the thread of the fault had written by then, where the failure had come much farther, or not nearly as far.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct Sooner {
-    thread: String,
-    /// In the failure.
-    failure: u32,
-    /// In the trial.
-    trial: u32,
+/// Says that it may have been another moment, by the numbers in a line.
+pub fn show_moment(it: &Moment) {
+    let (failure, trial) = (shortened(&it.failure), shortened(&it.trial));
+    let text = format!("it may be another than the failure's: `{failure}` there, `{trial}` here");
+    screen::line("moment", &screen::clean(&text));
+    screen::line(
+        "",
+        "if a number there says which one it was, ask for it in the oracle (`hypocenter guide oracles`)",
+    );
 }
 
-impl Sooner {
-    /// Twice as many and some more is no jitter.
-    pub fn of(it: &Before) -> Option<Sooner> {
-        let is_far = |one: u32, other: u32| one >= 2 * other + 2;
-        let Before { thread, failure, trial } = it.clone();
-        (is_far(failure, trial) || is_far(trial, failure)).then_some(Sooner { thread, failure, trial })
-    }
+/// How many entries the thread of the fault had written by then, where the failure had come much farther, or not nearly as far: twice as
+/// many and some more is no jitter.
+pub fn sooner_of(it: &Before) -> Option<Sooner> {
+    let is_far = |one: u32, other: u32| one >= 2 * other + 2;
+    let Before { thread, failure, trial } = it.clone();
+    (is_far(failure, trial) || is_far(trial, failure)).then_some(Sooner { thread, failure, trial })
+}
 
-    /// For people.
-    pub fn show(&self) {
-        let Sooner { thread, failure, trial } = self;
-        let entries = screen::count((*failure).into(), "entry", "entries");
-        let text = format!(
-            "it may be another than the failure's: by then thread {thread} had written {entries} there, {trial} here"
-        );
-        screen::line("moment", &screen::clean(&text));
-        if failure > trial {
-            screen::line("", "a workload that goes on for longer may come to it (`hypocenter guide start`)");
-        }
+/// Says that it may have been another moment, by what the thread of the fault had written by then.
+pub fn show_sooner(it: &Sooner) {
+    let Sooner { thread, failure, trial } = it;
+    let entries = screen::count((*failure).into(), "entry", "entries");
+    let text = format!(
+        "it may be another than the failure's: by then thread {thread} had written {entries} there, {trial} here"
+    );
+    screen::line("moment", &screen::clean(&text));
+    if failure > trial {
+        screen::line("", "a workload that goes on for longer may come to it (`hypocenter guide start`)");
     }
 }
 
@@ -148,19 +125,21 @@ fn numbers<'t>(text: &'t str, other: &str) -> Option<Option<Number<'t>>> {
 
 #[cfg(test)]
 mod tests {
+    use hypocenter_results::runs::Entries;
+
     use super::*;
 
-    fn line(line: u32, message: &str) -> Box<Line> {
+    fn line(line: u32, message: &str) -> Line {
         let message = message.to_owned();
         let (node, thread, level, exception) = (String::new(), None, None, None);
-        Box::new(Line { node, line, time_ms: None, thread, level, message, exception })
+        Line { node, line, time_ms: None, thread, level, message, exception }
     }
 
     #[test]
     fn a_moment_is_another_where_the_thread_had_done_far_more_or_less_by_then() {
         let check = |failure: u32, trial: u32, expected: bool| {
             let before = Before { thread: "compactor".to_owned(), failure, trial };
-            assert_eq!(Sooner::of(&before).is_some(), expected, "{before:?}");
+            assert_eq!(sooner_of(&before).is_some(), expected, "{before:?}");
         };
         check(11, 3, true);
         check(3, 11, true);
@@ -177,9 +156,10 @@ mod tests {
             Moment { failure, trial: trial.to_owned() }
         };
         let check = |trial: &str, again: &str, expected: bool| {
-            let row = Row::Entries { failure: None, trial: Some(line(1, again)), is: Interest::Around };
+            let entries = Entries { failure: None, trial: Some(line(1, again)), is: Interest::Around };
+            let row = Row::Entries(Box::new(entries));
             let other = Beside { rows: vec![row], ..Beside::default() };
-            assert_eq!(moment(trial).is_so_in(Some(&other)), expected, "{trial}, {again}");
+            assert_eq!(is_so_in(&moment(trial), Some(&other)), expected, "{trial}, {again}");
         };
         check("block 3 is lost after 31 ms", "block 3 is lost after 28 ms", true);
         check("block 3 is lost after 31 ms", "block 4 is lost after 31 ms", false);
@@ -187,7 +167,7 @@ mod tests {
         check("block 7 is lost after 30 ms", "block 7 is lost after 29 ms", false);
         // The other run has it as it was.
         check("block 3 is lost after 31 ms", "block 7 is lost after 31 ms", false);
-        assert!(!moment("block 3 is lost after 31 ms").is_so_in(None));
+        assert!(!is_so_in(&moment("block 3 is lost after 31 ms"), None));
     }
 
     #[test]
@@ -195,13 +175,11 @@ mod tests {
         type Rows<'r> = &'r [(&'r str, &'r str, Interest)];
         let check_with = |rows: Rows<'_>, leads: &[(&str, u32)], expected: Option<(&str, &str)>| {
             let side = |at: u32, text: &str| (!text.is_empty()).then(|| line(at, text));
-            let row = |(at, it): (u32, &(&str, &str, Interest))| Row::Entries {
-                failure: side(at, it.0),
-                trial: side(at, it.1),
-                is: it.2,
+            let row = |(at, it): (u32, &(&str, &str, Interest))| {
+                Row::Entries(Box::new(Entries { failure: side(at, it.0), trial: side(at, it.1), is: it.2 }))
             };
             let beside = Beside { rows: (1..).zip(rows).map(row).collect(), ..Beside::default() };
-            let found = Moment::of(&beside, leads);
+            let found = moment_of(&beside, leads);
             assert_eq!(found.as_ref().map(|it| (&*it.failure, &*it.trial)), expected, "{rows:?}");
         };
         let check = |rows: Rows<'_>, expected: Option<(&str, &str)>| check_with(rows, &[], expected);

@@ -5,16 +5,19 @@ use std::time::Duration;
 
 use hypocenter_engine::JobId;
 use hypocenter_lab::{finished, trial_directory};
-use hypocenter_plan::{ExitCode, Fault};
-use hypocenter_report::{AS_LIKELY_MAX, SUMMARY_VERSION, as_likely};
-use hypocenter_reproduce::{Case, Found, Missing, Round, Standing, Verdict};
-use serde::Serialize;
+use hypocenter_plan::ExitCode;
+use hypocenter_report::as_likely;
+use hypocenter_reproduce::{Case, Verdict};
+use hypocenter_results::Rate;
+use hypocenter_results::reproduced::{
+    FaultSummary, Found, Missing, SUMMARY_VERSION, Silent, Standing, Story, Summary,
+};
 
 use super::closest;
 use super::live::{fault, line_of, shortened, worth_silence};
 use super::measured::Measured;
 use super::runs;
-use super::story::Story;
+use super::story::Told;
 use super::summary;
 use crate::commands::report;
 use crate::early;
@@ -22,84 +25,6 @@ use crate::failure::Failure;
 use crate::request::Request;
 use crate::screen::{self, span};
 use crate::store::{Called, told};
-
-// The words say of so many that there may be more.
-const _: () = assert!(AS_LIKELY_MAX == hypocenter_reproduce::AS_LIKELY_MAX);
-
-/// The document.
-#[derive(Debug, Serialize)]
-struct Document<'v> {
-    version: u32,
-    tool: &'static str,
-    verb: &'v str,
-    campaign: &'v str,
-    directory: String,
-    workload: &'v str,
-    logs: Vec<(&'v str, String)>,
-    budget: u64,
-    strategy: &'v str,
-    seed: u64,
-    reproduced: bool,
-    rounds: usize,
-    seconds: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    found_seconds: Option<f64>,
-    rate: Option<Rate>,
-    fault: Option<FaultDocument<'v>>,
-    replay: Option<String>,
-    sites_total: usize,
-    sites: usize,
-    instances: usize,
-    observables: usize,
-    requests: Option<u64>,
-    decision_ns: Option<f64>,
-    between_rounds_ms: Option<f64>,
-    workload_s: Option<f64>,
-    normal_runs: u64,
-    normal_failures: u64,
-    standing: &'v Standing,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    unmet: &'v [String],
-    found: &'v [Found],
-    replays: Vec<String>,
-    /// What brought the failure once, and then so seldom that it may have come by itself.
-    doubtful: &'v [Found],
-    /// For each of these how the fault led to the failure.
-    stories: Vec<Option<Story>>,
-    missing: &'v [Missing],
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    silent: Vec<Silence<'v>>,
-    tried: &'v [Round],
-}
-
-/// A thread that falls silent.
-#[derive(Debug, Serialize)]
-struct Silence<'v> {
-    node: &'v str,
-    thread: &'v str,
-    entries: u32,
-}
-
-#[derive(Debug, Serialize)]
-struct Rate {
-    hits: u64,
-    runs: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct FaultDocument<'v> {
-    class: &'v str,
-    method: &'v str,
-    line: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    exception: Option<&'v str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    delay_ms: Option<u64>,
-    callee: Option<&'v str>,
-    occurrence: u64,
-    node: &'v str,
-    thread: &'v str,
-}
 
 /// Lines of the failure log that what was found does not show, and that are named.
 const LACKING_SHOWN: usize = 3;
@@ -136,13 +61,13 @@ impl Ended<'_> {
         let mut stories = Vec::new();
         let is_logged = !super::symptom(self.request)?.is_empty();
         for (number, found) in verdict.found.iter().enumerate() {
-            let story = Story::of(self.case, verdict, found, directory, self.several_nodes(), is_logged)?;
+            let story = Told::of(self.case, verdict, found, directory, self.several_nodes(), is_logged)?;
             if number == 0 {
                 self.show(found, story.as_ref(), &called);
             } else {
                 self.show_other(number, found, &called);
             }
-            stories.push(story);
+            stories.push(story.map(|it| it.story));
         }
         let fails = verdict.found.is_empty() && early::show_first(directory)?;
         let code = self.standing(&called.name, fails)?;
@@ -172,7 +97,7 @@ impl Ended<'_> {
         Ok(code)
     }
 
-    fn show(&self, found: &Found, story: Option<&Story>, called: &Called) {
+    fn show(&self, found: &Found, story: Option<&Told>, called: &Called) {
         for it in &found.faults {
             screen::line("fault", &screen::clean(&fault(it, self.several_nodes())));
             let packages = &self.request.target.packages;
@@ -340,68 +265,53 @@ impl Ended<'_> {
         })
     }
 
-    fn document<'d>(&'d self, stories: Vec<Option<Story>>, name: &'d str) -> Document<'d> {
+    fn document(&self, stories: Vec<Option<Story>>, name: &str) -> Summary {
         let (verdict, measured) = (self.verdict, &self.measured);
         let called = Called::of(self.directory);
         let found = verdict.found.first();
         let first = found.and_then(|it| it.faults.last());
         let asked = self.request.reproduce.as_ref();
         let logs = asked.into_iter().flat_map(|it| &it.logs);
-        Document {
+        let silent = worth_silence(&verdict.silent);
+        Summary {
             version: SUMMARY_VERSION,
-            tool: env!("CARGO_PKG_VERSION"),
-            verb: &self.request.verb,
-            campaign: name,
-            directory: called.from.display().to_string(),
-            workload: &self.request.workload.name,
-            logs: logs.map(|it| (it.node.as_str(), it.path.display().to_string())).collect(),
+            tool: env!("CARGO_PKG_VERSION").to_owned(),
+            verb: self.request.verb.clone(),
+            campaign: name.to_owned(),
+            directory: Some(called.from.display().to_string()),
+            workload: self.request.workload.name.clone(),
+            logs: logs.map(|it| (it.node.clone(), it.path.display().to_string())).collect(),
             budget: asked.map_or(0, |it| it.budget),
-            strategy: asked.map_or("", |it| &it.strategy),
+            strategy: asked.map_or_else(String::new, |it| it.strategy.clone()),
             seed: self.request.seed,
             reproduced: verdict.standing == Standing::Reproduced,
-            rounds: found.map_or(verdict.rounds.len(), |it| it.round as usize),
+            rounds: found.map_or(verdict.rounds.len() as u64, |it| it.round),
             seconds: self.took.as_secs_f64(),
             found_seconds: self.found_seconds,
             rate: found.map(|it| Rate { hits: it.hits, runs: it.runs }),
-            fault: first.map(|it| FaultDocument {
-                class: &it.site.class,
-                method: &it.site.method,
-                line: it.site.line,
-                exception: match &it.fault {
-                    Fault::Exception { class, .. } => Some(class),
-                    _ => None,
-                },
-                delay_ms: match &it.fault {
-                    Fault::Delay { delay_ms, .. } => Some(*delay_ms),
-                    _ => None,
-                },
-                callee: it.site.callee.as_deref(),
-                occurrence: it.at.occurrence,
-                node: &it.at.node,
-                thread: &it.at.thread,
-            }),
+            fault: first.map(FaultSummary::of),
             replay: found.map(|it| replay(it, &called)),
-            sites_total: verdict.sites_total,
-            sites: verdict.sites_inferred,
-            instances: verdict.instances,
-            observables: verdict.missing.len(),
+            sites_total: verdict.sites_total as u64,
+            sites: verdict.sites_inferred as u64,
+            instances: verdict.instances as u64,
+            observables: verdict.missing.len() as u64,
             requests: measured.requests,
             decision_ns: measured.decision_ns,
             between_rounds_ms: measured.between_rounds_ms,
             workload_s: measured.workload_s,
             normal_runs: verdict.normal.0,
             normal_failures: verdict.normal.1,
-            standing: &verdict.standing,
-            unmet: &self.unmet,
-            found: &verdict.found,
+            standing: verdict.standing.clone(),
+            unmet: self.unmet.clone(),
+            found: verdict.found.clone(),
             replays: verdict.found.iter().map(|it| replay(it, &called)).collect(),
-            doubtful: &verdict.doubtful,
+            doubtful: verdict.doubtful.clone(),
             stories,
-            missing: &verdict.missing,
-            silent: worth_silence(&verdict.silent)
-                .map(|it| Silence { node: &it.node, thread: &it.thread, entries: it.entries })
+            missing: verdict.missing.clone(),
+            silent: silent
+                .map(|it| Silent { node: it.node.clone(), thread: it.thread.clone(), entries: it.entries })
                 .collect(),
-            tried: &verdict.rounds,
+            tried: verdict.rounds.clone(),
         }
     }
 }

@@ -7,13 +7,13 @@ use hypocenter_engine::{Evidence, JobId};
 use hypocenter_lab::{evidence_of, finished, trial_directory};
 use hypocenter_logs::role;
 use hypocenter_plan::Fault;
-use hypocenter_report::Place;
-use hypocenter_reproduce::{Beside, Case, Causes, Found, Injected, Missing, Silent, Verdict, Way};
-use serde::Serialize;
+use hypocenter_reproduce::{Case, Causes, Silent, Verdict, Way};
+use hypocenter_results::Injected;
+use hypocenter_results::reproduced::{Cause, Found, Lead, Missing, NamedBy, Story};
 
 use super::columns;
 use super::live::{fault, line_of, shortened, worth_silence};
-use super::moment::{Moment, Sooner};
+use super::moment::{is_so_in, moment_of, show_moment, show_sooner, sooner_of};
 use crate::commands::scan::Words;
 use crate::failure::Failure;
 use crate::screen::{self, DIM};
@@ -23,73 +23,22 @@ const WAYS_SHOWN: usize = 3;
 /// Further lines that are only named.
 const NAMED_SHOWN: usize = 4;
 
-/// See the module.
-#[derive(Debug, Serialize)]
-pub struct Story {
-    /// The trial that the log is of.
-    trial: u64,
-    /// For each fault how it leads to lines of the failure log.
-    causes: Vec<Cause>,
-    /// The logs side by side.
-    beside: Option<Beside>,
-    /// How the failure's line differs in the trial, if its numbers do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    moment: Option<Moment>,
-    /// How much more, or less, the thread of the fault had done by then in the failure, where that is far from what it had in the trial.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sooner: Option<Sooner>,
+/// A story, and what its telling depends on.
+#[derive(Debug)]
+pub struct Told {
+    /// What is kept.
+    pub story: Story,
+    /// When the first fault went in, on the clock of the failure's log and on that of the trial's.
+    zero: [Option<i64>; 2],
     /// Whether the oracle looks for a line.
-    #[serde(skip)]
     is_logged: bool,
     /// Whether the failure left the logs of several nodes.
-    #[serde(skip)]
     several_logs: bool,
     /// Whether it must be said of a fault on which node it is.
-    #[serde(skip)]
     several_nodes: bool,
 }
 
-/// How a fault leads to lines of the failure log.
-#[derive(Debug, Serialize)]
-struct Cause {
-    /// The fault, in a line.
-    fault: String,
-    /// Whether it is a delay, which leads anywhere by the time that it takes.
-    is_delay: bool,
-    /// The lines that it leads to and that the trial shows too, the nearest first.
-    leads_to: Vec<Lead>,
-    /// The frames by which stack traces of the failure log name it.
-    named_by: Vec<NamedBy>,
-    /// The thread that it struck, where such a thread falls silent in the failure.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    silent: Option<String>,
-}
-
-/// A line of the failure log, and the way to it.
-#[derive(Debug, Serialize)]
-struct Lead {
-    node: String,
-    line: u32,
-    message: String,
-    /// Whether it says that the failure happened.
-    is_symptom: bool,
-    /// How many events the way has.
-    distance: u32,
-    steps: Vec<String>,
-    /// For each step where it is in the program, if it is anywhere.
-    places: Vec<Option<Place>>,
-}
-
-/// A frame of a stack trace in the failure log.
-#[derive(Debug, Serialize)]
-struct NamedBy {
-    node: String,
-    line: u32,
-    frame: String,
-    exception: String,
-}
-
-impl Story {
+impl Told {
     /// The story of something that was found. Nothing if the trial's evidence is gone.
     pub fn of(
         case: &Case,
@@ -98,7 +47,7 @@ impl Story {
         campaign: &Path,
         several_nodes: bool,
         is_logged: bool,
-    ) -> Result<Option<Story>, Failure> {
+    ) -> Result<Option<Told>, Failure> {
         let trial = found.replayed.unwrap_or(found.trial);
         let matched = |it: &Missing| case.keys()[it.key as usize].entries.len() as u32 - it.times;
         let normal: Vec<(u32, u32)> = verdict.missing.iter().map(|it| (it.key, matched(it))).collect();
@@ -112,36 +61,39 @@ impl Story {
         let shown_beside = case.beside(&shown_evidence, &normal);
         let shown = shown_beside.as_ref().map_or(&[][..], |it| &it.matched);
         let causes: Vec<Cause> =
-            found.faults.iter().map(|it| Cause::of(case, it, shown, verdict, several_nodes)).collect();
+            found.faults.iter().map(|it| cause_of(case, it, shown, verdict, several_nodes)).collect();
         let leads = causes.iter().flat_map(|it| &it.leads_to).map(|it| (it.node.as_str(), it.line));
         let leads: Vec<(&str, u32)> = leads.collect();
         // At length: what is picked for a glance need not have the line that tells.
         let at_length = |it: &Evidence| case.beside_at_length(it, &normal);
-        let mut moment = at_length(&shown_evidence).and_then(|it| Moment::of(&it, &leads));
+        let mut moment = at_length(&shown_evidence).and_then(|it| moment_of(&it.beside, &leads));
         if moment.is_some() && trial != found.trial {
             let first = evidence(found.trial)?.as_ref().and_then(at_length);
-            moment = moment.filter(|it| it.is_so_in(first.as_ref()));
+            moment = moment.filter(|it| is_so_in(it, first.as_ref().map(|it| &it.beside)));
         }
         let before = shown_beside.as_ref().and_then(|it| it.before.as_ref());
-        let sooner = before.filter(|_| moment.is_none()).and_then(Sooner::of);
+        let sooner = before.filter(|_| moment.is_none()).and_then(sooner_of);
         let several_logs = case.logs() > 1;
-        let beside = shown_beside;
-        Ok(Some(Story { trial, causes, beside, moment, sooner, is_logged, several_logs, several_nodes }))
+        let zero = shown_beside.as_ref().map(|it| it.zero).unwrap_or_default();
+        let beside = shown_beside.map(|it| it.beside);
+        let story = Story { trial, causes, beside, moment, sooner };
+        Ok(Some(Told { story, zero, is_logged, several_logs, several_nodes }))
     }
 
     /// Says that it may have been another moment, if that is so.
     pub fn show_moment(&self) {
-        self.moment.iter().for_each(Moment::show);
-        self.sooner.iter().for_each(Sooner::show);
+        self.story.moment.iter().for_each(show_moment);
+        self.story.sooner.iter().for_each(show_sooner);
     }
 
     /// For people. The faults are those of the plan, by their numbers.
     pub fn show(&self, found: &Found, name: &str) {
-        for cause in &self.causes {
-            cause.show(self.causes.len() > 1, self.several_logs);
+        let causes = &self.story.causes;
+        for cause in causes {
+            show_cause(cause, causes.len() > 1, self.several_logs);
         }
-        let mut leads = self.causes.iter().flat_map(|it| &it.leads_to);
-        let says_ways = self.causes.last().is_some_and(|it| !it.says_why_not());
+        let mut leads = causes.iter().flat_map(|it| &it.leads_to);
+        let says_ways = causes.last().is_some_and(|it| !says_why_not(it));
         if self.is_logged && says_ways && !leads.any(|it| it.is_symptom) {
             let unknown = "no way in the code is known from it to what the oracle saw";
             screen::line(
@@ -151,88 +103,86 @@ impl Story {
                 ),
             );
         }
-        let Some(beside) = self.beside.as_ref().filter(|it| !it.rows.is_empty()) else { return };
+        let Some(beside) = self.story.beside.as_ref().filter(|it| !it.rows.is_empty()) else { return };
         screen::gap();
         let faults: Vec<String> = found.faults.iter().map(|it| fault(it, self.several_nodes)).collect();
-        columns::show(beside, &faults, &format!("{name}/{}", self.trial));
+        columns::show(beside, self.zero, &faults, &format!("{name}/{}", self.story.trial));
     }
 }
 
-impl Cause {
-    fn of(case: &Case, fault: &Injected, shown: &[u32], verdict: &Verdict, several_nodes: bool) -> Cause {
-        let is_delay = matches!(fault.fault, Fault::Delay { .. });
-        let found = case.causes(&fault.site, &fault.fault, &fault.at.stack, shown);
-        let (leads_to, named_by) = found.map_or_else(Default::default, |it| {
-            let named = it.named.iter().map(|(key, frame)| {
-                let key = &case.keys()[*key as usize];
-                let line = frame.line.map_or_else(String::new, |it| format!(":{it}"));
-                NamedBy {
-                    node: case.node(key.log).to_owned(),
-                    line: key.line,
-                    frame: format!("{}.{}{line}", frame.class, frame.method),
-                    exception: frame.exception.clone(),
-                }
-            });
-            (leads(case, &it), named.collect())
+fn cause_of(case: &Case, fault: &Injected, shown: &[u32], verdict: &Verdict, several_nodes: bool) -> Cause {
+    let is_delay = matches!(fault.fault, Fault::Delay { .. });
+    let found = case.causes(&fault.site, &fault.fault, &fault.at.stack, shown);
+    let (leads_to, named_by) = found.map_or_else(Default::default, |it| {
+        let named = it.named.iter().map(|(key, frame)| {
+            let key = &case.keys()[*key as usize];
+            let line = frame.line.map_or_else(String::new, |it| format!(":{it}"));
+            NamedBy {
+                node: case.node(key.log).to_owned(),
+                line: key.line,
+                frame: format!("{}.{}{line}", frame.class, frame.method),
+                exception: frame.exception.clone(),
+            }
         });
-        let is_silent = |it: &Silent| it.node == fault.at.node && role(&it.thread) == role(&fault.at.thread);
-        let silent = worth_silence(&verdict.silent).find(|it| is_silent(it)).map(|_| fault.at.thread.clone());
-        Cause { fault: self::fault(fault, several_nodes), is_delay, leads_to, named_by, silent }
-    }
+        (leads(case, &it), named.collect())
+    });
+    let is_silent = |it: &Silent| it.node == fault.at.node && role(&it.thread) == role(&fault.at.thread);
+    let silent = worth_silence(&verdict.silent).find(|it| is_silent(it)).map(|_| fault.at.thread.clone());
+    Cause { fault: self::fault(fault, several_nodes), is_delay, leads_to, named_by, silent }
+}
 
-    /// Whether it has nothing to show, and is shown with a reason.
-    fn says_why_not(&self) -> bool {
-        self.is_delay || (self.leads_to.is_empty() && self.named_by.is_empty())
-    }
+/// Whether it has nothing to show, and is shown with a reason.
+fn says_why_not(it: &Cause) -> bool {
+    it.is_delay || (it.leads_to.is_empty() && it.named_by.is_empty())
+}
 
-    fn show(&self, is_one_of_several: bool, several_logs: bool) {
-        let line_of = |line: u32, node: &str| line_of(line, node, several_logs);
-        screen::gap();
-        let title = if is_one_of_several {
-            format!("how this led there: {}", self.fault)
-        } else {
-            "how it led there".to_owned()
-        };
-        screen::line("cause", &screen::clean(&title));
-        if let Some(it) = self.named_by.first() {
-            let (what, line) = (simple(&it.exception), line_of(it.line, &it.node));
-            let text = format!("the stack trace of the {what} at {line} names it: {}", it.frame);
-            screen::line("", &screen::clean(&text));
+fn show_cause(cause: &Cause, is_one_of_several: bool, several_logs: bool) {
+    let line_of = |line: u32, node: &str| line_of(line, node, several_logs);
+    screen::gap();
+    let title = if is_one_of_several {
+        format!("how this led there: {}", cause.fault)
+    } else {
+        "how it led there".to_owned()
+    };
+    screen::line("cause", &screen::clean(&title));
+    if let Some(it) = cause.named_by.first() {
+        let (what, line) = (simple(&it.exception), line_of(it.line, &it.node));
+        let text = format!("the stack trace of the {what} at {line} names it: {}", it.frame);
+        screen::line("", &screen::clean(&text));
+    }
+    let mut before: &[String] = &[];
+    for it in cause.leads_to.iter().take(WAYS_SHOWN) {
+        let text = format!("to {}: {}", line_of(it.line, &it.node), shortened(&it.message));
+        screen::line("", &screen::clean(&text));
+        let same = it.steps.iter().zip(before).take_while(|(a, b)| a == b).count();
+        if same > 1 {
+            screen::line("", &format!("{DIM}  1-{same}. as above{DIM:#}"));
         }
-        let mut before: &[String] = &[];
-        for it in self.leads_to.iter().take(WAYS_SHOWN) {
-            let text = format!("to {}: {}", line_of(it.line, &it.node), shortened(&it.message));
-            screen::line("", &screen::clean(&text));
-            let same = it.steps.iter().zip(before).take_while(|(a, b)| a == b).count();
-            if same > 1 {
-                screen::line("", &format!("{DIM}  1-{same}. as above{DIM:#}"));
-            }
-            let first = if same > 1 { same } else { 0 };
-            for (number, step) in it.steps.iter().enumerate().skip(first) {
-                screen::line("", &format!("{DIM}{:>3}.{DIM:#} {}", number + 1, screen::clean(step)));
-            }
-            before = &it.steps;
+        let first = if same > 1 { same } else { 0 };
+        for (number, step) in it.steps.iter().enumerate().skip(first) {
+            screen::line("", &format!("{DIM}{:>3}.{DIM:#} {}", number + 1, screen::clean(step)));
         }
-        for it in self.leads_to.iter().skip(WAYS_SHOWN).take(NAMED_SHOWN) {
-            let text = format!("and to {}: {}", line_of(it.line, &it.node), shortened(&it.message));
-            screen::line("", &screen::clean(&text));
-        }
-        if let Some(more @ 1..) = self.leads_to.len().checked_sub(WAYS_SHOWN + NAMED_SHOWN) {
-            screen::line("", &format!("and to {more} more (--json has all)"));
-        }
-        if self.is_delay {
-            screen::line("", "a delay leads by its time alone; what it changed is in the logs below");
-        } else if self.leads_to.is_empty() && self.named_by.is_empty() {
-            screen::line(
-                "",
-                "no way in the code is known from it to what the failure log shows; it was tried all the same",
+        before = &it.steps;
+    }
+    for it in cause.leads_to.iter().skip(WAYS_SHOWN).take(NAMED_SHOWN) {
+        let text = format!("and to {}: {}", line_of(it.line, &it.node), shortened(&it.message));
+        screen::line("", &screen::clean(&text));
+    }
+    if let Some(more @ 1..) = cause.leads_to.len().checked_sub(WAYS_SHOWN + NAMED_SHOWN) {
+        screen::line("", &format!("and to {more} more (--json has all)"));
+    }
+    if cause.is_delay {
+        screen::line("", "a delay leads by its time alone; what it changed is in the logs below");
+    } else if cause.leads_to.is_empty() && cause.named_by.is_empty() {
+        screen::line(
+            "",
+            "no way in the code is known from it to what the failure log shows; it was tried all the same",
+        );
+        if let Some(thread) = &cause.silent {
+            let what = format!(
+                "thread {thread} says no more in the failure: a task that dies of an exception nobody logs leaves undone what it did"
             );
-            if let Some(thread) = &self.silent {
-                let what = format!(
-                    "thread {thread} says no more in the failure: a task that dies of an exception nobody logs leaves undone what it did"
-                );
-                screen::line("", &screen::clean(&what));
-            }
+            screen::line("", &screen::clean(&what));
         }
     }
 }

@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hypocenter_report::Runs;
-use hypocenter_reproduce::Round;
+use hypocenter_results::reproduced::Round;
+use hypocenter_results::runs::Runs;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 

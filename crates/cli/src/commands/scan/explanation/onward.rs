@@ -2,7 +2,7 @@
 
 use hypocenter_program::{EdgeKind, Need, Node};
 
-use hypocenter_report::Place;
+use hypocenter_results::reproduced::Place;
 
 use super::{Words, naming};
 

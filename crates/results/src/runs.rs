@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of the document.
-pub const RUNS_VERSION: u32 = 1;
+pub const RUNS_VERSION: u32 = 2;
 
 /// See the module.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,26 +22,38 @@ pub struct Runs {
 }
 
 /// Two logs side by side.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Beside {
     /// The rows, in order.
     pub rows: Vec<Row>,
     /// Whether the logs are of more than one node.
     pub several_nodes: bool,
     /// How much of a message was kept.
+    #[serde(default)]
     pub message_chars_max: usize,
 }
 
 /// A row.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Row {
-    /// An entry of the failure, of the trial, or one that both have; and why it is of interest.
-    Entries(Option<Box<Line>>, Option<Box<Line>>, Interest),
+    /// An entry of the failure, of the trial, or one that both have.
+    Entries(Box<Entries>),
     /// The fault, by its number in the plan.
     Fault(u32),
     /// So many rows were left out.
     Gap(u64),
+}
+
+/// An entry of the failure, of the trial, or one that both have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Entries {
+    /// The failure's.
+    pub failure: Option<Line>,
+    /// The trial's.
+    pub trial: Option<Line>,
+    /// Why it is of interest.
+    pub is: Interest,
 }
 
 /// Why a row is of interest.
@@ -56,8 +68,8 @@ pub enum Interest {
     Symptom,
 }
 
-/// An entry.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// An entry, as far as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Line {
     /// The node.
     pub node: String,
@@ -76,7 +88,7 @@ pub struct Line {
 }
 
 /// Runs above one another.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lanes {
     /// The lanes, the same for all runs.
     pub lanes: Vec<Lane>,
@@ -92,7 +104,7 @@ pub struct Lanes {
 }
 
 /// Who writes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Lane {
     /// The node; nothing if there is one alone.
     pub node: String,
@@ -113,7 +125,7 @@ pub enum RunOf {
 }
 
 /// A run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
     /// Which.
     pub of: RunOf,
@@ -127,9 +139,31 @@ pub struct Run {
     pub zero_ms: i64,
 }
 
-/// Entries of a lane that are drawn as one: the lane, when the first was written, how many, and what the gravest is.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Mark(pub u32, pub i64, pub u32, pub Sign);
+/// Entries of a lane that are drawn as one. There are many, so that a document has them as lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u32, i64, u32, Sign)", into = "(u32, i64, u32, Sign)")]
+pub struct Mark {
+    /// The lane.
+    pub lane: u32,
+    /// When the first was written.
+    pub at_ms: i64,
+    /// How many entries.
+    pub count: u32,
+    /// What the gravest of them is.
+    pub sign: Sign,
+}
+
+impl From<(u32, i64, u32, Sign)> for Mark {
+    fn from((lane, at_ms, count, sign): (u32, i64, u32, Sign)) -> Mark {
+        Mark { lane, at_ms, count, sign }
+    }
+}
+
+impl From<Mark> for (u32, i64, u32, Sign) {
+    fn from(Mark { lane, at_ms, count, sign }: Mark) -> (u32, i64, u32, Sign) {
+        (lane, at_ms, count, sign)
+    }
+}
 
 /// What an entry is, the gravest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -2,12 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use hypocenter_plan::{Candidate, Fault, Guard, Injection, Plan, Site};
+use hypocenter_plan::{Candidate, Fault, Plan};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::proof::is_zero;
+use crate::runs::Beside;
+use crate::{Injected, Rate};
+
 /// The version of the document. It is raised when a field changes its meaning or goes away; new optional fields do not raise it.
 pub const SUMMARY_VERSION: u32 = 1;
+
+/// How many faults that were as likely as one that was found are kept with it.
+pub const AS_LIKELY_MAX: usize = 100;
 
 /// What a campaign came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -94,7 +101,7 @@ pub struct Summary {
 
 impl Summary {
     /// Whether faults or logs are of several nodes, so that a fault alone does not say on which it is.
-    pub(crate) fn has_several_nodes(&self) -> bool {
+    pub fn has_several_nodes(&self) -> bool {
         let of_logs: BTreeSet<&str> = self.logs.iter().map(|it| it.0.as_str()).collect();
         let faults = self.tried.iter().flat_map(|it| it.kept.iter().chain(&it.fault));
         let of_faults: BTreeSet<&str> = faults.map(|it| it.at.node.as_str()).collect();
@@ -102,26 +109,17 @@ impl Summary {
     }
 
     /// What the failure log has and something found does not show.
-    pub(crate) fn lacking<'s>(&'s self, found: &'s Found) -> impl Iterator<Item = &'s Missing> {
+    pub fn lacking<'s>(&'s self, found: &'s Found) -> impl Iterator<Item = &'s Missing> {
         found.lacks.iter().filter_map(|&it| self.missing.get(it as usize))
     }
 
     /// The command that shows something found again, by its number among all.
-    pub(crate) fn replay_of(&self, number: usize, found: &Found) -> String {
+    pub fn replay_of(&self, number: usize, found: &Found) -> String {
         // Campaigns of before have the names alone.
         let by_name =
             || format!("hypocenter replay {}/{}", self.campaign, found.replayed.unwrap_or(found.trial));
         self.replays.get(number).cloned().unwrap_or_else(by_name)
     }
-}
-
-/// How often something happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Rate {
-    /// In how many runs.
-    pub hits: u64,
-    /// Of how many.
-    pub runs: u64,
 }
 
 /// A fault, in short.
@@ -147,6 +145,29 @@ pub struct FaultSummary {
     pub node: String,
     /// The thread.
     pub thread: String,
+}
+
+impl FaultSummary {
+    /// In short what happened.
+    pub fn of(it: &Injected) -> FaultSummary {
+        FaultSummary {
+            class: it.site.class.clone(),
+            method: it.site.method.clone(),
+            line: it.site.line,
+            exception: match &it.fault {
+                Fault::Exception { class, .. } => Some(class.clone()),
+                _ => None,
+            },
+            delay_ms: match &it.fault {
+                Fault::Delay { delay_ms, .. } => Some(*delay_ms),
+                _ => None,
+            },
+            callee: it.site.callee.clone(),
+            occurrence: it.at.occurrence,
+            node: it.at.node.clone(),
+            thread: it.at.thread.clone(),
+        }
+    }
 }
 
 /// How a campaign ended.
@@ -184,19 +205,6 @@ pub enum Standing {
     },
 }
 
-/// A fault that happened.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Injected {
-    /// Where.
-    pub site: Site,
-    /// What.
-    pub fault: Fault,
-    /// When, as the plan asked for it.
-    pub guard: Guard,
-    /// When it happened, and by whom.
-    pub at: Injection,
-}
-
 /// A fault, or several, that make the failure happen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Found {
@@ -228,10 +236,6 @@ pub struct Found {
     pub lacks: Vec<u32>,
 }
 
-pub(crate) fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
 /// How faults led to the failure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Story {
@@ -240,7 +244,7 @@ pub struct Story {
     /// For each fault how it leads to lines of the failure log.
     pub causes: Vec<Cause>,
     /// Both logs side by side, around the fault and the symptom.
-    pub beside: Option<Glance>,
+    pub beside: Option<Beside>,
     /// How the line that says that the failure happened differs in the trial, if its numbers do: it may be another moment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moment: Option<Moment>,
@@ -339,60 +343,12 @@ pub struct NamedBy {
     pub exception: String,
 }
 
-/// Two logs side by side, at a glance.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Glance {
-    /// The rows that were picked, in order.
-    pub rows: Vec<GlanceRow>,
-    /// Whether the logs are of more than one node.
-    pub several_nodes: bool,
-}
-
-/// A row.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum GlanceRow {
-    /// An entry of the failure, of the trial, or one that both have.
-    Entries(Box<Entries>),
-    /// The fault, by its number in the plan.
-    Fault(u32),
-    /// So many rows were left out.
-    Gap(u64),
-}
-
-/// An entry of the failure, of the trial, or one that both have.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Entries {
-    /// The failure's.
-    pub failure: Option<GlanceLine>,
-    /// The trial's.
-    pub trial: Option<GlanceLine>,
-    /// Why it is of interest.
-    pub is: crate::Interest,
-}
-
-/// An entry, as far as it is shown.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct GlanceLine {
-    /// The node.
-    pub node: String,
-    /// Its line in the log.
-    pub line: u32,
-    /// When, on the clock of its log.
-    pub time_ms: Option<i64>,
-    /// The thread.
-    pub thread: Option<String>,
-    /// How serious it is.
-    pub level: Option<String>,
-    /// What it says.
-    pub message: String,
-    /// The exception that was logged with it.
-    pub exception: Option<String>,
-}
-
 /// Something that the failure log shows and normal runs do not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Missing {
+    /// Its number, by which rounds name it.
+    #[serde(default)]
+    pub key: u32,
     /// The node whose log has it first.
     pub node: String,
     /// Its first entry in the failure log.

@@ -1,11 +1,11 @@
 //! What a campaign of `explore` came to: its `summary.json`, the document that `--json` prints.
 
-use hypocenter_plan::Role;
+use hypocenter_plan::{End, Role};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::summary::{Injected, Rate, is_zero};
-use crate::text::{count, thousands};
+use crate::proof::is_zero;
+use crate::{Injected, Proof, Rate};
 
 /// The version of the document. It is raised when a field changes its meaning or goes away; new optional fields do not raise it.
 pub const EXPLORATION_VERSION: u32 = 2;
@@ -45,7 +45,7 @@ pub struct Exploration {
     /// Faults that could not be injected.
     pub refused: u64,
     /// How the campaign ended.
-    pub standing: ExploreStanding,
+    pub standing: Standing,
     /// Suspicious findings that a replay confirmed, the worst first: only these count.
     pub findings: Vec<Finding>,
     /// Suspicious trials that no replay has confirmed: seen once, or refuted by their replays.
@@ -66,7 +66,7 @@ pub struct Exploration {
 
 impl Exploration {
     /// Whether faults went into several nodes, so that a fault alone does not say into which.
-    pub(crate) fn has_several_nodes(&self) -> bool {
+    pub fn has_several_nodes(&self) -> bool {
         let mut nodes = self.tried.iter().filter_map(|it| it.injected.as_ref()).map(|it| &it.at.node);
         let first = nodes.next();
         nodes.any(|it| Some(it) != first)
@@ -76,7 +76,7 @@ impl Exploration {
 /// How a campaign ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum ExploreStanding {
+pub enum Standing {
     /// It is not over.
     Going,
     /// All trials were run.
@@ -95,7 +95,7 @@ pub enum ExploreStanding {
 }
 
 /// How much something matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// The fault explains it.
@@ -109,8 +109,13 @@ pub enum Severity {
 }
 
 impl Severity {
+    /// Whether somebody should look at it.
+    pub fn is_suspicious(self) -> bool {
+        self >= Severity::Major
+    }
+
     /// In a word.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Severity::Expected => "expected",
             Severity::Minor => "minor",
@@ -120,40 +125,8 @@ impl Severity {
     }
 }
 
-/// How well a finding is proven.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Proof {
-    /// Replaying the fault alone showed it again.
-    Confirmed,
-    /// It was seen, and not replayed yet.
-    SeenOnce,
-    /// It was seen, and no replay showed it again.
-    Refuted,
-}
-
-impl Proof {
-    /// The proof that replays give.
-    pub fn of(rate: Rate) -> Proof {
-        match (rate.hits, rate.runs) {
-            (_, 0) => Proof::SeenOnce,
-            (0, _) => Proof::Refuted,
-            _ => Proof::Confirmed,
-        }
-    }
-
-    /// In words.
-    pub fn name(self) -> &'static str {
-        match self {
-            Proof::Confirmed => "confirmed",
-            Proof::SeenOnce => "seen once, not yet confirmed",
-            Proof::Refuted => "refuted: no replay showed it again",
-        }
-    }
-}
-
 /// Which check found a symptom.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SymptomKind {
     /// A node ended that should not.
@@ -239,17 +212,6 @@ pub struct Finding {
     pub processes: Vec<Saw>,
     /// How the task of the state went there, in the process that got the fault.
     pub ways: Vec<Way>,
-}
-
-impl Finding {
-    /// What its replays came to, in words.
-    pub fn replays(&self) -> String {
-        let missed = match self.missed {
-            0 => String::new(),
-            some => format!(", {} more did not reach the fault", thousands(some)),
-        };
-        format!("{} of {}{missed}", self.rate.hits, count(self.rate.runs, "replay", "replays"))
-    }
 }
 
 /// What became of a process.
@@ -340,11 +302,14 @@ pub struct Tried {
     pub new_states: u64,
     /// Requests made.
     pub requests: u64,
+    /// How it ended, if no fault happened and it failed all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_alone: Option<End>,
 }
 
 impl Tried {
     /// The worst of what was wrong.
-    pub(crate) fn severity(&self) -> Option<Severity> {
+    pub fn severity(&self) -> Option<Severity> {
         self.symptoms.iter().map(|it| it.severity).max()
     }
 }
