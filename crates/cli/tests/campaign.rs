@@ -470,7 +470,7 @@ fn a_journal_that_was_cut_in_a_line_is_gone_on_with() {
 #[test]
 fn a_journal_that_cannot_be_right_is_refused_and_left_as_it_is() {
     type Spoil = fn(&mut Vec<String>);
-    let newer: Spoil = |lines| lines[0] = lines[0].replace("\"journal\":2", "\"journal\":3");
+    let newer: Spoil = |lines| lines[0] = lines[0].replace("\"journal\":3", "\"journal\":4");
     let no_version: Spoil = |lines| lines[0] = "{\"records\":3}\n".to_owned();
     let other_seed: Spoil = |lines| lines[0] = lines[0].replace("\"seed\":0", "\"seed\":5");
     let half_a_line: Spoil = |lines| {
@@ -484,7 +484,7 @@ fn a_journal_that_cannot_be_right_is_refused_and_left_as_it_is() {
     let told_unasked: Spoil = |lines| drop(lines.remove(3));
     let asked_twice: Spoil = |lines| lines.insert(2, lines[1].clone());
     let rows = [
-        (newer, "line 1", "journal version 3"),
+        (newer, "line 1", "journal version 4"),
         (no_version, "line 1", "no journal of a campaign"),
         (other_seed, "line 1", "begun with seed 5"),
         (half_a_line, "line 4", "the file was changed"),

@@ -21,8 +21,28 @@ impl fmt::Display for JobId {
 pub struct Job {
     /// Its number.
     pub id: JobId,
+    /// What it is for.
+    pub purpose: Purpose,
     /// What is to be done.
     pub work: Work,
+}
+
+/// What a job is for: digesters, narration and reports go by it, and guess nothing from a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// A run without a fault, to know what is normal.
+    Normal,
+    /// A try of something new.
+    Probe,
+    /// A run with what is known to matter and nothing else, from which a search goes on.
+    Base,
+    /// A trial again, to see whether it shows the same.
+    Replay(JobId),
+    /// A run without a fault beside the replays of a trial.
+    Control(JobId),
+    /// Something near a trial, to see what of it matters.
+    Near(JobId),
 }
 
 /// What is to be done.

@@ -13,7 +13,7 @@ mod job;
 mod list;
 
 pub use evidence::{Evidence, LogBytes};
-pub use job::{Job, JobId, Next, Work};
+pub use job::{Job, JobId, Next, Purpose, Work};
 pub use list::{Counted, Hits, Plans, Tally};
 
 use hypocenter_plan::Outcome;

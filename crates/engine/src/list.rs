@@ -3,7 +3,7 @@
 use hypocenter_plan::{Outcome, Plan};
 use serde::{Deserialize, Serialize};
 
-use crate::{Digester, Engine, Evidence, Job, JobId, Next, Work};
+use crate::{Digester, Engine, Evidence, Job, JobId, Next, Purpose, Work};
 
 /// A workload under each of a list of plans.
 #[derive(Debug)]
@@ -80,8 +80,13 @@ impl Engine for Plans {
         if from == self.asked {
             return Next::Wait;
         }
+        let purpose = |number: usize| match self.plans[number].candidates.is_empty() {
+            true => Purpose::Normal,
+            false => Purpose::Probe,
+        };
         let job = |number: usize| Job {
             id: JobId(number as u64),
+            purpose: purpose(number),
             work: Work::Trial { workload: self.workload.clone(), plan: self.plans[number].clone() },
         };
         Next::Start((from..self.asked).map(job).collect())

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hypocenter_engine::{Engine, Job, JobId, Next, Work};
+use hypocenter_engine::{Engine, Job, JobId, Next, Purpose, Work};
 use hypocenter_logs::role;
 use hypocenter_plan::{Candidate, Fault, Guard, Outcome, Plan, Repeat, Site, StackGuard, glob_matches};
 use hypocenter_results::Injected;
@@ -249,8 +249,15 @@ impl Explore {
     fn job(&mut self, asked: Asked, plan: Plan) -> Job {
         let id = JobId(self.next_id);
         self.next_id += 1;
+        let of = |finding: usize| JobId(self.findings.all()[finding].worst_trial);
+        let purpose = match &asked {
+            Asked::Normal => Purpose::Normal,
+            Asked::Trial { .. } => Purpose::Probe,
+            Asked::Replay { finding, .. } => Purpose::Replay(of(*finding)),
+            Asked::Neighbour { finding, .. } => Purpose::Near(of(*finding)),
+        };
         self.open.insert(id, asked);
-        Job { id, work: Work::Trial { workload: self.settings.workload.clone(), plan } }
+        Job { id, purpose, work: Work::Trial { workload: self.settings.workload.clone(), plan } }
     }
 
     /// The next job, if there is one now.

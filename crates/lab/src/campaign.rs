@@ -147,7 +147,7 @@ impl Campaign<'_> {
                     stop = Some(Ok(Stopped::Interrupted));
                 }
                 if stop.is_none() && room > 0 {
-                    match engine.next(room) {
+                    match asked(engine, room) {
                         Next::Start(new) => {
                             journal.append(&Entry::Asked { room, jobs: new.clone() })?;
                             new.iter().for_each(start);
@@ -316,6 +316,16 @@ impl Usable {
         }
         Ok(())
     }
+}
+
+/// Asks the engine for work. An answer that is not in the journal must change nothing, or a resumed campaign would differ from one
+/// that was not cut: where that is checked, the engine is asked twice.
+fn asked<E: Engine>(engine: &mut E, room: usize) -> Next {
+    let next = engine.next(room);
+    if cfg!(debug_assertions) && !matches!(next, Next::Start(_)) {
+        assert_eq!(engine.next(room), next, "`{}` changes when it is asked and has no work", engine.name());
+    }
+    next
 }
 
 /// Does to the engine what the journal says was done.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Kept, LabError, files};
 
 /// The version of the journal's lines.
-pub const JOURNAL_VERSION: u32 = 2;
+pub const JOURNAL_VERSION: u32 = 3;
 
 /// Whose journal it is: a campaign goes on only with the same of all these.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -274,10 +274,10 @@ mod tests {
         check(Head { seed: 8, ..head() }, "begun with seed 7");
         check(Head { engine: "bsrr".into(), ..head() }, "begun with engine plans");
         check(Head { target: "x".into(), ..head() }, "begun with target abc");
-        let newer = String::from_utf8(before.clone()).unwrap().replace("\"journal\":2", "\"journal\":3");
+        let newer = String::from_utf8(before.clone()).unwrap().replace("\"journal\":3", "\"journal\":4");
         std::fs::write(&path, &newer).unwrap();
         let why = read(&path, &head()).unwrap_err().to_string();
-        assert!(why.contains("journal version 3") && why.contains("begin a new campaign"), "{why}");
+        assert!(why.contains("journal version 4") && why.contains("begin a new campaign"), "{why}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), newer);
         let broken = String::from_utf8(before).unwrap() + "{\"told\":\n" + "{}\n";
         std::fs::write(&path, &broken).unwrap();

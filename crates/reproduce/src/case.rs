@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use hypocenter_engine::{Digester, Evidence, Job, Work};
+use hypocenter_engine::{Digester, Evidence, Job, Purpose};
 use hypocenter_logs::{
     Comparison, Entry, Fields, Key, Level, Log, Memo, Order, Position, ShownNames, Statements, Tied, Ties,
     Timeline,
@@ -511,11 +511,8 @@ impl Digester for Reader {
         let compared = case.compare(&mut logs, &mut memo);
         case.keep(memo);
         let mut digest = compared.digest.clone();
-        // What a search starts from was recorded, and nothing else.
-        let is_base = match &job.work {
-            Work::Trial { plan, .. } => !plan.record.watch.is_empty(),
-            Work::Study { .. } => false,
-        };
+        // What a search starts from is recorded; of a replay people are shown the moment.
+        let is_base = matches!(job.purpose, Purpose::Normal | Purpose::Base | Purpose::Replay(_));
         if !is_base {
             digest.missing.clear();
         } else {

@@ -25,7 +25,7 @@ mod verdict;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hypocenter_engine::{Engine, Job, JobId, Next, Work};
+use hypocenter_engine::{Engine, Job, JobId, Next, Purpose, Work};
 use hypocenter_plan::{Candidate, CandidateResult, Guard, Outcome, Plan, Problem, Repeat};
 use hypocenter_results::Injected;
 use hypocenter_results::reproduced::{AS_LIKELY_MAX, Again, Found, Missing, Round, Standing};
@@ -188,6 +188,15 @@ impl Reproduce {
         let id = JobId(self.next_id);
         self.next_id += 1;
         let is_round = matches!(asked, Asked::Round { .. } | Asked::Control);
+        // Whatever is replayed is what is being proved.
+        let proved = JobId(self.proof.as_ref().map_or(id.0, |it| it.found.trial));
+        let purpose = match asked {
+            Asked::Normal => Purpose::Normal,
+            Asked::Round { .. } => Purpose::Probe,
+            Asked::Base { .. } => Purpose::Base,
+            Asked::Replay => Purpose::Replay(proved),
+            Asked::Control => Purpose::Control(proved),
+        };
         self.open.insert(id, asked);
         let mut plan = Plan {
             seed: self.settings.plan.seed.wrapping_add(id.0),
@@ -199,7 +208,7 @@ impl Reproduce {
             // Only what a search starts from has to be recorded, and what is shown to people.
             plan.record.watch.clear();
         }
-        Job { id, work: Work::Trial { workload: self.settings.workload.clone(), plan } }
+        Job { id, purpose, work: Work::Trial { workload: self.settings.workload.clone(), plan } }
     }
 
     /// The next job, if there is one now.

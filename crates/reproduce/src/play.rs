@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hypocenter_engine::{Engine, Job, JobId, Next, Work};
+use hypocenter_engine::{Engine, Job, JobId, Next, Purpose, Work};
 use hypocenter_plan::{Candidate, CandidateOutcome, CandidateResult, Outcome, Plan};
 use hypocenter_results::reproduced::Standing;
 use hypocenter_trace::hash;
@@ -183,11 +183,12 @@ impl Comparison {
             candidates,
             ..self.settings.plan.clone()
         };
-        if !plan.candidates.is_empty() {
+        let purpose = if plan.candidates.is_empty() { Purpose::Normal } else { Purpose::Probe };
+        if purpose == Purpose::Probe {
             plan.record.watch.clear();
         }
         self.open.insert(id, plan.clone());
-        Job { id, work: Work::Trial { workload: self.settings.workload.clone(), plan } }
+        Job { id, purpose, work: Work::Trial { workload: self.settings.workload.clone(), plan } }
     }
 
     /// How many normal runs there have to be.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use hypocenter_engine::{DigestOf, Engine, Job, JobId, Next, Work};
+use hypocenter_engine::{DigestOf, Engine, Job, JobId, Next, Purpose};
 use hypocenter_explore::{Explore, Reader, Verdict};
 use hypocenter_plan::{CandidateResult, Outcome};
 use hypocenter_results::Injected;
@@ -44,8 +44,8 @@ struct Again {
     known: BTreeMap<JobId, String>,
     /// How many of each finding, by its trial, were begun.
     begun: BTreeMap<u64, u64>,
-    /// How many replays are still to begin; nothing before the first.
-    left: Option<u64>,
+    /// Whether it was said what follows the trials.
+    is_announced: bool,
     compared: u64,
 }
 
@@ -56,7 +56,7 @@ impl Narrated {
             comparisons: what.neighbours.saturating_mul(3),
             known: BTreeMap::new(),
             begun: BTreeMap::new(),
-            left: None,
+            is_announced: false,
             compared: 0,
         };
         Narrated {
@@ -83,40 +83,30 @@ impl Narrated {
 
     /// Knows a job that is about to begin, if it follows the trials.
     fn know(&mut self, job: &Job) {
-        let Work::Trial { plan, .. } = &job.work else { return };
-        // A trial records its requests, and a run without a fault has no candidate.
-        let [candidate] = plan.candidates.as_slice() else { return };
-        if !plan.record.watch.is_empty() {
+        let what = match job.purpose {
+            Purpose::Replay(of) => {
+                self.announce_once();
+                let number = self.again.begun.entry(of.0).or_default();
+                *number += 1;
+                format!("replay {number} of {} of {}/{of}", self.again.replays, self.name)
+            }
+            Purpose::Near(of) => {
+                self.again.compared += 1;
+                format!("comparison {} of {}/{of} with what is near it", self.again.compared, self.name)
+            }
+            _ => return,
+        };
+        self.again.known.insert(job.id, what);
+    }
+
+    /// Says what follows the trials, before the first of it.
+    fn announce_once(&mut self) {
+        if std::mem::replace(&mut self.again.is_announced, true) {
             return;
         }
         let findings = self.engine.verdict().findings;
-        let suspicious = || findings.iter().filter(|it| it.is_suspicious());
-        if self.again.left.is_none() {
-            let count = suspicious().count().min(REPLAYED_FINDINGS_MAX) as u64;
-            self.announce(count);
-            self.again.left = Some(count.saturating_mul(self.again.replays));
-        }
-        let again = &mut self.again;
-        let what = match again.left.unwrap_or(0) {
-            0 => {
-                again.compared += 1;
-                format!("comparison {} of a finding with what is near it", again.compared)
-            }
-            left => {
-                again.left = Some(left - 1);
-                let of =
-                    suspicious().find(|it| it.injected.candidate() == *candidate).map(|it| it.worst_trial);
-                match of {
-                    Some(trial) => {
-                        let number = again.begun.entry(trial).or_default();
-                        *number += 1;
-                        format!("replay {number} of {} of {}/{trial}", again.replays, self.name)
-                    }
-                    None => "replay".to_owned(),
-                }
-            }
-        };
-        again.known.insert(job.id, what);
+        let suspicious = findings.iter().filter(|it| it.is_suspicious()).count();
+        self.announce(suspicious.min(REPLAYED_FINDINGS_MAX) as u64);
     }
 
     /// Says before the first trial that a call makes nearly all requests of a state: afterwards the trials are spent.
@@ -220,9 +210,7 @@ impl Engine for Narrated {
     fn next(&mut self, room: usize) -> Next {
         let next = self.engine.next(room);
         if let Next::Start(jobs) = &next {
-            let is_trial =
-                |it: &Job| matches!(&it.work, Work::Trial { plan, .. } if !plan.candidates.is_empty());
-            if jobs.iter().any(is_trial) {
+            if jobs.iter().any(|it| it.purpose == Purpose::Probe) {
                 self.tell_crowd();
             }
             jobs.iter().for_each(|it| self.know(it));
