@@ -11,6 +11,7 @@
 mod evidence;
 mod job;
 mod list;
+pub mod stats;
 
 pub use evidence::{Evidence, LogBytes};
 pub use job::{Job, JobId, Next, Purpose, Work};

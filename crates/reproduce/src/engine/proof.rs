@@ -1,6 +1,8 @@
 //! The proof of a success: it is replayed, and beside that the workload is run without a fault. A workload that fails by itself
 //! now and then would otherwise make any fault look right.
 
+use hypocenter_engine::stats;
+
 use super::{Asked, Found};
 
 /// How probable it may be that all failures of the proof fall on the replays by chance.
@@ -130,10 +132,9 @@ impl Proof {
     }
 }
 
-/// How probable it is that so many failures all fall on the runs with the fault, if it has nothing to do with them: Fisher's
-/// exact test.
+/// How probable it is that so many failures all fall on the runs with the fault, if it has nothing to do with them.
 fn chance(hits: u64, with: u64, without: u64) -> f64 {
-    (0..hits).map(|it| (with - it) as f64 / (with + without - it) as f64).product()
+    stats::fisher((hits, with), (0, without))
 }
 
 #[cfg(test)]
