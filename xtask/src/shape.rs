@@ -210,7 +210,7 @@ impl Source {
                 continue;
             }
             let is_end = |it: &&str| it.len() > indent && it.trim_end() == format!("{:indent$}}}", "");
-            if let Some(length) = lines[at..].iter().position(|it| is_end(it)) {
+            if let Some(length) = lines[at..].iter().position(is_end) {
                 found.push((length + 1, format!("{}:{}", self.path, at + 1)));
             }
         }
