@@ -278,7 +278,7 @@ pub enum SandboxChoice {
     Off,
 }
 
-/// What is kept of trials beyond what replays and reports need.
+/// Parts of trials that are kept although no replay or report needs them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Keep {
     /// Traces of all trials

@@ -10,7 +10,7 @@ pub fn begun() -> Instant {
     *BEGUN.get_or_init(Instant::now)
 }
 
-/// How long ago that was.
+/// The time since then.
 pub fn waited() -> Duration {
     begun().elapsed()
 }

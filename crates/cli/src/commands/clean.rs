@@ -13,7 +13,7 @@ use crate::request::{Request, campaigns, existing_below};
 use crate::screen;
 use crate::store::told;
 
-/// What was freed, as JSON.
+/// A campaign that was cleaned, as JSON.
 #[derive(Debug, Serialize)]
 struct Cleaned {
     campaign: String,

@@ -44,7 +44,7 @@ struct Again {
     known: BTreeMap<JobId, String>,
     /// How many of each finding, by its trial, were begun.
     begun: BTreeMap<u64, u64>,
-    /// Whether it was said what follows the trials.
+    /// True once it was said what follows the trials.
     is_announced: bool,
     compared: u64,
 }
