@@ -258,7 +258,7 @@ pub struct LabArgs {
     pub quiet: bool,
 }
 
-/// How much of a single trial is shown while it runs.
+/// Output of a single trial that is shown while it runs.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct ShowArgs {
     /// Print also what the nodes and clients of a single trial print, each line behind the name of its process; without it, only their

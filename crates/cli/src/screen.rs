@@ -225,7 +225,7 @@ pub fn ended_nodes(outcome: &Outcome) {
         let style = if it.end.is_some_and(|end| end.is_well()) { WARN } else { BAD };
         let at = it.ended_ms.map_or_else(String::new, |ms| format!(" at {:.1} s", ms as f64 / 1e3));
         let told = it.told_end().unwrap_or_default() + &at;
-        let _ = writeln!(anstream::stderr(), "  {style}{:<10}{style:#}{}", "ended", clean(&told));
+        let _ = writeln!(stderr(), "  {style}{:<10}{style:#}{}", "ended", clean(&told));
     }
 }
 

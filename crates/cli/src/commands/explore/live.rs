@@ -76,7 +76,7 @@ impl Narrated {
         self.live.clone()
     }
 
-    /// How many seconds people have waited for it.
+    /// Seconds that people have waited for it.
     fn gone(&self) -> f64 {
         self.live.elapsed().as_secs_f64()
     }

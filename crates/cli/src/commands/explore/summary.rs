@@ -258,7 +258,7 @@ fn saw(it: &hypocenter_plan::ProcessOutcome, workload: &Workload) -> Saw {
     }
 }
 
-/// How the campaign ended; what runs without a fault have in common is told once.
+/// The end of the campaign; failures that runs without a fault have in common are reported once.
 fn standing(it: &Standing) -> Standing {
     match it {
         Standing::NormalFails { wrong, runs } => {
@@ -268,7 +268,7 @@ fn standing(it: &Standing) -> Standing {
     }
 }
 
-/// How well replays prove a finding.
+/// The proof that replays give of a finding.
 pub fn proof(it: &Suspect) -> Proof {
     Proof::of(rate(it.rate))
 }
