@@ -8,9 +8,9 @@ use std::path::Path;
 use hypocenter_fuzz::sparse;
 use hypocenter_plan::{MethodLine, StateId};
 use hypocenter_trace::{
-    ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedPlan, ArmedStack, ArmedStep, FALL_THROUGH,
-    InjectedRecord, MapBuilder, NewSite, PatchTally, Placement, ReportKind, Session, SiteId, Step, TrialFile,
-    TrialSpec, level,
+    ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedPlan, ArmedRepeat, ArmedStack, ArmedStep,
+    FALL_THROUGH, InjectedRecord, MapBuilder, NewSite, PatchTally, Placement, ReportKind, Session, SiteId,
+    Step, TrialFile, TrialSpec, level,
 };
 
 fn main() {
@@ -104,9 +104,13 @@ fn trial(path: &Path, jvms: u32) {
         levels: vec![level::COUNT | level::EVENT; 8],
         plan: if jvms == 0 { ArmedPlan::default() } else { plan() },
         steps: steps(),
+        tracks: Vec::new(),
+        path_depth: None,
         stack_frames: 8,
         ring_bytes: 64 << 10,
         lossless: jvms == 2,
+        native: false,
+        ticking: jvms == 2,
     };
     let file = TrialFile::create(path, &spec).expect("a new trial");
     let request = file.request_dump();
@@ -120,7 +124,7 @@ fn trial(path: &Path, jvms: u32) {
     }
     if jvms > 0 {
         assert!(file.claim(0) && file.claim(1) && file.claim(2) && file.take_limit());
-        file.set_injected(0, 0, 1);
+        file.set_injected(0, 0, 1, 0);
         file.set_refused(1);
         file.end();
     }
@@ -141,8 +145,15 @@ fn write_events(session: &Session) {
             ring.hit(trial, site, 1, hypocenter_trace::clock::ticks());
         }
         ring.hit_with(trial, 7, 0, method.0, stack.0);
+        ring.in_context(trial, 2);
+        ring.hit(trial, 1, 0, hypocenter_trace::clock::ticks());
+        ring.loop_run(trial, 3, 17);
         session.return_ring(ring);
     }
+    session.context(1, 0, SiteId(0));
+    session.context(2, 1, SiteId(4));
+    session.path(SiteId(3), 2, 99, &[1 | 1 << 32, 5], false);
+    session.count_true(SiteId(2));
     session.count_candidate(0);
     session.injected(&InjectedRecord {
         candidate: 0,

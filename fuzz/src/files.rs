@@ -52,12 +52,19 @@ fn trace(bytes: &[u8]) {
             assert!(!trace.ms_since_start(it.ticks).is_nan());
         }
         black_box(dictionary.reports.iter().map(|report| report.text.len()).sum::<usize>());
+        for path in &dictionary.paths {
+            assert!(path.branches.len() <= bytes.len() / 8, "more branches than the file has room for");
+            black_box(dictionary.callers(path.context));
+        }
+        assert_eq!(trace.counts_by_value(&jvm).len(), counts.len());
+        black_box(trace.loop_runs(&jvm).map(|it| it.iterations & 1).sum::<u64>());
         // A record has at least two words.
         let mut events = 0;
         for event in trace.events(&jvm) {
             events += 1;
             if events <= LOOKUPS_MAX {
                 black_box((dictionary.string(event.string), dictionary.stack(event.stack)));
+                black_box(dictionary.callers(event.context));
                 let ms = trace.ms_since_start(event.ticks);
                 assert!(ms >= 0.0, "an event before the start: {ms}");
             }
@@ -86,9 +93,9 @@ fn trial(bytes: &[u8]) {
         assert!(pending.is_empty(), "a JVM is asked for what nobody requested");
         let _ = black_box(control.dumps_pending(u32::MAX));
     }
-    black_box(trial.dump_request());
+    black_box((trial.dump_request(), trial.tracks().is_ok(), trial.path_depth()));
     match trial.plan() {
-        Ok(ArmedPlan { candidates, never_below }) => {
+        Ok(ArmedPlan { candidates, never_below, arm_after }) => {
             // Each has its own texts, so that together they are no longer than the file.
             let nodes = candidates.iter().map(|it| match &it.node {
                 ArmedNode::Any => 0,
@@ -100,6 +107,7 @@ fn trial(bytes: &[u8]) {
             });
             // A byte that is no text becomes a sign of three.
             assert!(nodes.sum::<usize>() <= 3 * bytes.len(), "the nodes' texts were multiplied");
+            black_box(arm_after);
             let lines = never_below.iter().map(|it| it.method.len()).sum::<usize>();
             assert!(lines <= 3 * bytes.len(), "the lines' texts were multiplied");
             black_box(candidates);

@@ -80,7 +80,10 @@ fn insert(
     let (snippets, helpers) = Snippets::build(patcher, hooks)?;
     let caught = Snippet { bytes: &snippets.caught, stack: 2 };
     let catch_all = options.catch_all().then_some(&caught);
-    patcher.method(n, &MethodPatch { insertions: &snippets.insertions(hooks), catch_all })?;
+    patcher.method(
+        n,
+        &MethodPatch { insertions: &snippets.insertions(hooks), catch_all, ..MethodPatch::default() },
+    )?;
     Ok(helpers)
 }
 

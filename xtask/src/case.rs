@@ -21,7 +21,7 @@ use crate::{Verdict, eval, javac, maven, root};
 
 /// For the program that writes the data of a case.
 const SEED_LIMIT: Duration = Duration::from_secs(120);
-/// Where the output of a workload that is one command goes.
+/// Output of a workload that is one command.
 const LOG: &str = "main.stdout.log";
 
 /// Lay out a published failure of a real system, with its workload and configuration, and print where
@@ -43,13 +43,13 @@ pub struct CaseArgs {
 struct Made {
     /// The folder in `eval` whose `pom.xml` has the system.
     system: String,
-    /// What is asked of `reproduce`.
+    /// Request of `reproduce`.
     goal: Goal,
     /// A class of the workload that writes the data that every trial begins with, given the directory for it.
     seed: Option<String>,
 }
 
-/// How many rounds `reproduce` may take.
+/// Maximum number of rounds of `reproduce`.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
@@ -92,7 +92,7 @@ impl Case {
         Ok(Case { name: name.to_owned(), source, made })
     }
 
-    /// What is asked of `reproduce`.
+    /// Request of `reproduce`.
     pub fn goal(&self) -> Goal {
         self.made.goal
     }

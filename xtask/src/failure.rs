@@ -10,7 +10,7 @@ pub struct Failure {
     hint: Option<String>,
 }
 
-/// What most of this program returns.
+/// Most common return value of this program.
 pub type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {

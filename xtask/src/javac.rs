@@ -10,7 +10,7 @@ use crate::jdk::Jdk;
 use crate::process::{Job, step};
 
 const LIMIT: Duration = Duration::from_secs(300);
-/// What classes are compiled for, and so the oldest JVM that runs them.
+/// Release that classes are compiled for: the oldest JVM that runs them.
 const RELEASE: &str = "11";
 
 /// Compiles some sources into a directory.

@@ -16,7 +16,7 @@ const COMPILER_FEATURE_MIN: u32 = 17;
 pub struct Jdk {
     /// The directory that has `bin/java`.
     pub home: PathBuf,
-    /// What it says of itself: 17.0.15.
+    /// Its version: 17.0.15.
     pub version: String,
     /// The feature release: 17 of 17.0.15.
     pub feature: u32,
@@ -42,7 +42,7 @@ impl Jdk {
     }
 }
 
-/// Which JDKs a task runs on.
+/// JDKs of a task.
 #[derive(Debug, clap::Args)]
 pub struct JdkArgs {
     /// The homes of the JDKs to run on, instead of those that are found

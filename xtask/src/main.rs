@@ -46,12 +46,12 @@ enum Task {
     Eval(Box<eval::EvalArgs>),
 }
 
-/// What a task came to, when it could be carried out.
+/// Result of a task, if it could be carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Pass,
     Fail,
-    /// What the tool said, whose exit code is passed on.
+    /// Output of the tool, whose exit code is passed on.
     Tool(u8),
 }
 

@@ -13,7 +13,7 @@ use crate::root;
 const LIMIT: Duration = Duration::from_secs(3600);
 /// Spelt out, because a short name is looked up in the repository, and where that fails the log does not say why.
 const GOAL: &str = "org.apache.maven.plugins:maven-dependency-plugin:copy-dependencies";
-/// What Maven's log says of a repository that it does not reach; the last lines of the log do not say it.
+/// Maven's log lines about a repository that it does not reach; the last lines of the log lack them.
 const UNREACHED: [&str; 7] = [
     "Unknown host",
     "Connection refused",

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 const LOOPBACK_UP: &str = "ip link set lo up && exec \"$@\"";
 
-/// Whether this machine lets us have one.
+/// Tests whether this machine lets us have one.
 pub fn available() -> bool {
     static ANSWER: OnceLock<bool> = OnceLock::new();
     *ANSWER.get_or_init(|| {

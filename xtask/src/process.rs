@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use crate::failure::{Failure, Result};
 
-/// How often a command is asked whether it has ended.
+/// Interval at which a command is polled for its end.
 const POLL: Duration = Duration::from_millis(20);
-/// How many of the last lines of its output a failure shows.
+/// Number of last output lines that a failure shows.
 const LINES_SHOWN: usize = 8;
 
 /// A command with the files for its output, which may be the same.
@@ -18,7 +18,7 @@ pub struct Job<'a> {
     pub command: Command,
     pub stdout: &'a Path,
     pub stderr: &'a Path,
-    /// How long it may take.
+    /// Its time limit.
     pub limit: Duration,
 }
 
@@ -64,7 +64,7 @@ impl Job<'_> {
     }
 }
 
-/// What went wrong with a command, and the end of what it wrote.
+/// Error of a command, and the end of its output.
 pub fn failure(command: &str, how: &str, stdout: &Path, stderr: &Path) -> Failure {
     let place = if stdout == stderr {
         stderr.display().to_string()

@@ -199,7 +199,7 @@ impl Source {
         found
     }
 
-    /// How many lines each function has, and where it is.
+    /// Number of lines and place of each function.
     fn functions(&self) -> Vec<(usize, String)> {
         let lines: Vec<&str> = self.code().lines().collect();
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! How the tool is asked to show a bug of a `truth.toml`: with all the faults that it needs, in one trial.
+//! Command that shows a bug of a `truth.toml`: with all faults that it needs, in one trial.
 
 use std::ffi::OsString;
 use std::fs;
@@ -23,16 +23,16 @@ pub struct Call {
     /// `inject` or `run`.
     pub verb: &'static str,
     pub args: Vec<OsString>,
-    /// How many faults happen in a trial.
+    /// Number of faults injected in a trial.
     pub faults: u64,
 }
 
-/// What a bug is shown on.
+/// Example that shows a bug.
 pub struct Stage<'a> {
     pub tool: &'a Tool,
     pub jdk: &'a Jdk,
     pub config: &'a Path,
-    /// Where results go; parts of it are emptied.
+    /// Directory of results; parts of it are emptied.
     pub directory: &'a Path,
 }
 

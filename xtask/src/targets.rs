@@ -17,7 +17,7 @@ use crate::truth::{self, Truth};
 use crate::{Verdict, eval, javac, jdk, root};
 
 const LIMIT: Duration = Duration::from_secs(300);
-/// What the targets are compiled for: they use records and switches with arrows.
+/// Java release of the targets: they use records and switches with arrows.
 const RELEASE: &str = "17";
 
 /// Compile the bundled targets that have a hypocenter.toml, and their fixed twins
@@ -140,7 +140,7 @@ impl Target {
     }
 }
 
-/// What classes are made of: the compiler, and each source by its name and a hash of its text.
+/// Inputs of compiled classes: the compiler, and each source by its name and a hash of its text.
 fn made_of(jdk: &Path, sources: &[PathBuf]) -> Result<String> {
     let mut text = format!("{} {RELEASE}\n", jdk.display());
     for source in sources {

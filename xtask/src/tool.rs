@@ -14,7 +14,7 @@ use crate::failure::{Failure, Result};
 use crate::process::{self, Job, step};
 use crate::{network, root};
 
-/// What the tool may take beyond the time that it gives its command: scanning, and reading the trace.
+/// Time of the tool beyond the time limit of its command: scanning, and reading the trace.
 const OWN_TIME: Duration = Duration::from_secs(600);
 
 /// The tool's binary.
@@ -23,7 +23,7 @@ pub struct Tool {
     pub binary: PathBuf,
 }
 
-/// Which tool a task runs.
+/// Tool of a task.
 #[derive(Debug, clap::Args)]
 pub struct ToolArgs {
     /// Use this hypocenter, and do not build it
@@ -80,13 +80,13 @@ pub struct Invocation<'a> {
     pub variables: Vec<(&'a str, OsString)>,
     /// An existing directory of this run: the tool's output and results are kept there.
     pub directory: &'a Path,
-    /// Where the command runs.
+    /// Working directory of the command.
     pub current_directory: &'a Path,
-    /// How long the command may take.
+    /// Time limit of the command.
     pub limit: Duration,
 }
 
-/// What a run gave.
+/// Results of a run.
 #[derive(Debug)]
 pub struct Done {
     pub outcome: Outcome,
@@ -95,12 +95,12 @@ pub struct Done {
 }
 
 impl Done {
-    /// What the command wrote to its standard output.
+    /// Standard output of the command.
     pub fn stdout(&self) -> PathBuf {
         TrialFiles::of(&self.directory).logs.join("main.stdout.log")
     }
 
-    /// What the command wrote to its standard error.
+    /// Standard error of the command.
     pub fn stderr(&self) -> PathBuf {
         TrialFiles::of(&self.directory).logs.join("main.stderr.log")
     }

@@ -29,7 +29,7 @@ pub struct Bug {
     pub accepted: Vec<String>,
     /// A method, as `package.Class.method`, that is on the stack of every fault that shows it; `*` stands for any text.
     pub within: Option<String>,
-    /// What says that this bug showed, where that is not the oracle of the configuration.
+    /// Oracle of this bug, if it differs from the one of the configuration.
     oracle: Option<toml::Value>,
 }
 
@@ -53,7 +53,7 @@ enum Fault {
 }
 
 impl Bug {
-    /// Whether it takes a delay to show it.
+    /// Tests whether it takes a delay to show it.
     pub fn is_delay(&self) -> bool {
         !matches!(self.cause.fault, Fault::Throw(_))
     }

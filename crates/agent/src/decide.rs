@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hypocenter_plan::glob_matches;
 use hypocenter_trace::{
-    ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedPlan, ArmedStack, InjectedRecord, Interned,
-    ReportKind, Session, SiteId, TraceError, TrialFile, clock, hash,
+    ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedPlan, ArmedRepeat, ArmedStack, InjectedRecord,
+    Interned, ReportKind, Session, SiteId, TraceError, TrialFile, clock, hash,
 };
 
 use crate::exceptions;
@@ -38,6 +38,10 @@ pub(crate) struct Arsenal {
     /// For each site, the one hit that matters, where its only candidate waits for a hit of the site itself; else
     /// [`Arsenal::ASK`].
     due: Vec<u64>,
+    /// The sites that guards wait for, each with the candidate. Also of candidates of other nodes.
+    marks: Vec<(SiteId, u32)>,
+    /// The site whose first hit lets faults happen.
+    arm_after: Option<SiteId>,
     /// Below these no exception is thrown.
     never_below: Lines,
     /// Of the trial and the node: nodes draw apart from each other.
@@ -49,6 +53,8 @@ pub(crate) struct Arsenal {
 pub(crate) enum Seen {
     Nothing,
     Boolean(bool),
+    /// The key of a switch.
+    Key(i32),
 }
 
 /// What the hooked code is to do.
@@ -65,8 +71,15 @@ pub(crate) enum Answer {
 }
 
 impl Arsenal {
-    pub(crate) fn new(trial: &TrialFile, node: &str) -> Result<Arsenal, TraceError> {
-        let ArmedPlan { candidates, never_below } = trial.plan()?;
+    /// `by_value`: sites whose hits are counted by what they saw, so that no one counter has them all.
+    pub(crate) fn new(
+        trial: &TrialFile,
+        node: &str,
+        by_value: impl Fn(SiteId) -> bool,
+    ) -> Result<Arsenal, TraceError> {
+        let ArmedPlan { candidates, never_below, arm_after } = trial.plan()?;
+        let marks = candidates.iter().zip(0..);
+        let marks = marks.filter_map(|(it, number)| Some((it.since?.site, number))).collect();
         let mut armed: Vec<Armed> = candidates
             .into_iter()
             .enumerate()
@@ -79,7 +92,10 @@ impl Arsenal {
                 filtered: candidate.thread.is_some()
                     || candidate.state.is_some()
                     || candidate.stack != ArmedStack::Any
+                    || candidate.since.is_some()
+                    || candidate.within.is_some()
                     || trial.arms_later()
+                    || by_value(candidate.site)
                     || matches!(candidate.node, ArmedNode::Within { .. }),
                 chance: candidate.probability.map(|p| (p.clamp(0.0, 1.0) * u64::MAX as f64) as u64),
                 is_late: AtomicBool::new(false),
@@ -101,14 +117,18 @@ impl Arsenal {
             .windows(2)
             .map(|range| match &armed[range[0] as usize..range[1] as usize] {
                 [] => u64::MAX,
-                [only] if !only.filtered && !only.candidate.always && never_below.is_empty() => {
+                [only]
+                    if !only.filtered
+                        && only.candidate.repeat == ArmedRepeat::Once
+                        && never_below.is_empty() =>
+                {
                     only.candidate.occurrence.unwrap_or(Arsenal::ASK)
                 }
                 _ => Arsenal::ASK,
             })
             .collect();
         let seed = hash::bytes(node.as_bytes(), trial.seed());
-        Ok(Arsenal { armed, starts, due, never_below: Lines::new(never_below), seed })
+        Ok(Arsenal { armed, starts, due, marks, arm_after, never_below: Lines::new(never_below), seed })
     }
 
     const ASK: u64 = 0;
@@ -119,6 +139,20 @@ impl Arsenal {
     pub(crate) fn may_be_due(&self, site: SiteId, before: u64) -> bool {
         let due = self.due.get(site.0 as usize).copied().unwrap_or(Arsenal::ASK);
         due == Arsenal::ASK || due == before + 1
+    }
+
+    /// Notes a hit of a site that a guard, or all faults, wait for.
+    #[cold]
+    pub(crate) fn mark(&self, trial: &TrialFile, site: SiteId) {
+        self.marks.iter().filter(|it| it.0 == site).for_each(|it| trial.mark(it.1));
+        if self.arm_after == Some(site) {
+            trial.arm();
+        }
+    }
+
+    /// The address of the hits that matter: a `u64` a site.
+    pub(crate) fn due_address(&self) -> u64 {
+        self.due.as_ptr() as u64
     }
 
     fn at(&self, site: SiteId) -> &[Armed] {
@@ -152,7 +186,7 @@ impl Arsenal {
 impl Armed {
     #[inline]
     fn is_due(&self, occurrence: u64, seed: u64) -> bool {
-        let counted = match (self.candidate.occurrence, self.candidate.always) {
+        let counted = match (self.candidate.occurrence, self.candidate.repeat != ArmedRepeat::Once) {
             (Some(wanted), false) => {
                 occurrence == wanted || (occurrence > wanted && self.is_late.load(Ordering::Relaxed))
             }
@@ -181,6 +215,18 @@ impl Hit<'_> {
         let candidate = &armed.candidate;
         if !self.session.trial().is_armed() {
             return false;
+        }
+        if let Some(since) = &candidate.since {
+            let within = |it: u64| (since.least_nanos..=since.most_nanos).contains(&it);
+            if !self.session.trial().since_mark(armed.number).is_some_and(within) {
+                return false;
+            }
+        }
+        if let Some(body) = candidate.within {
+            self.thread.identify(self.state, self.session, self.jni, self.who);
+            if !self.thread.tasks.trail.is_in(body) {
+                return false;
+            }
         }
         if let Some(wanted) = candidate.state {
             self.thread.identify(self.state, self.session, self.jni, self.who);
@@ -238,7 +284,12 @@ impl Hit<'_> {
     #[cold]
     fn fire(&mut self, armed: &Armed, occurrence: u64, never_below: &Lines) -> Answer {
         let trial = self.session.trial();
-        let again = armed.candidate.always && trial.is_injected(armed.number);
+        let repeat = armed.candidate.repeat;
+        let cost = match armed.candidate.fault {
+            ArmedFault::Sleep { nanos } | ArmedFault::Spin { nanos } => nanos,
+            _ => 0,
+        };
+        let again = repeat != ArmedRepeat::Once && trial.is_injected(armed.number);
         if !again && trial.limit_reached() {
             return Answer::GoOn;
         }
@@ -250,10 +301,10 @@ impl Hit<'_> {
         }
         if again {
             return match self.prepare(&armed.candidate) {
-                Ok(prepared) => {
-                    trial.injected_again(armed.number);
+                Ok(prepared) if trial.happens_again(armed.number, repeat, cost) => {
                     self.carry_out(armed, prepared)
                 }
+                Ok(_) => Answer::GoOn,
                 Err(why) => {
                     self.complain(armed, &why);
                     Answer::GoOn
@@ -290,7 +341,7 @@ impl Hit<'_> {
             threw,
             state: self.thread.tasks.state(),
         });
-        trial.set_injected(armed.number, self.session.jvm(), occurrence);
+        trial.set_injected(armed.number, self.session.jvm(), occurrence, cost);
         self.carry_out(armed, prepared)
     }
 
@@ -307,7 +358,7 @@ impl Hit<'_> {
             ArmedFault::Exception { classes, message } => {
                 exceptions::build(self.state.jvmti, self.jni, classes, message).map(Prepared::Throwable)
             }
-            ArmedFault::Negate if self.seen == Seen::Nothing => {
+            ArmedFault::Negate if !matches!(self.seen, Seen::Boolean(_)) => {
                 Err("there is no boolean at this site".into())
             }
             _ => Ok(Prepared::Nothing),
@@ -377,18 +428,24 @@ mod tests {
                     stack: ArmedStack::Any,
                     occurrence: None,
                     probability: Some(0.5),
-                    always: false,
+                    repeat: ArmedRepeat::Once,
+                    since: None,
+                    within: None,
                 }],
                 ..ArmedPlan::default()
             },
             steps: Vec::new(),
+            tracks: Vec::new(),
+            path_depth: None,
             stack_frames: 1,
             ring_bytes: 1 << 12,
             lossless: false,
+            native: false,
+            ticking: false,
         };
         let trial = TrialFile::create(&directory.path().join("trial"), &spec).unwrap();
         let drawn = |node: &str| -> Vec<bool> {
-            let arsenal = Arsenal::new(&trial, node).unwrap();
+            let arsenal = Arsenal::new(&trial, node, |_| false).unwrap();
             (1..=64).map(|it| arsenal.armed[0].is_due(it, arsenal.seed)).collect()
         };
         assert_eq!(drawn("n1"), drawn("n1"));

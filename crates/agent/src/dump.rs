@@ -166,12 +166,11 @@ impl Reading {
     }
 
     fn frames(&self, stack: jobject) -> Vec<Frame> {
-        let helper = helper::CLASS.replace('/', ".");
         let mut frames = Vec::new();
         for index in 0..self.jni.array_len(stack).min(FRAMES_MAX) {
             let Some(element) = self.jni.element(stack, index) else { continue };
             let class = self.string(element, self.frame.class).unwrap_or_default();
-            if class != helper {
+            if !helper::is_own(&class) {
                 let method = self.string(element, self.frame.method).unwrap_or_default();
                 let line = self.jni.call_int(element, self.frame.line).filter(|&line| line > 0);
                 let at = self.string(element, self.frame.file).map(|file| match line {

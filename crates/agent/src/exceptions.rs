@@ -68,14 +68,15 @@ fn build_one(jvmti: Jvmti, jni: Jni, class: &str, message: &str) -> Result<jobje
 pub(crate) fn site_loader(jvmti: Jvmti) -> jobject {
     const NEAR: usize = 16;
     let mut frames = Vec::new();
-    let helper = format!("L{};", helper::CLASS);
     if jvmti.stack(&mut frames, NEAR).is_err() {
         return std::ptr::null_mut();
     }
     frames
         .iter()
         .filter_map(|frame| jvmti.declaring_class(frame.method).ok())
-        .find(|&class| jvmti.class_signature(class).is_ok_and(|signature| signature != helper))
+        .find(|&class| {
+            jvmti.class_signature(class).is_ok_and(|it| !helper::is_own(it.trim_matches(['L', ';'])))
+        })
         .and_then(|class| jvmti.class_loader(class).ok())
         .unwrap_or(std::ptr::null_mut())
 }
@@ -84,12 +85,11 @@ pub(crate) fn site_loader(jvmti: Jvmti) -> jobject {
 fn hide_helper(jni: Jni, throwable: jobject) {
     const GET: &CStr = c"()[Ljava/lang/StackTraceElement;";
     const SET: &CStr = c"([Ljava/lang/StackTraceElement;)V";
-    let name = helper::CLASS.replace('/', ".");
     let Some(trace) = jni.invoke(throwable, c"getStackTrace", GET, &[]) else { return };
     let frames = jni.elements(trace);
     let ours = |frame: &&jobject| {
         jni.invoke(**frame, c"getClassName", c"()Ljava/lang/String;", &[])
-            .is_some_and(|it| jni.text(it) == name)
+            .is_some_and(|it| helper::is_own(&jni.text(it)))
     };
     let count = frames.iter().take(8).take_while(ours).count();
     if count == 0 {

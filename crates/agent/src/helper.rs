@@ -7,18 +7,21 @@
 //!
 //! ```java
 //! public final class $Hypocenter {
-//!     private static final byte[] LEVEL = levels();
+//!     static final byte[] LEVEL = levels();
 //!     public static void idle() {}
-//!     public static void hit(int site) { if (LEVEL[site] != 0) slow(site); }
-//!     public static void caught(Throwable t, int site) { if (LEVEL[site] != 0) slowCaught(t, site); }
-//!     public static boolean bool(boolean v, int site) { return LEVEL[site] == 0 ? v : slowBool(v, site); }
-//!     private static void slow(int site) { if (enter(site, who()) != 0) pause(); }
-//!     private static void slowCaught(Throwable t, int site) { if (enterCaught(t, site, who()) != 0) pause(); }
-//!     private static boolean slowBool(boolean v, int site) {
-//!         int answer = enterBool(v, site, who());
+//!     public static void hit(int site) { if (LEVEL[site] != 0) $Hypocenter$Fast.hit(site); }
+//!     public static void caught(Throwable t, int site) { if (LEVEL[site] != 0) $Hypocenter$Fast.caught(t, site); }
+//!     public static boolean bool(boolean v, int site) { return LEVEL[site] == 0 ? v : $Hypocenter$Fast.bool(v, site); }
+//!     public static void key(int key, int site) { if (LEVEL[site] != 0) $Hypocenter$Fast.key(key, site); }
+//!     public static boolean lt(int a, int b, int site) { return bool(a < b, site); }      // and so on for each kind of jump
+//!     static void slow(int site, long before) { if (enter(site, who(), carrier(), before) != 0) pause(); }
+//!     static boolean slowBool(boolean v, int site, long before) {
+//!         int answer = enterBool(v, site, who(), carrier(), before);
 //!         if ((answer & 2) != 0) pause();
 //!         return (answer & 1) != 0;
 //!     }
+//!     static void slowCaught(Throwable t, int site, long before) { ... }
+//!     static void slowKey(int key, int site, long before) { ... }
 //!     private static long who() {                        // changes with the thread and with its name
 //!         Thread t = Thread.currentThread();
 //!         return (t.threadId() << 32) ^ t.getName().hashCode();   // the id only where a JVM has virtual threads
@@ -29,24 +32,41 @@
 //! ```
 //!
 //! The sleep is in Java and not in native code so that a virtual thread gives its carrier up. `LEVEL` is final,
-//! so the compiler folds the array and the way around the slow path costs a byte load and a test. The annotations are
-//! the JDK's own, honoured for classes of the boot loader: our frames stay out of stack traces, and the test is
-//! always inlined. JVMs that do not know them ignore them.
+//! so the compiler folds the array and the way around everything else costs a byte load and a test; that test alone is always inlined. What
+//! [`crate::fast`] can do is done there; where a JVM lacks what that needs, hooks call the `slow` methods at once. Our frames stay out of
+//! stack traces.
+
+use hypocenter_classfile::op;
+
+use crate::emit::{Code, Emitter, Kind, Named, Op, PRIVATE, PUBLIC};
+use crate::fast;
 
 /// The helper's internal name.
 pub(crate) const CLASS: &str = "java/lang/$Hypocenter";
 /// What a hook calls that does nothing in this trial: known when its class is patched, because levels never change.
-pub(crate) const IDLE: (&str, &str) = ("idle", "()V");
-pub(crate) const HIT: (&str, &str) = ("hit", "(I)V");
-pub(crate) const CAUGHT: (&str, &str) = ("caught", "(Ljava/lang/Throwable;I)V");
-pub(crate) const BOOL: (&str, &str) = ("bool", "(ZI)Z");
+pub(crate) const IDLE: Named<'_> = ("idle", "()V");
+pub(crate) const HIT: Named<'_> = ("hit", "(I)V");
+pub(crate) const CAUGHT: Named<'_> = ("caught", "(Ljava/lang/Throwable;I)V");
+pub(crate) const BOOL: Named<'_> = ("bool", "(ZI)Z");
+pub(crate) const KEY: Named<'_> = ("key", "(II)V");
+pub(crate) const LEVEL: Named<'_> = ("LEVEL", "[B");
+
+/// Their counterparts where the agent itself is needed. The last argument is how many hits there were before this one, or -1 if it is not
+/// counted yet.
+pub(crate) const SLOW: Named<'_> = ("slow", "(IJ)V");
+pub(crate) const SLOW_CAUGHT: Named<'_> = ("slowCaught", "(Ljava/lang/Throwable;IJ)V");
+pub(crate) const SLOW_BOOL: Named<'_> = ("slowBool", "(ZIJ)Z");
+pub(crate) const SLOW_KEY: Named<'_> = ("slowKey", "(IIJ)V");
 
 /// The native methods, to be registered by name and descriptor.
-pub(crate) const LEVELS: (&str, &str) = ("levels", "()[B");
-pub(crate) const ENTER: (&str, &str) = ("enter", "(IJ)I");
-pub(crate) const ENTER_CAUGHT: (&str, &str) = ("enterCaught", "(Ljava/lang/Throwable;IJ)I");
-pub(crate) const ENTER_BOOL: (&str, &str) = ("enterBool", "(ZIJ)I");
-pub(crate) const PENDING: (&str, &str) = ("pending", "()J");
+pub(crate) const LEVELS: Named<'_> = ("levels", "()[B");
+pub(crate) const ENTER: Named<'_> = ("enter", "(IJJJ)I");
+pub(crate) const ENTER_CAUGHT: Named<'_> = ("enterCaught", "(Ljava/lang/Throwable;IJJJ)I");
+pub(crate) const ENTER_BOOL: Named<'_> = ("enterBool", "(ZIJJJ)I");
+pub(crate) const ENTER_KEY: Named<'_> = ("enterKey", "(IIJJJ)I");
+pub(crate) const PENDING: Named<'_> = ("pending", "()J");
+/// One of the addresses that [`fast`] works on.
+pub(crate) const BASE: Named<'_> = ("base", "(I)J");
 
 /// The class that binds the helper's native methods. A JVM prints a warning on stdout when the natives of a class in a
 /// named module are bound by anybody but code of the same loader, and the helper is in `java.base`. So they are bound
@@ -59,384 +79,276 @@ pub(crate) const PENDING: (&str, &str) = ("pending", "()J");
 /// }
 /// ```
 pub(crate) const BINDER: &str = "hypocenter/Binder";
-pub(crate) const RUN: (&str, &str) = ("run", "(Ljava/lang/Object;)Ljava/lang/Object;");
-pub(crate) const BIND: (&str, &str) = ("bind", "(Ljava/lang/Object;)Ljava/lang/Object;");
+pub(crate) const RUN: Named<'_> = ("run", "(Ljava/lang/Object;)Ljava/lang/Object;");
+pub(crate) const BIND: Named<'_> = ("bind", "(Ljava/lang/Object;)Ljava/lang/Object;");
 
 /// The classes that the helper's own code runs through: a hook there that does something would call itself.
-pub(crate) const OWN_CLASSES: [&str; 6] = [
+pub(crate) const OWN_CLASSES: [&str; 7] = [
     "java/lang/Thread",
     "java/lang/String",
     "java/lang/StringLatin1",
     "java/lang/StringUTF16",
     "java/lang/System",
     "jdk/internal/util/ArraysSupport",
+    "jdk/internal/misc/Unsafe",
 ];
 
-const ACC_PUBLIC: u16 = 0x0001;
-const ACC_PRIVATE: u16 = 0x0002;
-const ACC_STATIC: u16 = 0x0008;
-const ACC_FINAL: u16 = 0x0010;
-const ACC_SUPER: u16 = 0x0020;
-const ACC_NATIVE: u16 = 0x0100;
-/// Java 6: old enough for every JVM that is supported.
-const MAJOR: u16 = 50;
-
-#[derive(Default)]
-struct Pool {
-    bytes: Vec<u8>,
-    count: u16,
+/// True for a class, named with slashes or dots, that hooks call: its frames are in no stack.
+pub(crate) fn is_own(class: &str) -> bool {
+    [CLASS, fast::CLASS].iter().any(|own| {
+        own.len() == class.len()
+            && class.bytes().zip(own.bytes()).all(|(a, b)| a == b || (a, b) == (b'.', b'/'))
+    })
 }
 
-impl Pool {
-    fn add(&mut self, tag: u8, parts: &[&[u8]]) -> u16 {
-        self.bytes.push(tag);
-        parts.iter().for_each(|part| self.bytes.extend_from_slice(part));
-        self.count += 1;
-        self.count
-    }
-
-    fn utf8(&mut self, text: &str) -> u16 {
-        self.add(1, &[&(text.len() as u16).to_be_bytes(), text.as_bytes()])
-    }
-
-    fn class(&mut self, name: &str) -> u16 {
-        let name = self.utf8(name);
-        self.add(7, &[&name.to_be_bytes()])
-    }
-
-    fn member(&mut self, tag: u8, class: u16, (name, descriptor): (&str, &str)) -> u16 {
-        let (name, descriptor) = (self.utf8(name), self.utf8(descriptor));
-        let name_and_type = self.add(12, &[&name.to_be_bytes(), &descriptor.to_be_bytes()]);
-        self.add(tag, &[&class.to_be_bytes(), &name_and_type.to_be_bytes()])
-    }
-
-    fn method(&mut self, class: u16, member: (&str, &str)) -> u16 {
-        self.member(10, class, member)
-    }
-
-    fn long(&mut self, value: i64) -> u16 {
-        let index = self.add(5, &[&value.to_be_bytes()]);
-        self.count += 1; // a long takes two entries
-        index
-    }
+/// The method that answers whether a jump of this opcode is taken, from its operands and the site; none if it is no conditional jump.
+pub(crate) fn branch(opcode: u8) -> Option<Named<'static>> {
+    const NAMES: [&str; 6] = ["eq", "ne", "lt", "ge", "gt", "le"];
+    let (first, descriptor) = match opcode {
+        op::IFEQ..=op::IFLE => (op::IFEQ, "(II)Z"),
+        op::IF_ICMPEQ..=op::IF_ICMPLE => (op::IF_ICMPEQ, "(III)Z"),
+        op::IF_ACMPEQ..=op::IF_ACMPNE => (op::IF_ACMPEQ, "(Ljava/lang/Object;Ljava/lang/Object;I)Z"),
+        op::IFNULL..=op::IFNONNULL => (op::IFNULL, "(Ljava/lang/Object;I)Z"),
+        _ => return None,
+    };
+    Some((NAMES[usize::from(opcode - first)], descriptor))
 }
 
-struct Method {
-    access: u16,
-    member: (&'static str, &'static str),
-    max_stack: u16,
-    max_locals: u16,
-    code: Vec<u8>,
-    handlers: Vec<[u16; 4]>,
-    frames: Vec<u8>,
-    frame_count: u16,
-    inline: bool,
+/// Features of a JVM.
+#[derive(Clone, Copy)]
+pub(crate) struct Features {
+    /// `Thread.threadId()` and virtual threads.
+    pub virtual_threads: bool,
+    /// All that [`fast`] needs.
+    pub fast: bool,
 }
 
-impl Method {
-    fn new(access: u16, member: (&'static str, &'static str), max_stack: u16, max_locals: u16) -> Method {
-        Method {
-            access: access | ACC_STATIC,
-            member,
-            max_stack,
-            max_locals,
-            code: Vec::new(),
-            handlers: Vec::new(),
-            frames: Vec::new(),
-            frame_count: 0,
-            inline: false,
+const THREAD: &str = "java/lang/Thread";
+pub(crate) const CURRENT_THREAD: Named<'_> = ("currentThread", "()Ljava/lang/Thread;");
+pub(crate) const THREAD_ID: Named<'_> = ("threadId", "()J");
+pub(crate) const GET_NAME: Named<'_> = ("getName", "()Ljava/lang/String;");
+
+/// The helper's class file.
+pub(crate) fn class_file(features: Features) -> Vec<u8> {
+    let mut class = Emitter::new(CLASS);
+    let set_level = class.field(CLASS, LEVEL);
+    let levels = class.call(CLASS, LEVELS);
+    class.method(PRIVATE, ("<clinit>", "()V"), Code::new(1, 0).put(&[&levels, &set_level, &[op::RETURN]]));
+    class.method(PUBLIC, IDLE, Code::new(0, 0).inline().put(&[&[op::RETURN]]));
+    for native in [LEVELS, ENTER, ENTER_CAUGHT, ENTER_BOOL, ENTER_KEY, PENDING] {
+        class.native(PRIVATE, native);
+    }
+    class.native(0, BASE);
+    let hooks = Hooks { level: class.get(CLASS, LEVEL), fast: features.fast };
+    hooks.plain(&mut class);
+    hooks.branches(&mut class);
+    slow_methods(&mut class, features);
+    who(&mut class, features.virtual_threads);
+    pause(&mut class);
+    class.finish()
+}
+
+/// The methods that hooks call.
+struct Hooks {
+    level: Op,
+    fast: bool,
+}
+
+impl Hooks {
+    /// The call behind the level test, with all arguments on the stack.
+    fn onward(&self, class: &mut Emitter, fast: Named<'_>, slow: Named<'_>) -> Vec<u8> {
+        if self.fast {
+            return class.call(fast::CLASS, fast).to_vec();
+        }
+        let (not_counted, call) = (class.long(-1), class.call(CLASS, slow));
+        [not_counted, call].concat()
+    }
+
+    fn plain(&self, class: &mut Emitter) {
+        const OVER: usize = 0;
+        let throwable = Kind::Object(class.class("java/lang/Throwable"));
+        let rows: [(Named<'_>, Named<'_>, &[u8], &[Kind]); 3] = [
+            (HIT, SLOW, &[op::ILOAD_0], &[Kind::Int]),
+            (CAUGHT, SLOW_CAUGHT, &[op::ALOAD_0, op::ILOAD_1], &[throwable, Kind::Int]),
+            (KEY, SLOW_KEY, &[op::ILOAD_0, op::ILOAD_1], &[Kind::Int, Kind::Int]),
+        ];
+        for (member, slow, arguments, locals) in rows {
+            let onward = self.onward(class, member, slow);
+            let site = &arguments[arguments.len() - 1..];
+            let code = Code::new(4, locals.len() as u16)
+                .inline()
+                .put(&[&self.level, site, &[op::BALOAD]])
+                .jump(op::IFEQ, OVER)
+                .put(&[arguments, &onward])
+                .bind(OVER, locals, &[])
+                .put(&[&[op::RETURN]]);
+            class.method(PUBLIC, member, code);
+        }
+        let onward = self.onward(class, BOOL, SLOW_BOOL);
+        let code = Code::new(4, 2)
+            .inline()
+            .put(&[&self.level, &[op::ILOAD_1, op::BALOAD]])
+            .jump(op::IFEQ, OVER)
+            .put(&[&[op::ILOAD_0, op::ILOAD_1], &onward, &[op::IRETURN]])
+            .bind(OVER, &[Kind::Int; 2], &[])
+            .put(&[&[op::ILOAD_0, op::IRETURN]]);
+        class.method(PUBLIC, BOOL, code);
+    }
+
+    /// Each consumes what the jump would, and answers whether it is taken.
+    fn branches(&self, class: &mut Emitter) {
+        let object = Kind::Object(class.class("java/lang/Object"));
+        let opcodes = (op::IFEQ..=op::IF_ACMPNE).chain(op::IFNULL..=op::IFNONNULL);
+        for (opcode, member) in opcodes.filter_map(|it| Some((it, branch(it)?))) {
+            let onward = self.onward(class, BOOL, SLOW_BOOL);
+            self.branch(class, opcode, member, &onward, object);
         }
     }
 
-    fn code(mut self, parts: &[&[u8]]) -> Method {
-        self.code = parts.concat();
-        self
-    }
-
-    fn frame(mut self, bytes: &[u8]) -> Method {
-        self.frames.extend_from_slice(bytes);
-        self.frame_count += 1;
-        self
+    fn branch(&self, class: &mut Emitter, opcode: u8, member: Named<'_>, onward: &[u8], object: Kind) {
+        const TAKEN: usize = 0;
+        const KNOWN: usize = 1;
+        const OVER: usize = 2;
+        let is_object = member.1.contains('L');
+        let operands = 1 + usize::from(matches!(opcode, op::IF_ICMPEQ..=op::IF_ACMPNE));
+        let kind = if is_object { object } else { Kind::Int };
+        let mut locals = vec![kind; operands];
+        locals.push(Kind::Int);
+        let loads: &[u8] = if is_object { &[op::ALOAD_0, op::ALOAD_1] } else { &[op::ILOAD_0, op::ILOAD_1] };
+        let (site, outcome) = ([op::ILOAD, operands as u8], operands as u8 + 1);
+        let code = Code::new(4, u16::from(outcome) + 1)
+            .inline()
+            .put(&[&loads[..operands]])
+            .jump(opcode, TAKEN)
+            .put(&[&[op::ICONST_0]])
+            .jump(op::GOTO, KNOWN)
+            .bind(TAKEN, &locals, &[])
+            .put(&[&[op::ICONST_1]])
+            .bind(KNOWN, &locals, &[Kind::Int])
+            .put(&[&[op::ISTORE, outcome], &self.level, &site, &[op::BALOAD]])
+            .jump(op::IFEQ, OVER)
+            .put(&[&[op::ILOAD, outcome], &site, onward, &[op::IRETURN]])
+            .bind(OVER, &[&locals[..], &[Kind::Int]].concat(), &[])
+            .put(&[&[op::ILOAD, outcome, op::IRETURN]]);
+        class.method(PUBLIC, member, code);
     }
 }
 
-/// An instruction with a two-byte operand.
-fn op(opcode: u8, operand: u16) -> [u8; 3] {
-    let [high, low] = operand.to_be_bytes();
-    [opcode, high, low]
-}
-
-const ICONST_0: u8 = 0x03;
-const ICONST_1: u8 = 0x04;
-const ICONST_2: u8 = 0x05;
-const LCONST_0: u8 = 0x09;
-const BIPUSH: u8 = 0x10;
-const LDC2_W: u8 = 0x14;
-const ILOAD_0: u8 = 0x1a;
-const ILOAD_1: u8 = 0x1b;
-const ILOAD_2: u8 = 0x1c;
-const LLOAD_0: u8 = 0x1e;
-const LLOAD_3: u8 = 0x21;
-const ALOAD_0: u8 = 0x2a;
-const BALOAD: u8 = 0x33;
-const ISTORE_2: u8 = 0x3d;
-const LSTORE_0: u8 = 0x3f;
-const LSTORE_3: u8 = 0x42;
-const ASTORE_0: u8 = 0x4b;
-const POP: u8 = 0x57;
-const LADD: u8 = 0x61;
-const LSUB: u8 = 0x65;
-const LDIV: u8 = 0x6d;
-const LREM: u8 = 0x71;
-const LSHL: u8 = 0x79;
-const IAND: u8 = 0x7e;
-const LXOR: u8 = 0x83;
-const I2L: u8 = 0x85;
-const L2I: u8 = 0x88;
-const LCMP: u8 = 0x94;
-const IFEQ: u8 = 0x99;
-const IFLE: u8 = 0x9e;
-const GOTO: u8 = 0xa7;
-const IRETURN: u8 = 0xac;
-const LRETURN: u8 = 0xad;
-const ARETURN: u8 = 0xb0;
-const ARETURN_VOID: u8 = 0xb1;
-const GETSTATIC: u8 = 0xb2;
-const PUTSTATIC: u8 = 0xb3;
-const INVOKEVIRTUAL: u8 = 0xb6;
-const INVOKESTATIC: u8 = 0xb8;
-
-/// The helper's class file. `virtual_threads`: the JVM has `Thread.threadId()`.
-pub(crate) fn class_file(virtual_threads: bool) -> Vec<u8> {
-    let mut pool = Pool::default();
-    let this = pool.class(CLASS);
-    let object = pool.class("java/lang/Object");
-    let thread = pool.class("java/lang/Thread");
-    let string = pool.class("java/lang/String");
-    let system = pool.class("java/lang/System");
-    let interrupted = pool.class("java/lang/InterruptedException");
-    let level_field = pool.member(9, this, ("LEVEL", "[B"));
-    let mut own = |member| op(INVOKESTATIC, pool.method(this, member));
-    let levels = own(LEVELS);
-    let (enter, enter_caught, enter_bool, pending) =
-        (own(ENTER), own(ENTER_CAUGHT), own(ENTER_BOOL), own(PENDING));
-    let (slow, slow_caught, slow_bool) =
-        (own(("slow", "(I)V")), own(("slowCaught", CAUGHT.1)), own(("slowBool", BOOL.1)));
-    let (pause, who) = (own(("pause", "()V")), own(("who", "()J")));
-    let level = op(GETSTATIC, level_field);
-    let nano_time = op(INVOKESTATIC, pool.method(system, ("nanoTime", "()J")));
-    let sleep = op(INVOKESTATIC, pool.method(thread, ("sleep", "(JI)V")));
-    let current = op(INVOKESTATIC, pool.method(thread, ("currentThread", "()Ljava/lang/Thread;")));
-    let interrupt = op(INVOKEVIRTUAL, pool.method(thread, ("interrupt", "()V")));
-    let thread_id = op(INVOKEVIRTUAL, pool.method(thread, ("threadId", "()J")));
-    let get_name = op(INVOKEVIRTUAL, pool.method(thread, ("getName", "()Ljava/lang/String;")));
-    let hash_code = op(INVOKEVIRTUAL, pool.method(string, ("hashCode", "()I")));
-    let million = op(LDC2_W, pool.long(1_000_000));
-
-    let public =
-        |member, stack, locals| Method { inline: true, ..Method::new(ACC_PUBLIC, member, stack, locals) };
-    let private = |member, stack, locals| Method::new(ACC_PRIVATE, member, stack, locals);
-    let native = |member| Method::new(ACC_PRIVATE | ACC_NATIVE, member, 0, 0);
-    let [int_high, int_low] = interrupted.to_be_bytes();
-    let who_code: Vec<u8> = if virtual_threads {
-        [
-            &current[..],
-            &[ASTORE_0, ALOAD_0],
-            &thread_id,
-            &[BIPUSH, 32, LSHL, ALOAD_0],
-            &get_name,
-            &hash_code,
-            &[I2L, LXOR, LRETURN],
-        ]
-        .concat()
-    } else {
-        [&current[..], &get_name, &hash_code, &[I2L, LRETURN]].concat()
+fn slow_methods(class: &mut Emitter, features: Features) {
+    const OVER: usize = 0;
+    let (who, pause) = (class.call(CLASS, WHO), class.call(CLASS, PAUSE));
+    let carrier = match features.fast {
+        true => class.call(fast::CLASS, fast::CARRIER).to_vec(),
+        false => vec![op::LCONST_0],
     };
-
-    let mut pause_method = private(("pause", "()V"), 6, 5)
-        .code(&[
-            &nano_time,
-            &pending,
-            &[LADD, LSTORE_0, ICONST_0, ISTORE_2],
-            // 10: the loop
-            &[LLOAD_0],
-            &nano_time,
-            &[LSUB, LSTORE_3, LLOAD_3, LCONST_0, LCMP],
-            &op(IFLE, 45 - 19),
-            // 22: the try range
-            &[LLOAD_3],
-            &million,
-            &[LDIV, LLOAD_3],
-            &million,
-            &[LREM, L2I],
-            &sleep,
-            // 36
-            &op(GOTO, (10i16 - 36) as u16),
-            // 39: the handler
-            &[POP, ICONST_1, ISTORE_2],
-            &op(GOTO, (10i16 - 42) as u16),
-            // 45: the end
-            &[ILOAD_2],
-            &op(IFEQ, 55 - 46),
-            &current,
-            &interrupt,
-            // 55
-            &[ARETURN_VOID],
-        ])
-        .frame(&[253, 0, 10, 4, 1]) // at 10: long, int
-        .frame(&[64 + 28, 7, int_high, int_low]) // at 39: the exception on the stack
-        .frame(&[5]) // at 45
-        .frame(&[9]); // at 55
-    pause_method.handlers.push([22, 36, 39, interrupted]);
-
-    let methods = [
-        private(("<clinit>", "()V"), 1, 0).code(&[&levels, &op(PUTSTATIC, level_field), &[ARETURN_VOID]]),
-        public(IDLE, 0, 0).code(&[&[ARETURN_VOID]]),
-        public(HIT, 2, 1)
-            .code(&[&level, &[ILOAD_0, BALOAD], &op(IFEQ, 7), &[ILOAD_0], &slow, &[ARETURN_VOID]])
-            .frame(&[12]),
-        public(CAUGHT, 2, 2)
-            .code(&[
-                &level,
-                &[ILOAD_1, BALOAD],
-                &op(IFEQ, 8),
-                &[ALOAD_0, ILOAD_1],
-                &slow_caught,
-                &[ARETURN_VOID],
-            ])
-            .frame(&[13]),
-        public(BOOL, 2, 2)
-            .code(&[
-                &level,
-                &[ILOAD_1, BALOAD],
-                &op(IFEQ, 9),
-                &[ILOAD_0, ILOAD_1],
-                &slow_bool,
-                &[IRETURN, ILOAD_0, IRETURN],
-            ])
-            .frame(&[14]),
-        private(("slow", "(I)V"), 3, 1)
-            .code(&[&[ILOAD_0], &who, &enter, &op(IFEQ, 6), &pause, &[ARETURN_VOID]])
-            .frame(&[13]),
-        private(("slowCaught", CAUGHT.1), 4, 2)
-            .code(&[&[ALOAD_0, ILOAD_1], &who, &enter_caught, &op(IFEQ, 6), &pause, &[ARETURN_VOID]])
-            .frame(&[14]),
-        private(("slowBool", BOOL.1), 4, 3)
-            .code(&[
-                &[ILOAD_0, ILOAD_1],
-                &who,
-                &enter_bool,
-                &[ISTORE_2, ILOAD_2, ICONST_2, IAND],
-                &op(IFEQ, 6),
-                &pause,
-                // 18
-                &[ILOAD_2, ICONST_1, IAND, IRETURN],
-            ])
-            .frame(&[252, 0, 18, 1]),
-        private(("who", "()J"), 4, 1).code(&[&who_code]),
-        pause_method,
-        native(LEVELS),
-        native(ENTER),
-        native(ENTER_CAUGHT),
-        native(ENTER_BOOL),
-        native(PENDING),
+    let throwable = Kind::Object(class.class("java/lang/Throwable"));
+    let rows: [(Named<'_>, Named<'_>, &[u8], &[Kind]); 3] = [
+        (SLOW, ENTER, &[op::ILOAD_0], &[Kind::Int, Kind::Long]),
+        (SLOW_CAUGHT, ENTER_CAUGHT, &[op::ALOAD_0, op::ILOAD_1], &[throwable, Kind::Int, Kind::Long]),
+        (SLOW_KEY, ENTER_KEY, &[op::ILOAD_0, op::ILOAD_1], &[Kind::Int, Kind::Int, Kind::Long]),
     ];
-
-    let code_name = pool.utf8("Code");
-    let frames_name = pool.utf8("StackMapTable");
-    let annotations_name = pool.utf8("RuntimeVisibleAnnotations");
-    let hidden =
-        [pool.utf8("Ljdk/internal/vm/annotation/Hidden;"), pool.utf8("Ljava/lang/invoke/LambdaForm$Hidden;")];
-    let inline =
-        [pool.utf8("Ljdk/internal/vm/annotation/ForceInline;"), pool.utf8("Ljava/lang/invoke/ForceInline;")];
-    let annotations = |types: &[u16]| {
-        let mut body = (types.len() as u16).to_be_bytes().to_vec();
-        for annotation in types {
-            body.extend_from_slice(&annotation.to_be_bytes());
-            body.extend_from_slice(&[0, 0]);
-        }
-        attribute(annotations_name, &body)
-    };
-    let field_name = pool.utf8("LEVEL");
-    let field_descriptor = pool.utf8("[B");
-    let members: Vec<(u16, u16)> =
-        methods.iter().map(|m| (pool.utf8(m.member.0), pool.utf8(m.member.1))).collect();
-
-    let mut out = Vec::new();
-    let put = |out: &mut Vec<u8>, numbers: &[u16]| {
-        numbers.iter().for_each(|number| out.extend_from_slice(&number.to_be_bytes()));
-    };
-    out.extend_from_slice(&0xcafe_babe_u32.to_be_bytes());
-    put(&mut out, &[0, MAJOR, pool.count + 1]);
-    out.extend_from_slice(&pool.bytes);
-    put(&mut out, &[ACC_PUBLIC | ACC_FINAL | ACC_SUPER, this, object, 0]);
-    put(&mut out, &[1, ACC_PRIVATE | ACC_STATIC | ACC_FINAL, field_name, field_descriptor, 0]);
-    put(&mut out, &[methods.len() as u16]);
-    for (method, (name, descriptor)) in methods.iter().zip(members) {
-        let marks = if method.inline { [hidden, inline].concat() } else { hidden.to_vec() };
-        put(&mut out, &[method.access, name, descriptor]);
-        if method.access & ACC_NATIVE != 0 {
-            put(&mut out, &[1]);
-            out.extend(annotations(&marks));
-            continue;
-        }
-        let mut code = Vec::new();
-        put(&mut code, &[method.max_stack, method.max_locals]);
-        code.extend_from_slice(&(method.code.len() as u32).to_be_bytes());
-        code.extend_from_slice(&method.code);
-        put(&mut code, &[method.handlers.len() as u16]);
-        method.handlers.iter().for_each(|handler| put(&mut code, handler));
-        if method.frame_count == 0 {
-            put(&mut code, &[0]);
-        } else {
-            put(&mut code, &[1]);
-            let body = [&method.frame_count.to_be_bytes()[..], &method.frames].concat();
-            code.extend(attribute(frames_name, &body));
-        }
-        put(&mut out, &[2]);
-        out.extend(attribute(code_name, &code));
-        out.extend(annotations(&marks));
+    for (member, native, arguments, locals) in rows {
+        let (enter, before) = (class.call(CLASS, native), [op::LLOAD, arguments.len() as u8]);
+        let code = Code::new(8, arguments.len() as u16 + 2)
+            .put(&[arguments, &who, &carrier, &before, &enter])
+            .jump(op::IFEQ, OVER)
+            .put(&[&pause])
+            .bind(OVER, locals, &[])
+            .put(&[&[op::RETURN]]);
+        class.method(0, member, code);
     }
-    put(&mut out, &[0]);
-    out
+    let enter = class.call(CLASS, ENTER_BOOL);
+    let code = Code::new(8, 5)
+        .put(&[&[op::ILOAD_0, op::ILOAD_1], &who, &carrier, &[op::LLOAD_2], &enter])
+        .put(&[&[op::ISTORE, 4, op::ILOAD, 4, op::ICONST_2, op::IAND]])
+        .jump(op::IFEQ, OVER)
+        .put(&[&pause])
+        .bind(OVER, &[Kind::Int, Kind::Int, Kind::Long, Kind::Int], &[])
+        .put(&[&[op::ILOAD, 4, op::ICONST_1, op::IAND, op::IRETURN]]);
+    class.method(0, SLOW_BOOL, code);
+}
+
+const WHO: Named<'_> = ("who", "()J");
+const PAUSE: Named<'_> = ("pause", "()V");
+
+fn who(class: &mut Emitter, virtual_threads: bool) {
+    let current = class.call(THREAD, CURRENT_THREAD);
+    let name = class.call_virtual(THREAD, GET_NAME);
+    let hash = class.call_virtual("java/lang/String", ("hashCode", "()I"));
+    let code = Code::new(4, 1).put(&[&current, &[op::ASTORE_0]]);
+    let code = if virtual_threads {
+        let id = class.call_virtual(THREAD, THREAD_ID);
+        code.put(&[&[op::ALOAD_0], &id, &[op::BIPUSH, 32, op::LSHL]])
+    } else {
+        code.put(&[&[op::LCONST_0]])
+    };
+    let code = code.put(&[&[op::ALOAD_0], &name, &hash, &[op::I2L, op::LXOR, op::LRETURN]]);
+    class.method(PRIVATE, WHO, code);
+}
+
+/// Sleeps until a deadline (local 0). Whether an interrupt was swallowed is in local 2, what is left of the time in local 3.
+fn pause(class: &mut Emitter) {
+    const AGAIN: usize = 0;
+    const SLEEP: usize = 1;
+    const SLEPT: usize = 2;
+    const INTERRUPTED: usize = 3;
+    const DONE: usize = 4;
+    const QUIET: usize = 5;
+    let nano_time = class.call("java/lang/System", ("nanoTime", "()J"));
+    let pending = class.call(CLASS, PENDING);
+    let million = class.long(1_000_000);
+    let sleep = class.call(THREAD, ("sleep", "(JI)V"));
+    let current = class.call(THREAD, CURRENT_THREAD);
+    let interrupt = class.call_virtual(THREAD, ("interrupt", "()V"));
+    let exception = class.class("java/lang/InterruptedException");
+    let locals = [Kind::Long, Kind::Int];
+    let with_rest = [Kind::Long, Kind::Int, Kind::Long];
+    let code = Code::new(6, 5)
+        .put(&[&nano_time, &pending, &[op::LADD, op::LSTORE_0, op::ICONST_0, op::ISTORE_2]])
+        .bind(AGAIN, &locals, &[])
+        .put(&[&[op::LLOAD_0], &nano_time, &[op::LSUB, op::LSTORE_3, op::LLOAD_3, op::LCONST_0, op::LCMP]])
+        .jump(op::IFLE, DONE)
+        .mark(SLEEP)
+        .put(&[&[op::LLOAD_3], &million, &[op::LDIV, op::LLOAD_3], &million, &[op::LREM, op::L2I], &sleep])
+        .mark(SLEPT)
+        .jump(op::GOTO, AGAIN)
+        .bind(INTERRUPTED, &with_rest, &[Kind::Object(exception)])
+        .put(&[&[op::POP, op::ICONST_1, op::ISTORE_2]])
+        .jump(op::GOTO, AGAIN)
+        .bind(DONE, &with_rest, &[])
+        .put(&[&[op::ILOAD_2]])
+        .jump(op::IFEQ, QUIET)
+        .put(&[&current, &interrupt])
+        .bind(QUIET, &with_rest, &[])
+        .put(&[&[op::RETURN]])
+        .handler([SLEEP, SLEPT, INTERRUPTED], exception);
+    class.method(PRIVATE, PAUSE, code);
 }
 
 /// The binder's class file.
 pub(crate) fn binder_class_file() -> Vec<u8> {
-    let mut pool = Pool::default();
-    let (this, object) = (pool.class(BINDER), pool.class("java/lang/Object"));
-    let call = op(INVOKESTATIC, pool.method(this, BIND));
-    let (run, bind) = (pool.utf8(RUN.0), pool.utf8(BIND.0));
-    let (descriptor, code_name) = (pool.utf8(RUN.1), pool.utf8("Code"));
-    let code = [&[0, 1, 0, 1, 0, 0, 0, 5, ALOAD_0][..], &call, &[ARETURN, 0, 0, 0, 0]].concat();
-    let numbers =
-        |numbers: &[u16]| numbers.iter().flat_map(|number| number.to_be_bytes()).collect::<Vec<u8>>();
-    [
-        0xcafe_babe_u32.to_be_bytes().to_vec(),
-        numbers(&[0, MAJOR, pool.count + 1]),
-        pool.bytes,
-        numbers(&[ACC_PUBLIC | ACC_FINAL | ACC_SUPER, this, object, 0, 0, 2]),
-        numbers(&[ACC_PUBLIC | ACC_STATIC, run, descriptor, 1]),
-        attribute(code_name, &code),
-        numbers(&[ACC_PRIVATE | ACC_STATIC | ACC_NATIVE, bind, descriptor, 0, 0]),
-    ]
-    .concat()
-}
-
-fn attribute(name: u16, body: &[u8]) -> Vec<u8> {
-    [&name.to_be_bytes()[..], &(body.len() as u32).to_be_bytes(), body].concat()
+    let mut class = Emitter::new(BINDER);
+    let bind = class.call(BINDER, BIND);
+    class.method(PUBLIC, RUN, Code::new(1, 1).put(&[&[op::ALOAD_0], &bind, &[op::ARETURN]]));
+    class.native(PRIVATE, BIND);
+    class.finish()
 }
 
 #[cfg(test)]
 mod tests {
     use hypocenter_classfile::ClassFile;
 
+    use super::*;
+
     #[test]
-    fn the_helper_is_a_readable_class_file() {
-        for virtual_threads in [false, true] {
-            let bytes = super::class_file(virtual_threads);
+    fn the_emitted_classes_are_readable_class_files() {
+        let features = [(false, false), (true, false), (false, true), (true, true)]
+            .map(|(virtual_threads, fast)| Features { virtual_threads, fast });
+        let helpers = features.map(|it| (CLASS, class_file(it)));
+        let fast = features.map(|it| (fast::CLASS, fast::class_file(it.virtual_threads)));
+        for (name, bytes) in helpers.into_iter().chain(fast).chain([(BINDER, binder_class_file())]) {
             let class = ClassFile::parse(&bytes).unwrap();
-            assert_eq!(class.name(), super::CLASS.as_bytes());
+            assert_eq!(class.name(), name.as_bytes());
             for method in class.methods() {
                 if let Some(code) = method.code().unwrap() {
                     assert!(code.instructions().all(|it| it.is_ok()));

@@ -1,9 +1,9 @@
 //! The agent: a JVMTI library that patches classes as they load, and then decides, throws, delays and records.
 //!
 //! The tool decides and the agent obeys: the instrumentation map says which instruction of which class gets a hook,
-//! the trial's file says what each hook does. A hooked class calls the [`helper`], whose slow path is in
-//! [`natives`]; [`decide`] holds the candidates, [`exceptions`] builds what is thrown, [`tasks`] follows the abstract
-//! states of threads, [`transform`] patches. The
+//! the trial's file says what each hook does. A hooked class calls the [`helper`], which counts and writes small events in Java ([`fast`])
+//! and has its slow path in [`natives`]; both classes are made with [`emit`]; [`decide`] holds the candidates, [`exceptions`] builds what is thrown, [`tasks`] follows the abstract
+//! states of threads, [`trails`] the calls, loops and branches around them, [`transform`] patches. The
 //! [`watcher`] is the agent's one thread, which writes a [`dump`] of the JVM's threads when the tool asks for it.
 //!
 //! Rules that hold everywhere here: nothing is printed on the target's stdout or stderr; no panic leaves a
@@ -12,7 +12,9 @@
 
 mod decide;
 mod dump;
+mod emit;
 mod exceptions;
+mod fast;
 mod helper;
 mod jni;
 mod jvmti;
@@ -25,6 +27,7 @@ mod stacks;
 mod state;
 mod tasks;
 mod threads;
+mod trails;
 mod transform;
 mod watcher;
 

@@ -8,12 +8,15 @@ use hypocenter_trace::{Session, SiteId, clock, level};
 use jvmti_bindings::sys::jni::{JNIEnv, JNINativeMethod, jboolean, jclass, jint, jlong, jobject};
 
 use crate::decide::{Answer, Hit, Seen};
-use crate::helper;
+use crate::fast::TIMED_EVERY;
+use crate::helper::Features;
 use crate::jni::{Jni, object};
 use crate::log;
 use crate::stacks::class_of_signature;
 use crate::state::State;
-use crate::threads::{CURRENT, ThreadState};
+use crate::threads::{CURRENT, ThreadState, lanes};
+use crate::trails::Side;
+use crate::{fast, helper};
 
 /// Runs the body of a native method; a panic ends here.
 fn guarded<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
@@ -31,30 +34,52 @@ fn guarded<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
     }
 }
 
+/// The current thread, as the helper sees it.
+#[derive(Clone, Copy)]
+struct Who {
+    /// Changes with the thread and with its name.
+    who: jlong,
+    /// The number of the native thread's own Java thread; 0 where nothing is done in Java.
+    carrier: jlong,
+    /// The hits of the site before this one; -1 if this one is not counted yet.
+    before: jlong,
+}
+
 /// What a hook asks of the agent.
 struct Call {
     env: *mut JNIEnv,
     site: SiteId,
-    who: jlong,
+    who: Who,
     seen: Seen,
     thrown: Option<jobject>,
 }
 
 #[inline(always)]
-fn handle(env: *mut JNIEnv, site: jint, who: jlong, seen: Seen, thrown: Option<jobject>) -> Answer {
+fn handle(env: *mut JNIEnv, site: jint, who: Who, seen: Seen, thrown: Option<jobject>) -> Answer {
     let Some(state) = State::get() else { return Answer::GoOn };
     let Some(session) = state.session() else { return Answer::GoOn };
     let call = Call { env, site: SiteId(site as u32), who, seen, thrown };
     let level = state.levels.get(call.site.0 as usize).copied().unwrap_or(0);
-    let before = if level & level::COUNT != 0 { session.count(call.site) } else { 0 };
-    if level & level::DECIDE != 0 && (before < TIMED_EVERY || before.is_multiple_of(TIMED_EVERY)) {
-        return timed(state, session, &call, level, before);
+    let before = match u64::try_from(who.before) {
+        Ok(before) => before,
+        Err(_) if level & level::COUNT == 0 => 0,
+        Err(_) if seen == Seen::Boolean(true) => session.count_true(call.site),
+        Err(_) => session.count(call.site),
+    };
+    let answer = if level & level::DECIDE != 0 && (before < TIMED_EVERY || before.is_multiple_of(TIMED_EVERY))
+    {
+        timed(state, session, &call, level, before)
+    } else {
+        answer(state, session, &call, level, before)
+    };
+    if level & level::MARK != 0 {
+        state.arsenal.mark(session.trial(), call.site);
     }
-    answer(state, session, &call, level, before)
+    answer
 }
 
-/// Of so many hits of a site that has something armed one is timed, and stands for all of them; the first ones each.
-const TIMED_EVERY: u64 = 64;
+/// The bits of a level that ask for nothing here: the hit is counted, and marks are set by the caller.
+const ASIDE: u8 = level::COUNT | level::MARK | fast::AGENT_ONLY;
 
 /// A decision, and how long it takes where nothing comes of it.
 #[cold]
@@ -74,30 +99,56 @@ fn answer(state: &'static State, session: &Session, call: &Call, mut level: u8, 
     if level & level::DECIDE != 0 && !state.arsenal.may_be_due(call.site, before) {
         level &= !level::DECIDE;
     }
-    if level & !level::COUNT == 0 {
+    if level & !ASIDE == 0 {
         return Answer::GoOn;
     }
     let work = |thread: &RefCell<ThreadState>| {
         let Ok(mut thread) = thread.try_borrow_mut() else { return Answer::GoOn };
+        let mut thread = thread.working(call.who.carrier);
         // SAFETY: the JVM passed this thread's environment to the native method that called.
         let jni = unsafe { Jni::new(call.env) };
-        if level == level::COUNT | level::EVENT && call.thrown.is_none() {
-            thread.identify(state, session, jni, call.who);
-            thread.ring(session).hit(session.trial(), call.site.0, call.flags(), clock::ticks());
-            return Answer::GoOn;
+        if level & level::TRACK == 0 {
+            return serve(state, session, jni, &mut thread, call, level, before);
         }
-        if level & level::STATE != 0
-            && let Some(step) = state.tasks.step(call.site)
-        {
-            thread.identify(state, session, jni, call.who);
-            thread.step(session, step);
-            if level & !(level::COUNT | level::STATE) == 0 {
-                return Answer::GoOn;
-            }
-        }
-        rare(state, session, jni, &mut thread, call, level, before)
+        thread.identify(state, session, jni, call.who.who);
+        let track = |thread: &mut ThreadState, side| {
+            thread.track(&state.trails, session, side, call.site, call.value())
+        };
+        track(&mut thread, Side::Into);
+        let answer = serve(state, session, jni, &mut thread, call, level & !level::TRACK, before);
+        track(&mut thread, Side::OutOf);
+        answer
     };
     CURRENT.try_with(work).unwrap_or(Answer::GoOn)
+}
+
+#[inline(always)]
+fn serve(
+    state: &'static State,
+    session: &Session,
+    jni: Jni,
+    thread: &mut ThreadState,
+    call: &Call,
+    level: u8,
+    before: u64,
+) -> Answer {
+    let who = call.who.who;
+    let is_plain = level & !ASIDE == level::EVENT;
+    if is_plain && call.thrown.is_none() && !matches!(call.seen, Seen::Key(_)) {
+        thread.identify(state, session, jni, who);
+        thread.ring(session).hit(session.trial(), call.site.0, call.flags(), clock::ticks());
+        return Answer::GoOn;
+    }
+    if level & level::STATE != 0
+        && let Some(step) = state.tasks.step(call.site)
+    {
+        thread.identify(state, session, jni, who);
+        thread.step(session, step);
+    }
+    if level & (level::EVENT | level::DECIDE) == 0 {
+        return Answer::GoOn;
+    }
+    rare(state, session, jni, thread, call, level, before)
 }
 
 /// Everything but counts and plain events.
@@ -112,7 +163,7 @@ fn rare(
     before: u64,
 ) -> Answer {
     if level & level::EVENT != 0 {
-        thread.identify(state, session, jni, call.who);
+        thread.identify(state, session, jni, call.who.who);
         let stack = if level & level::STACK != 0 {
             let count = session.trial().stack_frames() as usize;
             let frames = state.stacks.capture_nearest(state.jvmti, jni, count);
@@ -120,26 +171,36 @@ fn rare(
         } else {
             0
         };
-        let string = call
+        let named = call
             .thrown
             .and_then(|it| jni.class_of(it))
             .and_then(|class| state.jvmti.class_signature(class).ok())
             .map_or(0, |signature| session.string(&class_of_signature(&signature)).0);
+        let string = if let Seen::Key(key) = call.seen { key as u32 } else { named };
         thread.ring(session).hit_with(session.trial(), call.site.0, call.flags(), string, stack);
     }
     if level & level::DECIDE == 0 {
         return Answer::GoOn;
     }
-    let mut hit = Hit { state, session, jni, thread, who: call.who, seen: call.seen };
+    let mut hit = Hit { state, session, jni, thread, who: call.who.who, seen: call.seen };
     state.arsenal.decide(&mut hit, call.site, before)
 }
 
 impl Call {
+    /// The value that the hook saw, as a path has it.
+    fn value(&self) -> u32 {
+        match self.seen {
+            Seen::Boolean(value) => value.into(),
+            Seen::Key(key) => key as u32,
+            Seen::Nothing => 0,
+        }
+    }
+
     /// What an event says of the value that the hook saw.
     fn flags(&self) -> u8 {
         match self.seen {
             Seen::Boolean(value) => value.into(),
-            Seen::Nothing => 0,
+            Seen::Nothing | Seen::Key(_) => 0,
         }
     }
 }
@@ -147,11 +208,17 @@ impl Call {
 /// What the helper's native methods answer: bit 1 asks for a pause.
 const PAUSE: jint = 2;
 
-extern "system" fn enter(env: *mut JNIEnv, _: jclass, site: jint, who: jlong) -> jint {
-    guarded(0, || match handle(env, site, who, Seen::Nothing, None) {
-        Answer::Pause => PAUSE,
-        _ => 0,
-    })
+/// The hook saw the exception, the value or the key that comes first, if any.
+extern "system" fn enter(
+    env: *mut JNIEnv,
+    _: jclass,
+    site: jint,
+    who: jlong,
+    carrier: jlong,
+    before: jlong,
+) -> jint {
+    let who = Who { who, carrier, before };
+    guarded(0, || pause_of(handle(env, site, who, Seen::Nothing, None)))
 }
 
 extern "system" fn enter_caught(
@@ -160,20 +227,64 @@ extern "system" fn enter_caught(
     thrown: jobject,
     site: jint,
     who: jlong,
+    carrier: jlong,
+    before: jlong,
 ) -> jint {
-    guarded(0, || match handle(env, site, who, Seen::Nothing, Some(thrown)) {
-        Answer::Pause => PAUSE,
-        _ => 0,
-    })
+    let who = Who { who, carrier, before };
+    guarded(0, || pause_of(handle(env, site, who, Seen::Nothing, Some(thrown))))
 }
 
-extern "system" fn enter_bool(env: *mut JNIEnv, _: jclass, value: jboolean, site: jint, who: jlong) -> jint {
+extern "system" fn enter_key(
+    env: *mut JNIEnv,
+    _: jclass,
+    key: jint,
+    site: jint,
+    who: jlong,
+    carrier: jlong,
+    before: jlong,
+) -> jint {
+    let who = Who { who, carrier, before };
+    guarded(0, || pause_of(handle(env, site, who, Seen::Key(key), None)))
+}
+
+fn pause_of(answer: Answer) -> jint {
+    if answer == Answer::Pause { PAUSE } else { 0 }
+}
+
+extern "system" fn enter_bool(
+    env: *mut JNIEnv,
+    _: jclass,
+    value: jboolean,
+    site: jint,
+    who: jlong,
+    carrier: jlong,
+    before: jlong,
+) -> jint {
     let value = value != 0;
+    let who = Who { who, carrier, before };
     guarded(jint::from(value), || match handle(env, site, who, Seen::Boolean(value), None) {
         Answer::Pause => PAUSE | jint::from(value),
         Answer::Negate => jint::from(!value),
         Answer::GoOn | Answer::Thrown => jint::from(value),
     })
+}
+
+/// An address that hooks in Java work on; 0 if there is none, because this JVM takes no part in the trial.
+extern "system" fn base(_: *mut JNIEnv, _: jclass, which: jint) -> jlong {
+    let address = || {
+        let state = State::get()?;
+        let session = state.session()?;
+        let (counters, trues) = session.counter_addresses();
+        Some(match which {
+            fast::COUNTERS => counters,
+            fast::TRUES => trues,
+            fast::DUE => state.arsenal.due_address(),
+            fast::LANES_AT => lanes().as_ptr() as u64,
+            fast::CLOCK => session.trial().clock_word().map_or(0, |it| it.as_ptr() as u64),
+            _ => 0,
+        })
+    };
+    guarded(None, address).unwrap_or(0) as jlong
 }
 
 extern "system" fn pending(_: *mut JNIEnv, _: jclass) -> jlong {
@@ -191,11 +302,34 @@ extern "system" fn levels(env: *mut JNIEnv, _: jclass) -> jobject {
     })
 }
 
-/// Defines the helper class and binds its native methods.
-pub(crate) fn install(jni: Jni) -> Result<(), &'static str> {
+/// Features of the JVM that the helper can use.
+fn features(jni: Jni) -> Features {
     /// `Thread.threadId` came with 19, and JNI tells the version from there on.
     const JNI_VERSION_19: jint = 0x0013_0000;
-    let class = define(jni, helper::CLASS, &helper::class_file(jni.version() >= JNI_VERSION_19))?;
+    let virtual_threads = jni.version() >= JNI_VERSION_19;
+    let has = |(class, (name, descriptor), is_static): (&str, (&str, &str), bool)| {
+        let texts = CString::new(class).ok().zip(CString::new(name).ok()).zip(CString::new(descriptor).ok());
+        let Some(((class, name), descriptor)) = texts else { return false };
+        let Some(class) = jni.find_class(&class) else { return false };
+        let method = match is_static {
+            true => jni.static_method(class, &name, &descriptor),
+            false => jni.method(class, &name, &descriptor),
+        };
+        jni.delete_local(class);
+        method.is_some()
+    };
+    let wants = State::get().is_some_and(|state| state.wants_fast);
+    Features { virtual_threads, fast: wants && fast::needs(virtual_threads).into_iter().all(has) }
+}
+
+/// Defines the helper classes and binds their native methods.
+pub(crate) fn install(jni: Jni) -> Result<(), &'static str> {
+    let features = features(jni);
+    let class = define(jni, helper::CLASS, &helper::class_file(features))?;
+    if features.fast {
+        let fast = define(jni, fast::CLASS, &fast::class_file(features.virtual_threads))?;
+        jni.delete_local(fast);
+    }
     let binder = define(jni, helper::BINDER, &helper::binder_class_file())?;
     register(jni, binder, &[(helper::BIND, bind as *mut c_void)])?;
     let (name, descriptor) = (c"run", c"(Ljava/lang/Object;)Ljava/lang/Object;");
@@ -208,6 +342,9 @@ pub(crate) fn install(jni: Jni) -> Result<(), &'static str> {
     // Initialises the class now: levels never change once patched code can run.
     let initialised = jni.static_field(class, c"LEVEL", c"[B");
     [class, binder].into_iter().chain(bound).for_each(|it| jni.delete_local(it));
+    if let Some(state) = State::get().filter(|_| features.fast) {
+        state.says_fast();
+    }
     if initialised { Ok(()) } else { Err("the helper class could not be initialised") }
 }
 
@@ -242,7 +379,9 @@ extern "system" fn bind(env: *mut JNIEnv, _: jclass, helper: jclass) -> jobject 
     guarded(std::ptr::null_mut(), || {
         // SAFETY: the JVM passed this thread's environment to this native method.
         let jni = unsafe { Jni::new(env) };
-        let natives: [Native<'_>; 5] = [
+        let natives: [Native<'_>; 7] = [
+            (helper::BASE, base as *mut c_void),
+            (helper::ENTER_KEY, enter_key as *mut c_void),
             (helper::LEVELS, levels as *mut c_void),
             (helper::ENTER, enter as *mut c_void),
             (helper::ENTER_CAUGHT, enter_caught as *mut c_void),

@@ -162,9 +162,7 @@ pub(crate) fn stack_hash(frames: &[NamedFrame]) -> u64 {
 }
 
 fn is_helper(method: &str) -> bool {
-    let name = method.rsplit_once('.').map_or("", |(class, _)| class);
-    name.len() == helper::CLASS.len()
-        && name.bytes().zip(helper::CLASS.bytes()).all(|(a, b)| a == b || (a, b) == (b'.', b'/'))
+    method.rsplit_once('.').is_some_and(|(class, _)| helper::is_own(class))
 }
 
 /// Classes that the JVM makes up as it goes (lambdas, method handles): no stack trace shows them, and their names
@@ -193,6 +191,7 @@ mod tests {
     #[test]
     fn only_the_helper_is_left_out_of_stacks() {
         assert!(is_helper("java.lang.$Hypocenter.hit"));
+        assert!(is_helper("java.lang.$Hypocenter$Fast.hit"));
         assert!(!is_helper("java.lang.$Hypocenters.hit"));
         assert!(!is_helper("java.lang.Thread.run"));
         assert_eq!(class_of_signature("La/B$C;"), "a.B$C");

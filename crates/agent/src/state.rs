@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use hypocenter_trace::{Map, MapError, Session, TraceError, TrialFile};
+use hypocenter_plan::SiteKind;
+use hypocenter_trace::{Map, MapError, Session, SiteId, TraceError, TrialFile, level};
 use memmap2::Mmap;
 
 use crate::decide::Arsenal;
@@ -11,18 +12,24 @@ use crate::jvmti::Jvmti;
 use crate::mdc::Contexts;
 use crate::stacks::Stacks;
 use crate::tasks::Tasks;
-use crate::{log, watcher};
+use crate::trails::Trails;
+use crate::{fast, log, watcher};
 
 pub(crate) struct State {
     pub jvmti: Jvmti,
     pub map: Map<'static>,
+    /// What is done at each site, with [`fast::AGENT_ONLY`] where that cannot be done in Java.
     pub levels: Vec<u8>,
+    /// Whether hooks are to count and write events in Java, where the JVM has what that needs.
+    pub wants_fast: bool,
     pub arsenal: Arsenal,
     pub stacks: Stacks,
     pub tasks: Tasks,
+    pub trails: Trails,
     pub contexts: Contexts,
     pub node: String,
     trial: PathBuf,
+    file: TrialFile,
     java: String,
     session: OnceLock<Option<Session>>,
 }
@@ -42,6 +49,22 @@ pub(crate) enum StartError {
     OtherMap,
     #[error("the agent was loaded twice")]
     Twice,
+}
+
+/// The levels of the plan. An event that is more than two words, or that has its exact time, is written by the agent.
+fn levels(trial: &TrialFile, map: &Map<'_>, has_trails: bool) -> Vec<u8> {
+    let has_clock = trial.clock_word().is_some();
+    let mut levels = trial.levels();
+    for (site, level) in (0..).zip(&mut levels) {
+        let is_large = *level & (level::STACK | level::STATE | level::MARK | level::TRACK) != 0;
+        // The times of log statements are compared with those in logs.
+        let needs_agent = || has_trails || !has_clock || map.kind(SiteId(site)) == Some(SiteKind::Log);
+        let is_event = *level & level::EVENT != 0 && needs_agent();
+        if is_large || is_event || *level & level::COUNT == 0 && *level != 0 {
+            *level |= fast::AGENT_ONLY;
+        }
+    }
+    levels
 }
 
 impl State {
@@ -68,22 +91,31 @@ impl State {
             return Err(StartError::OtherMap);
         }
         let node = std::env::var(crate::options::NODE_VARIABLE).unwrap_or(options.node);
+        let trails = Trails::new(trial.tracks()?, &trial);
         let state = State {
             jvmti,
             map,
-            levels: trial.levels(),
-            arsenal: Arsenal::new(&trial, &node)?,
+            levels: levels(&trial, &map, !trails.is_empty()),
+            wants_fast: !trial.wants_native(),
+            arsenal: Arsenal::new(&trial, &node, |site| map.kind(site).is_some_and(SiteKind::sees_boolean))?,
             stacks: Stacks::default(),
             tasks: Tasks::new(trial.steps()?),
+            trails,
             contexts: Contexts::default(),
             node,
             trial: options.trial,
             java,
+            file: trial,
             session: OnceLock::new(),
         };
+        state.file.agent_started();
         STATE.set(state).map_err(|_| StartError::Twice)?;
-        trial.agent_started();
         Ok(())
+    }
+
+    /// Says that hooks run in Java code in this JVM.
+    pub(crate) fn says_fast(&self) {
+        self.file.agent_is_fast();
     }
 
     /// This JVM's part in the trial. It joins when the first class of the map is loaded, so a JVM that only

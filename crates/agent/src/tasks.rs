@@ -9,6 +9,8 @@ use hypocenter_plan::StateId;
 use hypocenter_trace::{ArmedStep, SiteId, Step};
 use rustc_hash::FxHashMap;
 
+use crate::trails::Trail;
+
 /// How deep tasks are nested before further ones only count.
 const NESTED_MAX: usize = 64;
 
@@ -25,10 +27,12 @@ pub(crate) struct TaskStack {
     frames: Vec<Frame>,
     /// Tasks beyond [`NESTED_MAX`].
     deeper: u32,
+    /// The calls and loops around the thread. They are put aside with its tasks.
+    pub trail: Trail,
 }
 
 impl TaskStack {
-    pub(crate) const EMPTY: TaskStack = TaskStack { frames: Vec::new(), deeper: 0 };
+    pub(crate) const EMPTY: TaskStack = TaskStack { frames: Vec::new(), deeper: 0, trail: Trail::EMPTY };
 
     /// The state that the thread is in.
     #[inline]
@@ -73,7 +77,7 @@ impl TaskStack {
     }
 
     fn is_empty(&self) -> bool {
-        self.frames.is_empty() && self.deeper == 0
+        self.frames.is_empty() && self.deeper == 0 && self.trail.is_empty()
     }
 }
 

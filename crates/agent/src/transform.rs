@@ -6,8 +6,8 @@
 //! moved; the others are refused. A hook is never put at a place that is merely likely.
 
 use hypocenter_classfile::{
-    ClassFile, Code, Insertion, Instruction, Mark, Member, MethodPatch, Patcher, Place, Snippet, Unpatched,
-    callee_text, code_digest_symbolic, op,
+    CallCatch, ClassFile, Code, Insertion, Instruction, Mark, Member, MethodPatch, Patcher, Place, Snippet,
+    Unpatched, callee_text, code_digest_symbolic, op,
 };
 use hypocenter_plan::SiteKind;
 use hypocenter_trace::{
@@ -47,7 +47,7 @@ impl<'a> Transform<'a> {
                 return None;
             }
         };
-        let mut patch = ClassPatch { patcher: Patcher::new(&class), helpers: [None; HELPERS.len()] };
+        let mut patch = ClassPatch { patcher: Patcher::new(&class), helpers: [None; HELPERS] };
         for method in entry.methods() {
             self.method(&class, &mut patch, method, tally);
         }
@@ -153,7 +153,7 @@ impl<'a> Transform<'a> {
         };
         match self.map.kind(hook.site)? {
             SiteKind::Entry | SiteKind::Unwind => Some(0),
-            SiteKind::Call | SiteKind::CallReturn | SiteKind::Log => nth(&|it| {
+            SiteKind::Call | SiteKind::CallReturn | SiteKind::CallThrow | SiteKind::Log => nth(&|it| {
                 it.is_invoke() && callee_text(&class.pool, it).is_some_and(|text| text.as_bytes() == callee)
             }),
             SiteKind::Exit => nth(&|it| it.is_return()),
@@ -162,6 +162,11 @@ impl<'a> Transform<'a> {
             | SiteKind::LoopEntry
             | SiteKind::LoopIteration
             | SiteKind::LoopExit
+            | SiteKind::LoopBody
+            | SiteKind::LoopUnwind
+            | SiteKind::Branch
+            | SiteKind::Switch
+            | SiteKind::Throw
             | SiteKind::Handler => None,
         }
     }
@@ -180,7 +185,7 @@ impl<'a> Transform<'a> {
         };
         while !hooks.is_empty() {
             let mark = patch.patcher.mark();
-            let why = match self.insert(patch, index, &hooks) {
+            let why = match self.insert(patch, index, code, &hooks) {
                 Ok(()) => {
                     for hook in &hooks {
                         if hook.moved {
@@ -214,8 +219,16 @@ impl<'a> Transform<'a> {
                     hooks.retain(|it| !gone.contains(&it.site));
                     gone
                 }
+                Unpatched::CallNotCovered { pc } => {
+                    let gone = |it: &mut Placed<'_>| it.placement == Placement::Thrown && it.pc == *pc;
+                    hooks.extract_if(.., gone).map(|it| it.site).collect()
+                }
                 Unpatched::NothingToGuard => {
                     hooks.extract_if(.., |it| it.kind == SiteKind::Unwind).map(|it| it.site).collect()
+                }
+                // What is in the way may be its frames.
+                _ if hooks.iter().any(|it| it.placement == Placement::Thrown) => {
+                    hooks.extract_if(.., |it| it.placement == Placement::Thrown).map(|it| it.site).collect()
                 }
                 _ if hooks.iter().any(|it| !decides(it)) && hooks.iter().any(decides) => {
                     hooks.extract_if(.., |it| !decides(it)).map(|it| it.site).collect()
@@ -230,19 +243,26 @@ impl<'a> Transform<'a> {
         &self,
         patch: &mut ClassPatch<'_>,
         index: usize,
+        code: &Code<'_>,
         hooks: &[Placed<'_>],
     ) -> Result<(), Unpatched> {
         let mut bytes: Vec<u8> = Vec::with_capacity(hooks.len() * 8);
         let mut ends: Vec<usize> = Vec::with_capacity(hooks.len());
         let mut jumps: Vec<u32> = Vec::new();
+        let mut outcomes: Vec<(u32, u8)> = Vec::new();
         for hook in hooks {
             let idle = self.levels.get(hook.site.0 as usize).is_none_or(|&level| level == 0);
-            patch.snippet(hook, idle, &mut bytes)?;
+            let call = HelperCall::of(hook, idle, code);
+            if let HelperCall::Branch(_) = call {
+                outcomes.push((hook.pc, op::IFNE));
+            }
+            patch.snippet(hook, call, &mut bytes)?;
             ends.push(bytes.len());
             jumps.extend(hook.edges.iter().filter(|&&edge| edge != FALL_THROUGH));
         }
         let mut insertions = Vec::with_capacity(hooks.len());
         let mut catch_all = None;
+        let mut calls: Vec<CallCatch<'_>> = Vec::new();
         let (mut start, mut first_jump) = (0, 0);
         for (hook, &end) in hooks.iter().zip(&ends) {
             let snippet = Snippet { bytes: &bytes[start..end], stack: stack_words(hook.kind) };
@@ -251,6 +271,10 @@ impl<'a> Transform<'a> {
                 Placement::Before => Place::Before,
                 Placement::After => Place::After,
                 Placement::Entry => Place::Entry,
+                Placement::Thrown => {
+                    calls.push(CallCatch { at: hook.pc, snippet });
+                    continue;
+                }
                 Placement::Unwind => {
                     catch_all = Some(snippet);
                     continue;
@@ -265,7 +289,15 @@ impl<'a> Transform<'a> {
             };
             insertions.push(Insertion { at: hook.pc, place, snippet });
         }
-        patch.patcher.method(index, &MethodPatch { insertions: &insertions, catch_all: catch_all.as_ref() })
+        outcomes.sort_unstable();
+        calls.sort_unstable_by_key(|it| it.at);
+        let patched = MethodPatch {
+            insertions: &insertions,
+            catch_all: catch_all.as_ref(),
+            jumps: &outcomes,
+            calls: &calls,
+        };
+        patch.patcher.method(index, &patched)
     }
 }
 
@@ -275,44 +307,87 @@ impl Placed<'_> {
     }
 }
 
-/// The helper's methods that hooks call.
-const HELPERS: [(&str, &str); 4] = [helper::IDLE, helper::HIT, helper::CAUGHT, helper::BOOL];
+/// What a hook calls of the helper.
+#[derive(Clone, Copy)]
+enum HelperCall {
+    /// One of [`PLAIN`].
+    Plain(usize),
+    /// The method that takes the operands of a jump with this opcode, and answers whether it is taken.
+    Branch(u8),
+}
+
+/// The helper's methods that take no operands.
+const PLAIN: [(&str, &str); 5] = [helper::IDLE, helper::HIT, helper::CAUGHT, helper::BOOL, helper::KEY];
+const IDLE: usize = 0;
+const HIT: usize = 1;
+const CAUGHT: usize = 2;
+const BOOL: usize = 3;
+const KEY: usize = 4;
+/// Conditional jumps have the opcodes from `ifeq` to `if_acmpne`, and two more.
+const HELPERS: usize = PLAIN.len() + (op::IF_ACMPNE - op::IFEQ) as usize + 1 + 2;
+
+impl HelperCall {
+    fn of(hook: &Placed<'_>, idle: bool, code: &Code<'_>) -> HelperCall {
+        let opcode = code.bytes.get(hook.pc as usize).copied().unwrap_or(op::NOP);
+        HelperCall::Plain(match hook.kind {
+            _ if idle => IDLE,
+            SiteKind::Handler | SiteKind::Unwind | SiteKind::Throw | SiteKind::CallThrow => CAUGHT,
+            SiteKind::BooleanReturn => BOOL,
+            SiteKind::Branch if helper::branch(opcode).is_some() => return HelperCall::Branch(opcode),
+            SiteKind::Switch => KEY,
+            _ => HIT,
+        })
+    }
+
+    /// Its place in a list of all that there are.
+    fn index(self) -> usize {
+        match self {
+            HelperCall::Plain(index) => index,
+            HelperCall::Branch(opcode @ op::IFEQ..=op::IF_ACMPNE) => {
+                PLAIN.len() + usize::from(opcode - op::IFEQ)
+            }
+            HelperCall::Branch(opcode) => HELPERS - 2 + usize::from(opcode != op::IFNULL),
+        }
+    }
+
+    fn method(self) -> (&'static str, &'static str) {
+        match self {
+            HelperCall::Plain(index) => PLAIN[index],
+            HelperCall::Branch(opcode) => helper::branch(opcode).expect("only conditional jumps are wrapped"),
+        }
+    }
+}
 
 /// A class being patched.
 struct ClassPatch<'a> {
     patcher: Patcher<'a>,
-    /// The constants of [`HELPERS`] that the class has already.
-    helpers: [Option<u16>; HELPERS.len()],
+    /// The constants of the helper's methods that the class has already.
+    helpers: [Option<u16>; HELPERS],
 }
 
 impl ClassPatch<'_> {
     /// Takes back constants that were added for a method that is given up.
     fn rollback(&mut self, mark: Mark) {
         self.patcher.rollback(mark);
-        self.helpers = [None; HELPERS.len()];
+        self.helpers = [None; HELPERS];
     }
 
-    /// The hook's code: the site's number, and a call of the helper; the call alone if it does nothing in this trial.
-    fn snippet(&mut self, hook: &Placed<'_>, idle: bool, out: &mut Vec<u8>) -> Result<(), Unpatched> {
-        let helper = match hook.kind {
-            _ if idle => 0,
-            SiteKind::Handler | SiteKind::Unwind => 2,
-            SiteKind::BooleanReturn => 3,
-            _ => 1,
-        };
-        if helper == 2 {
+    /// The hook's code: what it sees, the site's number, and a call of the helper; the call alone if it does nothing in this trial.
+    fn snippet(&mut self, hook: &Placed<'_>, call: HelperCall, out: &mut Vec<u8>) -> Result<(), Unpatched> {
+        // The exception or key stays for the code itself.
+        if matches!(call, HelperCall::Plain(CAUGHT | KEY)) {
             out.push(op::DUP);
         }
-        if helper > 0 {
+        if !matches!(call, HelperCall::Plain(IDLE)) {
             self.push_number(hook.site.0, out)?;
         }
-        let constant = match self.helpers[helper] {
+        let constant = match self.helpers[call.index()] {
             Some(constant) => constant,
             None => {
-                let (name, descriptor) = HELPERS[helper];
+                let (name, descriptor) = call.method();
                 let owner = helper::CLASS.as_bytes();
                 let constant = self.patcher.method_ref(owner, name.as_bytes(), descriptor.as_bytes())?;
-                *self.helpers[helper].insert(constant)
+                *self.helpers[call.index()].insert(constant)
             }
         };
         out.push(op::INVOKESTATIC);
@@ -338,7 +413,12 @@ impl ClassPatch<'_> {
 /// What the hook's code needs on the stack above what is there.
 fn stack_words(kind: SiteKind) -> u16 {
     match kind {
-        SiteKind::Handler | SiteKind::Unwind => 2,
+        SiteKind::Handler
+        | SiteKind::Unwind
+        | SiteKind::Throw
+        | SiteKind::CallThrow
+        | SiteKind::Branch
+        | SiteKind::Switch => 2,
         _ => 1,
     }
 }

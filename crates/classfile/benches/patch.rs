@@ -56,7 +56,7 @@ fn patch_all(bytes: &[u8]) {
             }
         }
         if !insertions.is_empty() {
-            patcher.method(n, &MethodPatch { insertions: &insertions, catch_all: None }).unwrap();
+            patcher.method(n, &MethodPatch { insertions: &insertions, ..MethodPatch::default() }).unwrap();
         }
     }
     black_box(patcher.finish());

@@ -5,9 +5,9 @@ use crate::bytes::{Reader, u16_at};
 use crate::{ConstantPool, Error, Member};
 
 /// The oldest major version that is read (JDK 1.0.2).
-pub const MIN_MAJOR: u16 = 45;
+pub(crate) const MIN_MAJOR: u16 = 45;
 /// The newest major version that is read (Java 25).
-pub const MAX_MAJOR: u16 = 69;
+pub(crate) const MAX_MAJOR: u16 = 69;
 
 /// A class file, borrowed from its bytes.
 #[derive(Debug, Clone)]

@@ -14,7 +14,7 @@ pub enum Error {
     /// The first four bytes are not `CAFEBABE`.
     #[error("not a class file: no CAFEBABE at byte 0")]
     BadMagic,
-    /// Only versions [`crate::MIN_MAJOR`] to [`crate::MAX_MAJOR`] are read.
+    /// Only versions 45 to 69 are read.
     #[error("class file version {major} at byte 6 is not one this tool reads (45 to 69)")]
     UnknownVersion {
         /// The major version found.
@@ -131,6 +131,14 @@ pub enum Unpatched {
     /// A constructor has no point behind which `this` is certainly initialised, so nothing in it can be guarded.
     #[error("`this` is never certainly initialised, so no exception can be caught on its way out")]
     NothingToGuard,
+    /// What comes out of a call cannot be seen: a constructor makes it before `this` is certainly initialised.
+    #[error(
+        "the call at pc {pc} is made before `this` is certainly initialised, so nothing that comes out of it can be seen"
+    )]
+    CallNotCovered {
+        /// The address of the call.
+        pc: u32,
+    },
     /// The operand stack would exceed 65,535 words.
     #[error("the operand stack would be too deep")]
     StackTooDeep,

@@ -1,8 +1,10 @@
 //! Stack map frames.
 
+use crate::additions::Additions;
 use crate::bytes::{Reader, put_u16};
 use crate::layout::Layout;
-use crate::{Error, Unpatched};
+use crate::{ClassFile, Error, Member, Unpatched, descriptor};
+use std::collections::BTreeMap;
 
 const WHAT: &str = "StackMapTable";
 pub(crate) const UNINITIALIZED_THIS: u8 = 6;
@@ -132,6 +134,107 @@ impl Shape<'_> {
     }
 }
 
+/// A frame with all its types, each as it is encoded.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Spelled {
+    locals: Vec<Vec<u8>>,
+    stack: Vec<Vec<u8>>,
+    /// Both in one piece, to be written.
+    bytes: [Vec<u8>; 2],
+}
+
+impl Spelled {
+    fn new(locals: Vec<Vec<u8>>, stack: Vec<Vec<u8>>) -> Spelled {
+        let bytes = [locals.concat(), stack.concat()];
+        Spelled { locals, stack, bytes }
+    }
+
+    /// That of a handler that knows no locals, and catches a class by its number.
+    pub(crate) fn caught(class: u16) -> Spelled {
+        Spelled::new(Vec::new(), vec![object(class)])
+    }
+
+    fn shape(&self) -> Shape<'_> {
+        let types = |count: usize, bytes| Types { count: count as u16, bytes };
+        Shape::Full {
+            locals: types(self.locals.len(), &self.bytes[0]),
+            stack: types(self.stack.len(), &self.bytes[1]),
+        }
+    }
+}
+
+fn object(class: u16) -> Vec<u8> {
+    let [high, low] = class.to_be_bytes();
+    vec![OBJECT, high, low]
+}
+
+/// The locals with which a method begins.
+pub(crate) fn first_locals(
+    class: &ClassFile<'_>,
+    member: &Member<'_>,
+    additions: &mut Additions,
+) -> Result<Vec<Vec<u8>>, Unpatched> {
+    const STATIC: u16 = 0x0008;
+    let mut locals = Vec::new();
+    if member.access & STATIC == 0 {
+        let is_new = member.name == b"<init>" && class.super_class != 0;
+        locals.push(if is_new { vec![UNINITIALIZED_THIS] } else { object(class.this_class) });
+    }
+    for parameter in descriptor::parameters(member.descriptor) {
+        locals.push(match parameter {
+            b"B" | b"C" | b"I" | b"S" | b"Z" => vec![1],
+            b"F" => vec![2],
+            b"D" => vec![3],
+            b"J" => vec![4],
+            [b'L', name @ .., b';'] => object(additions.class(name)?),
+            array => object(additions.class(array)?),
+        });
+    }
+    Ok(locals)
+}
+
+/// The frames at some addresses, in ascending order, with all their types.
+pub(crate) fn spelled(
+    body: &[u8],
+    offset: usize,
+    first: Vec<Vec<u8>>,
+    wanted: &[u32],
+) -> Result<BTreeMap<u32, Spelled>, Error> {
+    let list = |types: &Types<'_>| -> Vec<Vec<u8>> {
+        let encoded = |(tag, operand): (u8, u16)| match tag {
+            OBJECT | UNINITIALIZED => {
+                let [high, low] = operand.to_be_bytes();
+                vec![tag, high, low]
+            }
+            _ => vec![tag],
+        };
+        types.iter().map(encoded).collect()
+    };
+    let mut locals = first;
+    let mut found = BTreeMap::new();
+    for frame in Frames::new(body, offset)? {
+        let (pc, shape) = frame?;
+        let mut stack = Vec::new();
+        match &shape {
+            Shape::Same => {}
+            Shape::OneStackItem(types) => stack = list(types),
+            Shape::Chop(tag) => {
+                let less = usize::from(SAME_EXTENDED - tag);
+                locals.truncate(locals.len().saturating_sub(less));
+            }
+            Shape::Append(_, types) => locals.extend(list(types)),
+            Shape::Full { locals: all, stack: above } => {
+                locals = list(all);
+                stack = list(above);
+            }
+        }
+        if wanted.binary_search(&pc).is_ok() {
+            found.insert(pc, Spelled::new(locals.clone(), stack));
+        }
+    }
+    Ok(found)
+}
+
 /// The frames of a `StackMapTable` with their addresses.
 pub(crate) struct Frames<'a> {
     body: &'a [u8],
@@ -200,12 +303,12 @@ pub(crate) fn uninitialized_this(body: &[u8], offset: usize) -> Result<Vec<(u32,
 }
 
 /// Writes the table with all addresses moved. Where jumps land behind the boundary of an instruction that has a frame,
-/// the landings get frames of their own; `throwable` is the class constant for the frame of the `catch_all` handler.
+/// the landings get frames of their own. `extra` has frames behind all others, by their new addresses.
 pub(crate) fn write(
     body: &[u8],
     offset: usize,
     layout: &Layout,
-    throwable: Option<u16>,
+    extra: &[(u32, Spelled)],
     out: &mut Vec<u8>,
 ) -> Result<(), Unpatched> {
     let start = out.len();
@@ -233,11 +336,8 @@ pub(crate) fn write(
             emit(boundary + offset, shape.again(), out)?;
         }
     }
-    if let Some(throwable) = throwable {
-        let [high, low] = throwable.to_be_bytes();
-        let stack = Types { count: 1, bytes: &[OBJECT, high, low] };
-        let shape = Shape::Full { locals: Types { count: 0, bytes: &[] }, stack };
-        emit(layout.body_len as u32, shape, out)?;
+    for (pc, frame) in extra {
+        emit(*pc, frame.shape(), out)?;
     }
     let count = u16::try_from(count).map_err(|_| Unpatched::MethodTooLarge { bytes: layout.code_len })?;
     put_u16(out, start, count);

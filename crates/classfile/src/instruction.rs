@@ -183,6 +183,14 @@ impl<'a> Instruction<'a> {
         matches!(self.opcode, op::IRETURN..=op::RETURN)
     }
 
+    /// Whether where control goes from it depends on what it takes from the stack: a conditional jump or a switch.
+    pub fn is_branch(&self) -> bool {
+        matches!(
+            self.opcode,
+            op::IFEQ..=op::IF_ACMPNE | op::TABLESWITCH | op::LOOKUPSWITCH | op::IFNULL | op::IFNONNULL
+        )
+    }
+
     /// Whether control can reach the next instruction without a jump. True for `jsr`, as the subroutine's `ret`
     /// comes back there.
     pub fn falls_through(&self) -> bool {

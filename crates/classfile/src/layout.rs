@@ -1,5 +1,6 @@
 //! Where everything goes: the maps from old addresses to new ones.
 
+use crate::calls::CatchBlock;
 use crate::instruction::{self, Instruction, padding};
 use crate::{Code, Error, Insertion, Place, Snippet, Unpatched, edges, op};
 
@@ -48,8 +49,9 @@ pub(crate) struct Layout {
     place: Vec<u32>,
     pub(crate) slots: Vec<Slot>,
     pub(crate) landings: Vec<Landing>,
-    /// The length of the new code without and with the handler of `catch_all`.
+    /// The length of the new code: what was there, with the blocks for calls behind it, and with the handler of `catch_all`.
     pub(crate) body_len: usize,
+    pub(crate) blocks_end: usize,
     pub(crate) code_len: usize,
     /// Words of stack that the snippets in `slots` need.
     pub(crate) stack: u16,
@@ -87,6 +89,7 @@ impl Layout {
         &mut self,
         code: &Code<'_>,
         insertions: &[Insertion<'_>],
+        blocks: &[CatchBlock<'_>],
         handler: Option<&Snippet<'_>>,
     ) -> Result<(), Unpatched> {
         self.slots.clear();
@@ -122,7 +125,8 @@ impl Layout {
             self.landings.sort_unstable();
         }
         self.assign(code, insertions);
-        self.code_len = self.body_len + handler.map_or(0, |snippet| snippet.bytes.len() + 1);
+        self.blocks_end = self.body_len + blocks.iter().map(CatchBlock::len).sum::<usize>();
+        self.code_len = self.blocks_end + handler.map_or(0, |snippet| snippet.bytes.len() + 1);
         if self.code_len > 0xFFFF {
             return Err(Unpatched::MethodTooLarge { bytes: self.code_len });
         }

@@ -22,6 +22,7 @@ mod additions;
 mod annotation;
 mod attribute;
 mod bytes;
+mod calls;
 mod catch;
 mod class;
 mod code;
@@ -42,7 +43,8 @@ mod tables;
 
 pub use additions::Mark;
 pub use annotation::{Annotation, annotations};
-pub use class::{BootstrapMethod, ClassFile, MAX_MAJOR, MIN_MAJOR};
+pub use calls::CallCatch;
+pub use class::{BootstrapMethod, ClassFile};
 pub use code::{Code, Handler};
 pub use digest::code_digest_symbolic;
 pub use error::{Error, Unpatched};

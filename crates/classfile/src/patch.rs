@@ -1,9 +1,10 @@
 //! What to insert where, and the class that comes out.
 
 use crate::additions::{Additions, Mark};
+use crate::instruction::{Jump, jump};
 use crate::layout::Layout;
 use crate::rewrite::Rewrite;
-use crate::{ClassFile, Unpatched, catch};
+use crate::{CallCatch, ClassFile, Unpatched, calls, catch};
 use std::ops::Range;
 
 /// Straight-line code to insert: no branches, no switches, and no stores to locals that the method uses.
@@ -61,6 +62,11 @@ pub struct MethodPatch<'p> {
     /// Covers the whole code, and in a constructor what comes after the last point where `this` may be uninitialised;
     /// where there is no such point (a constructor that always throws first), it is left out.
     pub catch_all: Option<&'p Snippet<'p>>,
+    /// Conditional jumps by their addresses, ascending, each with the opcode that it gets instead of its own. What the new one takes from the
+    /// stack is left there by the last snippet before it.
+    pub jumps: &'p [(u32, u8)],
+    /// What runs when an exception comes out of a call, before any handler of the method: one for each call, in ascending order of addresses.
+    pub calls: &'p [CallCatch<'p>],
 }
 
 /// Writes a class again with patched methods.
@@ -160,13 +166,29 @@ impl<'a> Patcher<'a> {
             }
             None => None,
         };
-        layout.arrange(&code, patch.insertions, guard.map(|(snippet, _)| snippet))?;
+        for &(pc, _) in patch.jumps {
+            let is_jump = layout.is_instruction(pc) && jump(code.bytes[pc as usize]) == Jump::Short;
+            if !is_jump {
+                return Err(Unpatched::NotAnInstruction { pc });
+            }
+        }
+        let blocks = match patch.calls {
+            [] => Vec::new(),
+            calls => {
+                let from = catch::protected_from(self.class, member, &code, layout)?;
+                calls::blocks(&code, calls, from)?
+            }
+        };
+        layout.arrange(&code, patch.insertions, &blocks, guard.map(|(snippet, _)| snippet))?;
         Rewrite {
             class: self.class,
             name_index: attribute.name_index,
             code: &code,
             layout,
             insertions: patch.insertions,
+            jumps: patch.jumps,
+            blocks: &blocks,
+            member,
             guard,
             additions: &mut self.additions,
             out: &mut self.output,

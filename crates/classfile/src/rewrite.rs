@@ -2,10 +2,12 @@
 
 use crate::additions::Additions;
 use crate::bytes::{put_u16, put_u32, u16_at, u32_at};
-use crate::frames;
+use crate::calls::CatchBlock;
+use crate::frames::{self, Spelled};
 use crate::instruction::{Jump, jump, padding};
 use crate::layout::{HANDLER, Layout};
-use crate::{ClassFile, Code, Error, Insertion, Snippet, Unpatched, op, tables};
+use crate::{ClassFile, Code, Error, Insertion, Member, Snippet, Unpatched, op, tables};
+use std::collections::BTreeMap;
 
 /// The first version whose verifier needs stack map frames.
 const FRAMES_MAJOR: u16 = 50;
@@ -17,6 +19,9 @@ pub(crate) struct Rewrite<'r, 'a, 'p> {
     pub(crate) code: &'r Code<'a>,
     pub(crate) layout: &'r Layout,
     pub(crate) insertions: &'r [Insertion<'p>],
+    pub(crate) jumps: &'r [(u32, u8)],
+    pub(crate) blocks: &'r [CatchBlock<'p>],
+    pub(crate) member: &'r Member<'a>,
     /// The `catch_all` snippet and the old address from which it protects.
     pub(crate) guard: Option<(&'r Snippet<'p>, u32)>,
     pub(crate) additions: &'r mut Additions,
@@ -47,7 +52,9 @@ impl Rewrite<'_, '_, '_> {
 
     fn max_stack(&self) -> Result<u16, Unpatched> {
         let inserted = self.code.max_stack.checked_add(self.layout.stack);
-        let caught = self.guard.map_or(Some(0), |(snippet, _)| snippet.stack.checked_add(1));
+        let around = self.blocks.iter().map(|it| it.snippet.stack).max();
+        let caught = self.guard.map(|(snippet, _)| snippet.stack).max(around);
+        let caught = caught.map_or(Some(0), |it| it.checked_add(1));
         inserted.zip(caught).map(|(a, b)| a.max(b)).ok_or(Unpatched::StackTooDeep)
     }
 
@@ -84,6 +91,20 @@ impl Rewrite<'_, '_, '_> {
         for slot in slots {
             self.snippet(slot.insertion);
         }
+        for block in self.blocks {
+            self.out.extend_from_slice(block.snippet.bytes);
+            match block.to {
+                None => self.out.push(op::ATHROW),
+                Some((_, handler)) => {
+                    let here = (self.out.len() - start) as i32;
+                    let target = layout.landing("exception table", HANDLER, handler)? as i32;
+                    let distance = i16::try_from(target - here);
+                    let distance = distance.map_err(|_| Unpatched::BranchTooFar { pc: block.call })?;
+                    self.out.push(op::GOTO);
+                    self.out.extend_from_slice(&distance.to_be_bytes());
+                }
+            }
+        }
         if let Some((snippet, _)) = self.guard {
             self.out.extend_from_slice(snippet.bytes);
             self.out.push(op::ATHROW);
@@ -99,7 +120,8 @@ impl Rewrite<'_, '_, '_> {
             let target = layout.landing("jump", pc, pc.wrapping_add_signed(offset))?;
             Ok(target as i32 - here as i32)
         };
-        self.out.push(instruction[0]);
+        let other = self.jumps.binary_search_by_key(&pc, |it| it.0);
+        self.out.push(other.map_or(instruction[0], |it| self.jumps[it].1));
         match kind {
             Jump::None => {}
             Jump::Short => {
@@ -130,9 +152,19 @@ impl Rewrite<'_, '_, '_> {
     fn handlers(&mut self) -> Result<(), Unpatched> {
         const WHAT: &str = "exception table";
         let layout = self.layout;
-        let count = self.code.handlers().count() + usize::from(self.guard.is_some());
+        let count = self.code.handlers().count() + self.blocks.len() + usize::from(self.guard.is_some());
         let count = u16::try_from(count).map_err(|_| Unpatched::MethodTooLarge { bytes: layout.code_len })?;
         self.u16(count);
+        // Before all others: they cover a call alone.
+        let mut at = layout.body_len;
+        for block in self.blocks {
+            let (call, len) = (layout.place(WHAT, block.call)?, block.end - block.call);
+            self.u16(call as u16);
+            self.u16((call + len) as u16);
+            self.u16(at as u16);
+            self.u16(block.to.map_or(0, |it| it.0));
+            at += block.len();
+        }
         for entry in self.code.handlers() {
             self.u16(layout.boundary(WHAT, u32::from(entry.start))? as u16);
             self.u16(layout.boundary(WHAT, u32::from(entry.end))? as u16);
@@ -143,18 +175,55 @@ impl Rewrite<'_, '_, '_> {
             // From the very start an `Entry` snippet is protected too.
             let from = if from == 0 { 0 } else { layout.boundary(WHAT, from)? };
             self.u16(from as u16);
-            self.u16(layout.body_len as u16);
-            self.u16(layout.body_len as u16);
+            self.u16(layout.blocks_end as u16);
+            self.u16(layout.blocks_end as u16);
             self.u16(0);
         }
         Ok(())
     }
 
+    /// The frames behind those that were there: of the blocks for calls, and of the handler of `catch_all`.
+    fn extra_frames(&mut self) -> Result<Vec<(u32, Spelled)>, Unpatched> {
+        if self.blocks.is_empty() && self.guard.is_none() {
+            return Ok(Vec::new());
+        }
+        let throwable = Spelled::caught(self.additions.class(b"java/lang/Throwable")?);
+        let mut known = BTreeMap::new();
+        let mut targets: Vec<u32> = self.blocks.iter().filter_map(|it| it.to.map(|to| to.1)).collect();
+        targets.sort_unstable();
+        targets.dedup();
+        if !targets.is_empty() {
+            let first = frames::first_locals(self.class, self.member, self.additions)?;
+            let table = self.code.attribute_list.iter(&self.code.pool).find(|a| a.name == b"StackMapTable");
+            let (body, offset) =
+                table.map_or((&[0, 0][..], self.code.offset), |it| (it.body, it.body_offset()));
+            known = frames::spelled(body, offset, first, &targets)?;
+        }
+        let mut extra = Vec::new();
+        let mut at = self.layout.body_len as u32;
+        for block in self.blocks {
+            let frame = match block.to {
+                None => throwable.clone(),
+                Some((_, handler)) => known.get(&handler).cloned().ok_or(Error::BadTarget {
+                    what: "StackMapTable",
+                    pc: handler,
+                    offset: self.code.offset,
+                })?,
+            };
+            extra.push((at, frame));
+            at += block.len() as u32;
+        }
+        if self.guard.is_some() {
+            extra.push((at, throwable));
+        }
+        Ok(extra)
+    }
+
     fn attributes(&mut self) -> Result<(), Unpatched> {
         let has_frames = self.class.major >= FRAMES_MAJOR;
-        let mut throwable = match self.guard {
-            Some(_) if has_frames => Some(self.additions.class(b"java/lang/Throwable")?),
-            _ => None,
+        let mut extra = match has_frames {
+            true => self.extra_frames()?,
+            false => Vec::new(),
         };
         let count_at = self.out.len();
         let mut count = 0u16;
@@ -166,7 +235,7 @@ impl Rewrite<'_, '_, '_> {
             let start = self.out.len();
             let offset = attribute.body_offset();
             if attribute.name == b"StackMapTable" && has_frames {
-                frames::write(attribute.body, offset, self.layout, throwable.take(), self.out)?;
+                frames::write(attribute.body, offset, self.layout, &std::mem::take(&mut extra), self.out)?;
                 let len = self.out.len() - start;
                 put_u32(self.out, start - 4, len as u32);
                 continue;
@@ -184,14 +253,14 @@ impl Rewrite<'_, '_, '_> {
                 _ => {}
             }
         }
-        if let Some(throwable) = throwable {
+        if !extra.is_empty() {
             let name = self.additions.utf8(b"StackMapTable")?;
             let too_many = Unpatched::MethodTooLarge { bytes: self.layout.code_len };
             count = count.checked_add(1).ok_or(too_many)?;
             self.u16(name);
             self.out.extend_from_slice(&[0; 4]);
             let start = self.out.len();
-            frames::write(&[0, 0], self.code.offset, self.layout, Some(throwable), self.out)?;
+            frames::write(&[0, 0], self.code.offset, self.layout, &extra, self.out)?;
             let len = self.out.len() - start;
             put_u32(self.out, start - 4, len as u32);
         }

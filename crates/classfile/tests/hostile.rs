@@ -42,11 +42,18 @@ fn exercise(bytes: &[u8]) -> Result<(), Error> {
         for at in 0..code.bytes.len().min(40) as u32 {
             for place in [Place::Before, Place::After, Place::Edges { fall: true, from: &[at] }] {
                 let insertions = [Insertion { at, place, snippet: IDLE }];
-                let _ = patcher.method(n, &MethodPatch { insertions: &insertions, catch_all: Some(&IDLE) });
+                let _ = patcher.method(
+                    n,
+                    &MethodPatch {
+                        insertions: &insertions,
+                        catch_all: Some(&IDLE),
+                        ..MethodPatch::default()
+                    },
+                );
             }
         }
     }
-    for hooks in [Hooks::Calls, Hooks::Blocks, Hooks::Edges] {
+    for hooks in [Hooks::Calls, Hooks::Blocks, Hooks::Edges, Hooks::Thrown, Hooks::Jumps] {
         // Bytes that follow the class, or a method given up, must leave something readable.
         let patched = plan::patch(&class, hooks, &mut Tally::default());
         ClassFile::parse(&patched).map(drop)?;

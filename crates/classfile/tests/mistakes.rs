@@ -21,7 +21,7 @@ fn copy_tree(from: &Path, to: &Path) {
     }
 }
 
-/// A workspace with this crate alone.
+/// A workspace with this crate and what its tests need.
 fn copied_workspace(name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mistakes").join(name);
@@ -31,9 +31,11 @@ fn copied_workspace(name: &str) -> PathBuf {
         copy_tree(&root.join("crates/classfile").join(part), &to);
     }
     fs::copy(root.join("crates/classfile/Cargo.toml"), copy.join("crates/classfile/Cargo.toml")).unwrap();
+    copy_tree(&root.join("crates/testing"), &copy.join("crates/testing"));
     fs::copy(root.join("Cargo.lock"), copy.join("Cargo.lock")).unwrap();
     let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
-    let alone = manifest.replace(r#"members = ["crates/*", "xtask"]"#, r#"members = ["crates/classfile"]"#);
+    let alone = manifest
+        .replace(r#"members = ["crates/*", "xtask"]"#, r#"members = ["crates/classfile", "crates/testing"]"#);
     assert_ne!(alone, manifest, "the workspace's members are written otherwise now");
     fs::write(copy.join("Cargo.toml"), alone).unwrap();
     copy

@@ -59,7 +59,12 @@ fn old_instructions_survive_hooks_around_each_of_them() {
             insertions.push(Insertion { at: 0, place: Place::Entry, snippet: entry });
             for at_all in [&insertions[..], &insertions[insertions.len() - 1..]] {
                 let mut patcher = Patcher::new(&class);
-                patcher.method(0, &MethodPatch { insertions: at_all, catch_all: Some(&IDLE) }).unwrap();
+                patcher
+                    .method(
+                        0,
+                        &MethodPatch { insertions: at_all, catch_all: Some(&IDLE), ..MethodPatch::default() },
+                    )
+                    .unwrap();
                 let folder = jvm::folder(&format!("patch-old/{major}-{shift}-{}", at_all.len()));
                 std::fs::write(folder.join("Old.class"), patcher.finish()).unwrap();
                 java.arg(folder);
@@ -115,7 +120,9 @@ fn every_address_goes_to_the_boundary_or_to_the_instruction() {
     let class = ClassFile::parse(&bytes).unwrap();
     let insertions = [0, 12].map(|at| Insertion { at, place: Place::Before, snippet: IDLE });
     let mut patcher = Patcher::new(&class);
-    patcher.method(0, &MethodPatch { insertions: &insertions, catch_all: None }).unwrap();
+    patcher
+        .method(0, &MethodPatch { insertions: &insertions, catch_all: None, ..MethodPatch::default() })
+        .unwrap();
     let patched = patcher.finish();
     let class = ClassFile::parse(&patched).unwrap();
     let code = class.methods()[0].code().unwrap().unwrap();
@@ -158,14 +165,16 @@ fn two_methods(code: Vec<u8>, stack: u16, pool: Option<u16>) -> Vec<u8> {
 /// Method 0 must fail like this and stay as it was, whether or not method 1 is patched.
 fn check_unpatched(bytes: &[u8], insertion: Insertion<'_>, expect: &Unpatched) {
     let class = ClassFile::parse(bytes).unwrap();
-    let patch = MethodPatch { insertions: &[insertion], catch_all: None };
+    let patch = MethodPatch { insertions: &[insertion], catch_all: None, ..MethodPatch::default() };
     let mut patcher = Patcher::new(&class);
     assert_eq!(patcher.method(0, &patch).as_ref(), Err(expect));
     assert_eq!(patcher.finish(), bytes, "after {expect}");
     let mut patcher = Patcher::new(&class);
     assert!(patcher.method(0, &patch).is_err());
     let other = Insertion { at: 0, place: Place::Before, snippet: IDLE };
-    patcher.method(1, &MethodPatch { insertions: &[other], catch_all: None }).unwrap();
+    patcher
+        .method(1, &MethodPatch { insertions: &[other], catch_all: None, ..MethodPatch::default() })
+        .unwrap();
     let patched = patcher.finish();
     let after = ClassFile::parse(&patched).unwrap();
     let range = |class: &ClassFile<'_>, n: usize| class.bytes()[class.methods()[n].range.clone()].to_vec();
@@ -219,7 +228,7 @@ fn a_full_pool_is_reported_and_taken_back() {
     assert_eq!(class.pool.len(), 0xFFFF);
     let mut patcher = Patcher::new(&class);
     assert_eq!(patcher.utf8(b"x"), Err(Unpatched::PoolFull));
-    let patch = MethodPatch { insertions: &[], catch_all: Some(&IDLE) };
+    let patch = MethodPatch { insertions: &[], catch_all: Some(&IDLE), ..MethodPatch::default() };
     assert_eq!(patcher.method(0, &patch), Err(Unpatched::PoolFull));
     assert_eq!(patcher.finish(), bytes);
 
@@ -298,7 +307,9 @@ fn a_goto_gets_no_copy_of_what_every_way_runs() {
         at(Place::Edges { fall: false, from: &[6] }, &c),
     ];
     let mut patcher = Patcher::new(&class);
-    patcher.method(0, &MethodPatch { insertions: &insertions, catch_all: None }).unwrap();
+    patcher
+        .method(0, &MethodPatch { insertions: &insertions, catch_all: None, ..MethodPatch::default() })
+        .unwrap();
     let out = patcher.finish();
     let code = ClassFile::parse(&out).unwrap().methods()[0].code().unwrap().unwrap();
     let range = code.handlers().next().unwrap();

@@ -4,11 +4,13 @@
 mod support;
 
 use hypocenter_classfile::{ClassFile, Insertion, MethodPatch, Patcher, Place, Snippet, Unpatched, op};
+use hypocenter_testing::{jdks, skip};
 use std::path::Path;
+use std::process::Command;
 use support::jvm;
 use support::plan::{self, Hooks, Tally};
 
-const ALL: [Hooks; 3] = [Hooks::Calls, Hooks::Blocks, Hooks::Edges];
+const ALL: [Hooks; 5] = [Hooks::Calls, Hooks::Blocks, Hooks::Edges, Hooks::Thrown, Hooks::Jumps];
 
 fn write_entries<'a>(path: &Path, classes: impl Iterator<Item = (&'a [u8], &'a [u8])>) {
     let mut out = Vec::new();
@@ -48,6 +50,7 @@ fn patched_classes_of_the_jdk_link_as_the_original_ones_do() {
         left_out.append(&mut tally.unpatched);
         assert!(tally.insertions > 10_000, "{tally:?}");
         assert_eq!(tally.edges > 300, hooks == Hooks::Edges, "{tally:?}");
+        assert_eq!(tally.calls > 10_000, hooks == Hooks::Thrown, "{tally:?}");
         let file = work.join(format!("{hooks:?}.bin"));
         write_entries(&file, parsed.iter().map(|class| class.name()).zip(patched.iter().map(Vec::as_slice)));
         java.arg(&file);
@@ -63,11 +66,11 @@ fn patched_classes_of_the_jdk_link_as_the_original_ones_do() {
     assert!(left_out.is_empty(), "{left_out:?}");
 }
 
-fn runs_alike(name: &str, source: &str, main: &str) {
+/// Compares what a program prints before and after each patch, with the tools of some JDK.
+fn runs_alike(tool: impl Fn(&str) -> Command, name: &str, source: &str, main: &str) {
     let original = jvm::folder(&format!("verify-{name}"));
-    jvm::compile(&[source], &original);
-    let run =
-        |folder: &Path| jvm::run(jvm::tool("java").arg("-Xverify:all").arg("-cp").arg(folder).arg(main));
+    jvm::compile_by(tool("javac"), &[source], &original);
+    let run = |folder: &Path| jvm::run(tool("java").arg("-Xverify:all").arg("-cp").arg(folder).arg(main));
     let expect = run(&original);
     assert!(expect.trim_end().ends_with("done"), "{expect}");
     for hooks in ALL {
@@ -86,16 +89,16 @@ fn runs_alike(name: &str, source: &str, main: &str) {
 
 #[test]
 fn a_patched_program_prints_the_same() {
-    runs_alike("samples", "Samples.java", "Samples");
+    runs_alike(jvm::tool, "samples", "Samples.java", "Samples");
 }
 
 #[test]
 fn a_patched_program_with_pattern_switches_prints_the_same() {
-    if jvm::version() >= 21 {
-        runs_alike("patterns", "Patterns.java", "Patterns");
-    } else {
-        println!("skipped: pattern switches need JDK 21");
-    }
+    let Some(jdk) = jdks().iter().find(|it| it.feature >= 21 && it.javac().is_some()) else {
+        return skip("pattern switches need a JDK, 21 or newer");
+    };
+    let tool = |name: &str| Command::new(jdk.home.join("bin").join(name));
+    runs_alike(tool, "patterns", "Patterns.java", "Patterns");
 }
 
 /// Where a jump of a method goes back or leaves, found by its opcode.
@@ -131,21 +134,26 @@ fn snippets_on_edges_run_exactly_when_the_edge_is_taken() {
         Insertion { at: out, place: Place::Edges { fall: true, from: &[leave] }, snippet: hit(4) },
         Insertion { at: 0, place: Place::Entry, snippet: hit(0) },
     ];
-    patcher.method(index, &MethodPatch { insertions: &insertions, catch_all: None }).unwrap();
+    patcher
+        .method(index, &MethodPatch { insertions: &insertions, catch_all: None, ..MethodPatch::default() })
+        .unwrap();
 
     let index = find(b"doLoop");
     let code = class.methods()[index].code().unwrap().unwrap();
     let (back, head) = pc_of(&code, op::IF_ICMPLT, 0);
     let again = Insertion { at: head, place: Place::Edges { fall: false, from: &[back] }, snippet: hit(6) };
     assert_eq!(
-        patcher.method(index, &MethodPatch { insertions: &[again], catch_all: None }),
+        patcher
+            .method(index, &MethodPatch { insertions: &[again], catch_all: None, ..MethodPatch::default() }),
         Err(Unpatched::EdgeNotSeparable { pc: head }),
     );
     let insertions = [
         Insertion { at: head, place: Place::Edges { fall: true, from: &[] }, snippet: hit(6) },
         Insertion { at: back, place: Place::After, snippet: hit(7) },
     ];
-    patcher.method(index, &MethodPatch { insertions: &insertions, catch_all: None }).unwrap();
+    patcher
+        .method(index, &MethodPatch { insertions: &insertions, catch_all: None, ..MethodPatch::default() })
+        .unwrap();
 
     // The value of a conditional expression is on the stack where the two ways meet, so each landing needs a frame
     // that says so.
@@ -158,14 +166,21 @@ fn snippets_on_edges_run_exactly_when_the_edge_is_taken() {
     ];
     assert!(first < meet);
     let caught = hit(10);
-    patcher.method(index, &MethodPatch { insertions: &insertions, catch_all: Some(&caught) }).unwrap();
+    patcher
+        .method(
+            index,
+            &MethodPatch { insertions: &insertions, catch_all: Some(&caught), ..MethodPatch::default() },
+        )
+        .unwrap();
 
     // The same with two values on the stack, which only a full frame can say.
     let index = find(b"larger");
     let code = class.methods()[index].code().unwrap().unwrap();
     let (_, meet) = pc_of(&code, op::GOTO, 0);
     let fall = Insertion { at: meet, place: Place::Edges { fall: true, from: &[] }, snippet: hit(11) };
-    patcher.method(index, &MethodPatch { insertions: &[fall], catch_all: None }).unwrap();
+    patcher
+        .method(index, &MethodPatch { insertions: &[fall], catch_all: None, ..MethodPatch::default() })
+        .unwrap();
 
     let folder = jvm::folder("verify-loops-patched");
     std::fs::write(folder.join("Loops.class"), patcher.finish()).unwrap();

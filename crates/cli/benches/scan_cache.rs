@@ -1,4 +1,4 @@
-//! How much faster the second scan of an unchanged target is than the first.
+//! Speed-up of the second scan of an unchanged target.
 //!
 //! `cargo bench -p hypocenter --bench scan_cache [-- NAME...]` takes each system of `eval/` that has a `pom.xml` and a `hypocenter.toml`
 //! and was fetched (`cargo xtask fetch`). A round is a scan with an empty cache and then some more with the cache it has
@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// How often the second scan is faster than the first, at least.
+/// Minimum speed-up of the second scan.
 const GOAL: f64 = 5.0;
-/// What is asked: the summary, and the list that is longest.
+/// Requested output: the summary, and the longest list.
 const QUESTIONS: [&str; 3] = ["", "--json", "--sites"];
 /// Second scans are so short that the kernel's count of CPU time needs several.
 const SECONDS: u32 = 10;
@@ -111,7 +111,7 @@ fn pair(config: &Path, question: &str) -> (Cost, Cost) {
     (scan(1), scan(SECONDS))
 }
 
-/// What all processes that this one has started and seen end have had of the CPUs, in seconds: to a hundredth, as the
+/// CPU time of all processes that this one has started and waited for, in seconds: to a hundredth, as the
 /// kernel tells it.
 fn cpu_of_children() -> f64 {
     let stat = std::fs::read_to_string(PathBuf::from("/proc/self/stat")).expect("Linux has /proc");

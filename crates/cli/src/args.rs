@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The command line.
 
 mod reproduce;
 
@@ -8,16 +8,17 @@ use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
-use hypocenter_explore::Policy;
 use hypocenter_plan::{Oracle, Span, glob_matches};
 use hypocenter_program::GraphOptions;
 
-pub use reproduce::{FaultChoice, ReproduceArgs};
+use crate::overrides::Override;
 
-/// Finds the fault under a failure of a distributed system that runs on the JVM.
+pub use reproduce::{CompareArgs, FaultChoice, ReproduceArgs};
+
+/// Fault injection for distributed systems on the JVM: finds the fault behind a failure
 ///
-/// Hypocenter loads a small native agent into unmodified JVMs, puts hooks into the classes you name, and injects one
-/// fault at one exact instant. Start with `hypocenter doctor`, see `hypocenter demo`, or read `hypocenter guide start`.
+/// Hypocenter loads a small native agent into unmodified JVMs and injects one fault at one exact instant. Start with
+/// `hypocenter demo`, `hypocenter doctor` or `hypocenter guide start`.
 #[derive(Debug, Parser)]
 #[command(name = "hypocenter", version, max_term_width = 100)]
 pub struct Args {
@@ -33,6 +34,8 @@ pub enum Verb {
     Scan(ScanArgs),
     Reproduce(ReproduceArgs),
     Explore(ExploreArgs),
+    #[command(hide = true)]
+    Compare(CompareArgs),
     Run(RunArgs),
     Inject(InjectArgs),
     Replay(ReplayArgs),
@@ -43,18 +46,18 @@ pub enum Verb {
     Schema(SchemaArgs),
 }
 
-/// Show everything on a bundled target, step by step, in two or three minutes
+/// Guided tour on a bundled example (2 to 3 minutes)
 ///
-/// The target's sources are written into a new directory and compiled there; a JDK, 17 or newer, is all that is needed. Every step is
-/// an ordinary command, shown as it would be typed.
+/// Writes the example's sources into a new directory and compiles them there. It needs JDK 17 or newer and nothing else. Every step
+/// is an ordinary command and is printed before it runs.
 #[derive(Debug, clap::Args)]
 pub struct DemoArgs {
-    /// Where the target and the results go: a directory that is new or empty
+    /// New or empty directory for the example and its results
     #[arg(value_name = "DIR", default_value = "hypocenter-demo")]
     pub directory: PathBuf,
 }
 
-/// Check what this machine has: JDKs, the agent in each of them, room and limits
+/// Check this machine: JDKs, the agent in each of them, the sandbox
 #[derive(Debug, clap::Args)]
 pub struct DoctorArgs {
     /// Print one JSON document on stdout
@@ -62,25 +65,24 @@ pub struct DoctorArgs {
     pub json: bool,
 }
 
-/// Write a commented hypocenter.toml, with what a Maven or Gradle project or the jars of a directory tell
+/// Write a commented hypocenter.toml for a Maven or Gradle project or a directory of jars
 ///
-/// Nothing is built or run. An existing file is left as it is, unless --force says otherwise.
+/// Builds and runs nothing. An existing file is kept unless --force is given.
 #[derive(Debug, clap::Args)]
 pub struct InitArgs {
-    /// The directory of the project
+    /// Directory of the project
     #[arg(value_name = "DIR", default_value = ".")]
     pub directory: PathBuf,
-    /// Write over an existing hypocenter.toml, whose [failure] is taken over; or into a part of a project
+    /// Replace an existing hypocenter.toml but keep its [failure]; or write into a module of a project
     #[arg(long)]
     pub force: bool,
 }
 
-/// Look at the target without running it: where faults can go in, what is logged, and which faults a log line can mean
+/// Analyze the target without running it: calls that can fail, log statements, causes of a log line
 ///
-/// Without more than a target it prints a summary. The lists give one line an
-/// item, with the site as `inject` takes it. With --why it ties a log line to the
-/// statement that wrote it, and goes back from there to the faults that can lead
-/// to it.
+/// Without further flags it prints a summary. Lists have one line per item, and
+/// name sites in the syntax of `inject`. --why finds the statement that wrote a
+/// log line, and the faults that can lead to it.
 ///
 /// Examples:
 ///   hypocenter scan                             the target of hypocenter.toml
@@ -92,129 +94,146 @@ pub struct InitArgs {
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, group = ArgGroup::new("started").multiple(false))]
 pub struct ScanArgs {
-    /// List the calls at which a fault can go in: its kind, the site, and what can be thrown
+    /// List the calls that can fail: kind, site, and exceptions
     #[arg(long, help_heading = "Lists")]
     pub sites: bool,
-    /// List the log statements: level, place and message
+    /// List the log statements: level, place, message
     #[arg(long, help_heading = "Lists")]
     pub logs: bool,
     /// List the abstract states of task classes
     #[arg(long, help_heading = "Lists")]
     pub states: bool,
-    /// List the loops: how often they may go round, what they do, how they are nested
+    /// List the loops: bound, calls, nesting
     #[arg(long, help_heading = "Lists")]
     pub loops: bool,
-    /// List the calls that wait, and how long at most
+    /// List the calls that wait, with their timeouts
     #[arg(long, help_heading = "Lists")]
     pub waits: bool,
-    /// List the methods that detect errors: what their result is computed from
+    /// List the methods that detect errors, with the inputs of their result
     #[arg(long, help_heading = "Lists")]
     pub detectors: bool,
     /// List the tests
     #[arg(long, help_heading = "Lists")]
     pub tests: bool,
-    /// List also what was left out, with the reason: sites that work in memory, methods that hardly detect errors
+    /// List excluded items too, with the reason: in-memory sites, unlikely error detectors
     #[arg(long, help_heading = "Lists")]
     pub dropped: bool,
-    /// List only what is in these classes (`org.acme.*`, `Store`, `Store$*`); of causes, only faults in them
+    /// Only list items, or faults as causes, in these classes (`org.acme.*`, `Store`, `Store$*`)
     #[arg(long, value_name = "GLOB", help_heading = "Lists")]
     pub class: Option<String>,
-    /// Which faults can lead to this line of a log, to this message, or to what has this part of one
+    /// Show the faults that can lead to this log line, message, or part of a message
     #[arg(long, value_name = "LOGLINE", group = "started", help_heading = "Causes")]
     pub why: Option<OsString>,
-    /// Which faults can lead to the warnings, errors and exceptions of this log
+    /// Show the faults that can lead to the warnings, errors and exceptions of this log
     #[arg(long, value_name = "FILE", group = "started", help_heading = "Causes")]
     pub log: Option<PathBuf>,
-    /// The pattern of the appender that wrote the log, as log4j and logback have it (`%d [%t] %-5p %c - %m%n`); by default
-    /// `layout` of the [failure], or it is detected
+    /// Layout of the log as an appender pattern of log4j or logback (`%d [%t] %-5p %c - %m%n`)
+    ///
+    /// By default `layout` of [failure]; without it, the layout is detected.
     #[arg(long, value_name = "PATTERN", requires = "started", help_heading = "Causes")]
     pub layout: Option<String>,
-    /// How many of the nearest faults to show
+    /// Number of nearest faults to show
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Causes")]
     pub top: usize,
-    /// How many events a fault may be away from the line that it leads to; what is further is not searched
+    /// Maximum distance of a fault from the line, in events
     #[arg(long, value_name = "N", default_value_t = GraphOptions::default().distance_max, help_heading = "Causes")]
     pub distance: u32,
-    /// Show what each kind of edge adds to the causal graph
+    /// Show the contribution of each kind of edge to the causal graph
     #[arg(long, requires = "started", help_heading = "Causes")]
     pub why_edges: bool,
     /// Write the causal graph: `.graphml`, `.dot` or `.json`
     #[arg(long, value_name = "FILE", requires = "started", help_heading = "Causes")]
     pub graph: Option<PathBuf>,
-    /// The target's classes, as for `java -cp`, also written `-cp`; by default those of the java command or of
-    /// hypocenter.toml
+    /// Class path of the target, as for `java -cp` [default: from the java command or hypocenter.toml]
+    ///
+    /// Also written `-cp`.
     #[arg(long, value_name = "PATH", help_heading = "Target")]
     pub classpath: Option<String>,
-    /// The target's packages, separated by commas (`org.apache.zookeeper`); by default from hypocenter.toml, or the
-    /// package of the main class, or all of the class path
+    /// Packages of the target, separated by commas (`org.apache.zookeeper`)
+    ///
+    /// By default from hypocenter.toml, else the package of the main class, else the whole class path.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Target")]
     pub packages: Vec<String>,
-    /// The JDK that the target runs on; by default that of the java command, of JAVA_HOME, or on the PATH
+    /// JDK of the target [default: from the java command, JAVA_HOME or the PATH]
     #[arg(long, value_name = "DIR", help_heading = "Target")]
     pub jdk: Option<PathBuf>,
-    /// Types whose implementations are tasks too, beside threads, `Runnable`, `Callable` and `TimerTask`; also `task_types`
-    /// under [target] of hypocenter.toml
+    /// Additional types whose implementations are tasks
+    ///
+    /// Threads, `Runnable`, `Callable` and `TimerTask` always are. Also `task_types` under [target] of hypocenter.toml.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Target")]
     pub task_types: Vec<String>,
-    /// Look for states also in the methods of a task class that its task method calls
+    /// Also find states in helper methods that the task method of a class calls
     #[arg(long, help_heading = "Target")]
     pub helpers: bool,
-    /// The configuration
+    /// Configuration file
     #[arg(long, value_name = "FILE", default_value = "hypocenter.toml", help_heading = "Target")]
     pub config: PathBuf,
-    /// Read the target even if it was scanned before and is unchanged, and keep nothing of this scan
+    /// Ignore the cached scan of an unchanged target, and do not cache this one
     #[arg(long, help_heading = "Output")]
     pub no_cache: bool,
-    /// Print one JSON document on stdout, everything else on stderr
+    /// Print one JSON document on stdout and everything else on stderr
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// The java command that runs the target, instead of hypocenter.toml
+    /// Java command that runs the target, instead of hypocenter.toml
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 }
 
 impl ScanArgs {
-    /// Whether what is in a class is wanted, by its whole name or by the last part of it.
+    /// Tests whether --class selects a class, by its full or simple name.
     pub fn takes_class(&self, class: &str) -> bool {
         let simple = class.rsplit('.').next().unwrap_or(class);
         self.class.as_deref().is_none_or(|it| glob_matches(it, class) || glob_matches(it, simple))
     }
 }
 
-/// What every verb that runs a command takes.
+/// Flags of every verb that runs a command.
 #[derive(Debug, clap::Args)]
 pub struct TargetArgs {
-    /// The target's classes, as for `java -cp`; by default those of the java command or of hypocenter.toml
+    /// Class path of the target, as for `java -cp`
+    ///
+    /// By default from the java command or hypocenter.toml.
     #[arg(long, value_name = "PATH", help_heading = "Target")]
     pub classpath: Option<String>,
-    /// The target's packages, separated by commas (`org.apache.zookeeper`); by default from hypocenter.toml, or the
-    /// package of the main class
+    /// Packages of the target, separated by commas
+    ///
+    /// For example `org.apache.zookeeper`. By default from hypocenter.toml, else the package of the main class.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Target")]
     pub packages: Vec<String>,
-    /// The configuration
+    /// Configuration file
     #[arg(long, value_name = "FILE", default_value = "hypocenter.toml", help_heading = "Target")]
     pub config: PathBuf,
-    /// The name of the node that the command is; a process may say it by HYPOCENTER_NODE
+    /// Node name of the command
+    ///
+    /// A process can set its own name by the variable HYPOCENTER_NODE.
     #[arg(long, value_name = "NAME", default_value = "main", help_heading = "Target")]
     pub node_name: String,
-    /// What says that the failure happened, as in hypocenter.toml (`'{ log = "Severe error" }'`); by default that of
-    /// the workload's [failure]
+    /// Oracle of the failure, as in hypocenter.toml
+    ///
+    /// For example `'{ log = "Severe error" }'`. By default the oracle of [failure], if it is for this workload.
     #[arg(long, value_name = "TOML", value_parser = oracle, help_heading = "Target")]
     pub oracle: Option<Oracle>,
-    /// A workload of hypocenter.toml, instead of a command behind `--`
+    /// Workload of hypocenter.toml
     #[arg(long = "workload", value_name = "NAME", help_heading = "Target")]
     pub named: Option<String>,
+    /// Test to run, if the workload is a template (CLASS#METHOD)
+    ///
+    /// `*` stands for any text. Only `run` accepts a pattern that matches several tests.
+    #[arg(long, value_name = "TEST", help_heading = "Target")]
+    pub test: Option<String>,
+    /// How trials are run.
     #[command(flatten)]
     pub lab: LabArgs,
-    /// The command that runs the target, instead of a workload of hypocenter.toml
+    /// Command that runs the target, instead of a workload
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 }
 
-/// What a campaign is begun with, whatever its verb: one that goes on has it, and another would not be looked at.
-const BEGUN_WITH: [&str; 11] = [
+/// Flags that every verb starts a campaign with. A resumed campaign already has them, and other values would be ignored.
+const BEGUN_WITH: [&str; 12] = [
     "workload",
     "named",
+    "test",
     "command",
     "campaign",
     "classpath",
@@ -226,55 +245,71 @@ const BEGUN_WITH: [&str; 11] = [
     "network",
 ];
 
-/// How trials are run and where their results go.
+/// Flags of trials and results.
 #[derive(Debug, Clone, clap::Args)]
 pub struct LabArgs {
-    /// End a trial after this time (`90s`, `5m`)
+    /// Time limit of a trial (`90s`, `5m`)
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Trials")]
     pub timeout: Option<Duration>,
-    /// Give every trial a network, a /tmp and processes of its own: `auto` where the kernel allows it
+    /// Separate network, /tmp and processes for each trial
     #[arg(long, value_enum, default_value = "auto", help_heading = "Trials")]
     pub sandbox: SandboxChoice,
-    /// Which network trials see in a sandbox: one of their own, or the machine's; by default what the workload says
+    /// Network of a sandbox [default: from the workload]
     #[arg(long, value_enum, help_heading = "Trials")]
     pub network: Option<NetworkChoice>,
-    /// How many trials run at once
+    /// Number of parallel trials
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Trials")]
     pub jobs: u16,
-    /// Where results are kept
+    /// Directory of all campaigns
     #[arg(long, value_name = "DIR", default_value = crate::store::DEFAULT_OUT, help_heading = "Output")]
     pub out: PathBuf,
-    /// The directory of this campaign below --out; by default a new one
+    /// Name of this campaign, a directory below --out [default: a new name]
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub campaign: Option<String>,
-    /// Keep what would be dropped once it is digested: `traces` of trials that show nothing
+    /// Keep files that are normally deleted
+    ///
+    /// `traces`: traces of trials that neither a replay nor a report needs.
     #[arg(long, value_enum, value_name = "WHAT", help_heading = "Output")]
     pub keep: Vec<Keep>,
-    /// Print one JSON document on stdout, everything else on stderr
+    /// Print one JSON document on stdout and everything else on stderr
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Do not pass on what the command of a single trial prints, nor what happens to its nodes and clients; it is kept in any case
+    /// Do not show output and events of a single trial
+    ///
+    /// They are always written to the logs of the trial.
     #[arg(long, help_heading = "Output")]
     pub quiet: bool,
+}
+
+/// Limits of a campaign, the same for every verb that has an engine.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct LimitArgs {
+    /// End after this time with what was found by then (`30m`, `6h`); --resume continues
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Trials")]
+    pub time: Option<Duration>,
+    /// Run the workload without a fault, list the trials that would come first, and stop; --resume continues from there
+    #[arg(long, help_heading = "Trials")]
+    pub dry_run: bool,
 }
 
 /// Output of a single trial that is shown while it runs.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct ShowArgs {
-    /// Print also what the nodes and clients of a single trial print, each line behind the name of its process; without it, only their
-    /// logs have it
+    /// Show the output of nodes and clients of a single trial
+    ///
+    /// Each line starts with the name of its process. Without this flag, the output is only in the logs.
     #[arg(long, conflicts_with = "quiet", help_heading = "Output")]
     pub verbose: bool,
 }
 
-/// Whether trials are put into sandboxes.
+/// Use of sandboxes for trials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SandboxChoice {
-    /// Where the kernel allows it
+    /// If the kernel allows it
     Auto,
-    /// Or it is an error
+    /// Always; an error if the kernel does not allow it
     On,
-    /// Never: trials share the machine's ports and its /tmp
+    /// Never: trials share the ports and /tmp of the machine
     Off,
 }
 
@@ -285,67 +320,76 @@ pub enum Keep {
     Traces,
 }
 
-/// Which network trials see.
+/// Network of a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum NetworkChoice {
-    /// A loopback of their own
+    /// Private loopback network
     Private,
-    /// The machine's
+    /// Network of the machine
     Host,
 }
 
-/// What is written down at each hook.
+/// Level of detail that is recorded at each hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RecordLevel {
     /// Nothing: the hooks are in place and idle
     Off,
-    /// How often it was hit
+    /// Number of hits
     Count,
-    /// Each hit, with its time and thread
+    /// Time and thread of each hit
     Events,
-    /// Each hit, with its time, thread and stack
+    /// Time, thread and stack of each hit
     Stacks,
 }
 
-/// Which oracle `explore` takes.
-const EXPLORE_ORACLE: &str = "What must not happen, as in hypocenter.toml (`'{ log = \"Severe error\" }'`); of a workload without \
-     clients by default that of its [failure], of others none";
+/// Help of --oracle for `explore`.
+const EXPLORE_ORACLE: &str = "Oracle of a failure that must not happen, as in hypocenter.toml";
+/// The same, with the default.
+const EXPLORE_ORACLE_LONG: &str = "Oracle of a failure that must not happen, as in hypocenter.toml\n\nFor example `'{ log = \"Severe error\" }'`. \
+     By default the oracle of [failure] if the workload has no clients, else none.";
 
-/// Find the small fault that breaks a part of the service while the rest looks fine
+/// Find small faults that break part of the service while the rest looks healthy
 ///
-/// The workload is run without a fault, a few times; then each trial injects one
-/// fault, in one abstract state of one thread, chosen by the policy. A trial is
-/// suspicious where only clients of other nodes fail, where a node says that it
-/// is well and its clients fail, where only some clients fail, or where a node
-/// ends that got no fault. Suspicious trials are put together by the place of
-/// their fault, and replayed.
+/// The workload runs a few times without a fault. Then each trial injects one
+/// fault in one abstract state of one thread. A trial is suspicious if only
+/// clients of other nodes fail, if clients fail although their node reports
+/// healthy, if only some clients fail, or if a node without a fault ends.
+/// Suspicious trials are grouped by the place of their fault, and replayed.
+/// [explore] in hypocenter.toml has settings of the search.
 ///
 /// Examples:
 ///   hypocenter explore                  the only workload of hypocenter.toml
 ///   hypocenter explore cluster --trials 500 --jobs 2
 ///   hypocenter explore --faults delays --delay 60s
-///   hypocenter explore --policy random --seed 3 --json
-///   hypocenter explore --resume         go on where the last campaign was cut
+///   hypocenter explore --resume         continue the last campaign
 ///
-/// Exit code: 0 nothing suspicious, 2 findings, 3 you ended it or nothing can be
-/// injected, 4 runs without a fault fail.
+/// Exit code: 0 nothing confirmed, 2 confirmed findings, 3 you interrupted it or
+/// nothing can be injected, 4 runs without a fault fail.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment, mut_arg("oracle", |it| it.help(EXPLORE_ORACLE)))]
+#[command(verbatim_doc_comment, mut_arg("oracle", |it| it.help(EXPLORE_ORACLE).long_help(EXPLORE_ORACLE_LONG)))]
 pub struct ExploreArgs {
-    /// The workload; by default the only one of hypocenter.toml, or that of its [failure]
+    /// Workload to run [default: the only one, or the one of [failure]]
     #[arg(value_name = "WORKLOAD", conflicts_with = "named")]
     pub workload: Option<String>,
-    /// The most trials with a fault; runs without one come before (--normal-runs), and behind them each
-    /// suspicious finding is replayed and compared (--replays, --neighbours)
+    /// Maximum number of trials with a fault
+    ///
+    /// Runs without a fault come first (--normal-runs). After the trials, each suspicious finding is replayed and compared
+    /// (--replays, --neighbours).
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub trials: u64,
-    /// The seed: all chance follows from it
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Which faults are tried
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', default_value = "exceptions")]
+    /// Kinds of faults to try: exceptions, other-exceptions, delays
+    #[arg(
+        long,
+        value_name = "KINDS",
+        value_delimiter = ',',
+        default_value = "exceptions",
+        hide_possible_values = true
+    )]
     pub faults: Vec<ExploreFaults>,
-    /// How long a delay lasts
+    /// Duration of a delay
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "60s")]
     pub delay: Duration,
     /// Runs without a fault before the first trial
@@ -354,58 +398,40 @@ pub struct ExploreArgs {
     /// Replays of each suspicious finding
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub replays: u64,
-    /// What each finding that repeats is compared with: so many trials of the same call at other
-    /// moments, so many of other calls at the same place, so many of calls elsewhere in the same state
+    /// Trials of each kind to compare a repeated finding with
+    ///
+    /// The kinds are: the same call at other occurrences, other calls at the same place, and calls elsewhere in the same state.
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub neighbours: u64,
-    /// Begin no further trial once a suspicious finding has this method on its stack, as `package.Class.method`, where
-    /// `*` stands for any text
-    #[arg(long, value_name = "METHOD")]
-    pub until: Option<String>,
-    /// Go on with a campaign that was cut short: the latest of explore, or this one
+    /// Only inject when all nodes are ready
+    #[arg(long)]
+    pub when_ready: bool,
+    /// Continue an interrupted campaign [default: the latest of explore]
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = BEGUN_WITH, conflicts_with_all = [
-        "trials", "seed", "faults", "delay", "normal_runs", "replays", "neighbours", "until", "policy", "key", "budget",
-        "epsilon", "when_ready", "helpers", "in_memory",
+        "trials", "seed", "faults", "delay", "normal_runs", "replays", "neighbours", "when_ready", "set",
     ])]
     pub resume: Option<String>,
-    /// How the fault of a trial is chosen: bsrr, or, to compare, new-state, random, exhaustive, fate
-    #[arg(long, value_name = "NAME", default_value = "bsrr", help_heading = "Search")]
-    pub policy: Policy,
-    /// What a state is: that of the thread alone, or with the fault and what is called
-    #[arg(long, value_enum, default_value = "state", help_heading = "Search")]
-    pub key: KeyChoice,
-    /// How many injections a state gets before all get them anew
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Search")]
-    pub budget: u32,
-    /// The chance that a trial passes over all requests of its state
-    #[arg(long, value_name = "P", default_value_t = 0.01, value_parser = chance, help_heading = "Search")]
-    pub epsilon: f64,
-    /// Inject only once all nodes are ready
-    #[arg(long, help_heading = "Search")]
-    pub when_ready: bool,
-    /// Give the helper methods of tasks states of their own
-    #[arg(long, help_heading = "Search")]
-    pub helpers: bool,
-    /// Also inject input and output errors where everything is in memory, and they cannot happen
-    #[arg(long, help_heading = "Search")]
-    pub in_memory: bool,
+    #[command(flatten)]
+    pub set: SetArgs,
+    #[command(flatten)]
+    pub limits: LimitArgs,
     #[command(flatten)]
     pub target: TargetArgs,
 }
 
-/// Which faults `explore` tries.
+/// Kinds of faults that `explore` tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExploreFaults {
-    /// Exceptions of input and output, and those below them
+    /// I/O exceptions: `IOException` and its subtypes
     Exceptions,
-    /// All other exceptions that a call declares or that the system makes
+    /// All other exceptions that a call declares or that the system creates
     OtherExceptions,
-    /// A call that waits for a disk or a network takes long
+    /// Delays of calls that wait for a disk or a network
     Delays,
 }
 
 impl ExploreFaults {
-    /// The name, as it is typed.
+    /// Name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             ExploreFaults::Exceptions => "exceptions",
@@ -415,80 +441,63 @@ impl ExploreFaults {
     }
 }
 
-/// What `explore` groups requests by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum KeyChoice {
-    /// The node and the abstract state
-    State,
-    /// The same, and the fault and what is called
-    Operation,
+/// Settings of the search, in place of those in hypocenter.toml.
+#[derive(Debug, Clone, clap::Args)]
+pub struct SetArgs {
+    /// Value of a key of the verb's section in hypocenter.toml, as `reproduce.window=3` (repeatable)
+    #[arg(long, value_name = "KEY=VALUE", hide = true)]
+    pub set: Vec<Override>,
 }
 
-impl KeyChoice {
-    /// The name, as it is typed.
-    pub fn name(self) -> &'static str {
-        match self {
-            KeyChoice::State => "state",
-            KeyChoice::Operation => "operation",
-        }
-    }
-}
-
-/// A number between 0 and 1, neither of them.
-fn chance(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(it) if it > 0.0 && it < 1.0 => Ok(it),
-        _ => Err("give a number between 0 and 1, such as 0.01".to_owned()),
-    }
-}
-
-/// Run a workload with hooks in it and no fault, once or many times, and say what was hit
+/// Run a workload with hooks and without a fault, once or many times
 ///
 /// Examples:
 ///   hypocenter run quorum                       a workload of hypocenter.toml
 ///   hypocenter run quorum --repeat 50 --jobs 2  does it pass 50 times?
-///   hypocenter run --resume               go on where the last campaign was cut
-///   hypocenter run --no-agent             is the workload sound by itself?
+///   hypocenter run --resume               continue the last campaign
+///   hypocenter run --no-agent             does it pass without the agent?
 ///   hypocenter run --hook all -- java -cp classes Main          a command
 ///   hypocenter run --hook call,handler --record events \
 ///       --packages org.acme -- mvn test
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct RunArgs {
-    /// A workload of hypocenter.toml; may be left out where there is only one, or a command behind `--`
+    /// Workload to run [default: the only one of hypocenter.toml]
     #[arg(value_name = "WORKLOAD", conflicts_with = "named")]
     pub workload: Option<String>,
-    /// How many trials
+    /// Number of trials
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub repeat: u64,
-    /// Go on with a campaign that was cut short: the latest of run, or this one
+    /// Continue an interrupted campaign [default: the latest of run]
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = BEGUN_WITH, conflicts_with_all = [
         "repeat", "plan", "seed", "hook", "record", "lossless", "ring_kb", "no_agent",
     ])]
     pub resume: Option<String>,
-    /// The seed of the campaign: all chance in its trials follows from it
+    /// Random seed of the campaign
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Which hooks, separated by commas: call, call_return, entry, exit, unwind, block, loop_entry, loop_iteration,
-    /// loop_exit, handler, boolean_return, log; `all` stands for call, block and boolean_return, `every` for all kinds
+    /// Kinds of hooks, separated by commas
+    ///
+    /// The kinds are: call, call_return, entry, exit, unwind, block, loop_entry, loop_iteration, loop_exit, loop_body, handler,
+    /// boolean_return, branch, switch, throw, log; `all` stands for call, block and boolean_return, `every` for all kinds.
     #[arg(long, value_name = "KINDS", default_value = "all", value_delimiter = ',')]
     pub hook: Vec<String>,
-    /// What to write down at each hook
+    /// Level of detail to record at each hook
     #[arg(long, value_enum, default_value = "count")]
     pub record: RecordLevel,
-    /// Keep every event, however many
+    /// Keep every event, without a limit
     #[arg(long)]
     pub lossless: bool,
-    /// How much a thread keeps before its oldest events are dropped
+    /// Size of the event buffer of a thread; the oldest events are dropped
     #[arg(long, value_name = "KB", default_value_t = 256)]
     pub ring_kb: u32,
-    /// How many of the sites that were hit to show: calls that can fail first, then what was hit most
+    /// Number of hit sites to show: calls that can fail first, then by number of hits
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
-    /// Run the workload as it is, without the agent in any process: whether it is sound before anything is instrumented
+    /// Run the workload without the agent in any process
     #[arg(long, conflicts_with_all = ["plan", "hook", "record", "lossless", "ring_kb", "must_pass"])]
     pub no_agent: bool,
-    /// Carry out this plan (see `hypocenter schema plan`) instead of what the flags say
+    /// Run under this plan (see `hypocenter schema plan`) instead of the flags
     #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "lossless", "ring_kb"])]
     pub plan: Option<PathBuf>,
     #[command(flatten)]
@@ -499,34 +508,35 @@ pub struct RunArgs {
     pub target: TargetArgs,
 }
 
-/// Whether the failure may happen.
+/// Flag that makes a failure an error.
 #[derive(Debug, clap::Args)]
 pub struct PassArgs {
-    /// End with 2 if the failure happens or the workload ends badly under the fault, for a job of CI that a mended bug is to keep
-    /// green; `--must-pass=oracle` if only the oracle counts
+    /// Exit with 2 if the failure happens or the workload fails under the fault
+    ///
+    /// For a CI job that guards a fixed bug. With `--must-pass=oracle` only the oracle counts.
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     pub must_pass: Option<MustPass>,
 }
 
-/// What must be well for a run to pass.
+/// Conditions for a run to pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum MustPass {
-    /// The oracle, and how the workload ends
+    /// The oracle sees no failure, and the workload succeeds
     All,
-    /// The oracle alone: the workload may end as it likes
+    /// The oracle sees no failure; the workload may end in any way
     Oracle,
 }
 
-/// Inject one fault at one exact instant of a command
+/// Inject one fault at one exact instant
 ///
 /// SITE names a point of the program:
-///   'FileTxnLog.commit -> FileChannel.force'   before that call
-///   'FileTxnLog.commit <- FileChannel.force'   after it came back
-///   'FileTxnLog.commit'                        where the method begins; behind it
-///                                              also `exit`, `unwind`, `return`,
+///   'FileTxnLog.commit -> FileChannel.force'   before this call
+///   'FileTxnLog.commit <- FileChannel.force'   after its return
+///   'FileTxnLog.commit'                        method entry; other points:
+///                                              `exit`, `unwind`, `return`,
 ///                                              `loop 0`, `handler 0`, `block 3`
-/// Classes may be written short, long, or with `*`; `:386` names a line, `#1` the
-/// second of several.
+/// Class names may be simple, qualified, or contain `*`. `:386` selects a line,
+/// and `#1` the second of several.
 ///
 /// Examples:
 ///   hypocenter inject 'Store.append -> FileOutputStream.write' \
@@ -536,13 +546,13 @@ pub enum MustPass {
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, group = ArgGroup::new("fault").required(true))]
 pub struct InjectArgs {
-    /// Where
+    /// Site of the fault
     #[arg(value_name = "SITE")]
     pub site: String,
-    /// Throw this exception; an abstract class stands for a concrete subtype
+    /// Throw this exception; for an abstract class, a concrete subtype
     #[arg(long, value_name = "CLASS", group = "fault", help_heading = "Fault")]
     pub throw: Option<String>,
-    /// The message of the exception
+    /// Message of the exception
     // `requires` alone does not hold beside a fault that excludes --throw.
     #[arg(
         long,
@@ -552,44 +562,53 @@ pub struct InjectArgs {
         help_heading = "Fault"
     )]
     pub message: Option<String>,
-    /// Let the thread sleep (`500ms`, `60s`)
+    /// Delay the thread by sleeping (`500ms`, `60s`)
     // The other verbs that let threads sleep call it so.
     #[arg(long, visible_alias = "delay", value_name = "TIME", value_parser = duration, group = "fault", help_heading = "Fault")]
     pub sleep: Option<Duration>,
-    /// Let the thread burn a core
+    /// Delay the thread by a busy loop
     #[arg(long, value_name = "TIME", value_parser = duration, group = "fault", help_heading = "Fault")]
     pub spin: Option<Duration>,
-    /// Halt the JVM, as if it had been killed
+    /// Halt the JVM as if it were killed
     #[arg(long, group = "fault", help_heading = "Fault")]
     pub crash: bool,
-    /// Turn a boolean result around (SITE is a method: `Acceptor.isRunning`)
+    /// Negate the boolean result of a method (SITE is a method: `Acceptor.isRunning`)
     #[arg(long, group = "fault", help_heading = "Fault")]
     pub negate: bool,
-    /// At the N-th time, counted in each JVM over what the conditions below leave
+    /// Inject at the N-th occurrence that meets the conditions below, counted per JVM
     #[arg(long, value_name = "N", help_heading = "When")]
     pub at: Option<u64>,
-    /// At that time and at every later one
-    #[arg(long, help_heading = "When")]
+    /// Inject at that occurrence and at every later one
+    #[arg(long, group = "how_long", help_heading = "When")]
     pub always: bool,
+    /// At that time and at every later one for so long (`5s`)
+    #[arg(long = "for", value_name = "TIME", value_parser = duration, group = "how_long", help_heading = "When")]
+    pub lasts: Option<Duration>,
+    /// At that time and at later ones, so often in all
+    #[arg(long, value_name = "N", group = "how_long", help_heading = "When")]
+    pub times: Option<u64>,
+    /// Only once this other site was reached
+    #[arg(long, value_name = "SITE", conflicts_with = "when_ready", help_heading = "When")]
+    pub after_site: Option<String>,
     /// Only on this node
     #[arg(long, value_name = "NAME", help_heading = "When")]
     pub node: Option<String>,
-    /// Only on threads of this name (`'SyncThread:*'`)
+    /// Only on threads with this name (`'SyncThread:*'`)
     #[arg(long, value_name = "NAME", help_heading = "When")]
     pub thread: Option<String>,
-    /// Only if the innermost frames are these, separated by commas, innermost first (`'a.B.c,*.run'`)
+    /// Only if these are the innermost frames, innermost first (`'a.B.c,*.run'`)
     #[arg(long, value_name = "FRAMES", value_delimiter = ',', help_heading = "When")]
     pub stack: Vec<String>,
-    /// Each time with this chance, from 0 to 1
+    /// Probability of an injection at each occurrence, from 0 to 1
     #[arg(long, value_name = "P", help_heading = "When")]
     pub probability: Option<f64>,
-    /// The seed of that chance
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "When")]
     pub seed: u64,
-    /// Only once the workload's nodes are ready
+    /// Only when all nodes of the workload are ready
     #[arg(long, help_heading = "When")]
     pub when_ready: bool,
-    /// How many trials, each with the fault
+    /// Number of trials, each with the fault
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Trials")]
     pub repeat: u64,
     #[command(flatten)]
@@ -598,25 +617,26 @@ pub struct InjectArgs {
     pub target: TargetArgs,
 }
 
-/// Run a trial of an earlier campaign again, under the same plan, and say whether the same happened
+/// Run a trial of an earlier campaign again under the same plan, and compare the results
 ///
 /// Examples:
-///   hypocenter replay                            what the latest campaign found
+///   hypocenter replay                            finding of the latest campaign
 ///   hypocenter replay inject-0003                its first trial
 ///   hypocenter replay run-0007/41 --times 5
-///   hypocenter replay reproduce-0001/9 --export bug-12      to be kept or sent
+///   hypocenter replay reproduce-0001/9 --export bug-12   to keep or send
 ///   hypocenter replay reproduce-0001/9 --must-pass   2 while the failure happens
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct ReplayArgs {
-    /// The campaign, and behind a slash the number of the trial
+    /// Campaign, optionally with a slash and the number of the trial
     #[arg(value_name = "CAMPAIGN[/N]", default_value = "latest")]
     pub trial: String,
-    /// How often
+    /// Number of replays
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub times: u64,
-    /// Run nothing, and write a script, the plan and what they need into this directory, which must be new or empty: it works
-    /// without the campaign
+    /// Write a self-contained script into a new or empty directory, and run nothing
+    ///
+    /// The directory gets the script, the plan and the files that they need. It works without the campaign.
     #[arg(long, value_name = "DIR", conflicts_with = "times")]
     pub export: Option<PathBuf>,
     #[command(flatten)]
@@ -629,32 +649,31 @@ pub struct ReplayArgs {
 
 /// Write the report of a campaign again: report.html, junit.xml and findings.sarif
 ///
-/// Every campaign of `reproduce` and `explore` ends with them. They are made of
-/// what the campaign keeps (summary.json, runs.json): nothing is run, and the
-/// target need not be there.
+/// Every campaign of `reproduce` and `explore` writes them at its end. This verb
+/// writes them again from summary.json and runs.json of the campaign. It runs
+/// nothing and does not need the target.
 ///
 /// Examples:
-///   hypocenter report                       of the latest campaign that has one
+///   hypocenter report                       the latest campaign that has one
 ///   hypocenter report reproduce-0003
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct ReportArgs {
-    /// The campaign: a name below --out, or a path
+    /// Campaign: a name below --out, or a path
     #[arg(value_name = "CAMPAIGN", default_value = "latest")]
     pub campaign: String,
-    /// Where results are kept
+    /// Directory of all campaigns
     #[arg(long, value_name = "DIR", default_value = crate::store::DEFAULT_OUT)]
     pub out: PathBuf,
-    /// Print the summary, one JSON document, on stdout
+    /// Print the summary as one JSON document on stdout
     #[arg(long)]
     pub json: bool,
 }
 
-/// Free disk space: remove what no replay needs
+/// Free disk space: remove files that no replay needs
 ///
-/// Requests, maps, plans, outcomes, journals and reports stay, and so do logs and
-/// traces of trials that show what was found. A campaign that is running is left
-/// alone.
+/// Keeps requests, maps, plans, outcomes, journals and reports, and the logs and
+/// traces of trials that show a finding. Skips running campaigns.
 ///
 /// Examples:
 ///   hypocenter clean                        all campaigns below --out
@@ -662,10 +681,10 @@ pub struct ReportArgs {
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct CleanArgs {
-    /// The campaigns: names below --out, or paths; by default all below --out
+    /// Campaigns: names below --out, or paths [default: all below --out]
     #[arg(value_name = "CAMPAIGN")]
     pub campaigns: Vec<String>,
-    /// Where results are kept
+    /// Directory of all campaigns
     #[arg(long, value_name = "DIR", default_value = crate::store::DEFAULT_OUT)]
     pub out: PathBuf,
     /// Print one JSON document on stdout
@@ -673,17 +692,17 @@ pub struct CleanArgs {
     pub json: bool,
 }
 
-/// Carry out one trial of a campaign, for a scheduler that runs them elsewhere
+/// Run one trial of a campaign, for a scheduler that distributes trials
 ///
-/// The outcome goes to trials/N/outcome.json of the campaign; whoever goes on with
-/// it (`run --resume`) finds it there.
+/// Writes the outcome to trials/N/outcome.json of the campaign, where
+/// `run --resume` finds it.
 ///
 /// Example:
 ///   hypocenter trial --campaign run-0007 --index 41
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct TrialArgs {
-    /// The number of the trial
+    /// Number of the trial
     #[arg(long, value_name = "N")]
     pub index: u64,
     #[command(flatten)]
@@ -692,23 +711,23 @@ pub struct TrialArgs {
     pub lab: LabArgs,
 }
 
-/// Print a page of the guide, or what pages it has
+/// Print a page of the guide, or list its pages
 ///
 /// Examples:
-///   hypocenter guide                        what there is
+///   hypocenter guide                        list of pages
 ///   hypocenter guide troubleshooting | less
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct GuideArgs {
-    /// Which page
+    /// Name of the page
     #[arg(value_name = "PAGE", value_parser = PossibleValuesParser::new(crate::commands::guide::names()))]
     pub page: Option<String>,
 }
 
-/// Print the JSON schema of a document: plan, outcome, dump, summary, exploration, or hypocenter.toml
+/// Print the JSON schema of a document
 #[derive(Debug, clap::Args)]
 pub struct SchemaArgs {
-    /// Which
+    /// Document to describe
     #[arg(value_enum)]
     pub document: Document,
 }
@@ -716,17 +735,17 @@ pub struct SchemaArgs {
 /// The documents that have a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Document {
-    /// What a trial is to do
+    /// Plan of a trial
     Plan,
-    /// What a trial gave
+    /// Outcome of a trial
     Outcome,
-    /// What the threads of a JVM were doing
+    /// Thread dump of a JVM
     Dump,
-    /// What a campaign of `reproduce` came to
+    /// Summary of a campaign of `reproduce`
     Summary,
-    /// What a campaign of `explore` came to
+    /// Summary of a campaign of `explore`
     Exploration,
-    /// hypocenter.toml, for editors that know TOML
+    /// hypocenter.toml, for editors with TOML support
     Config,
 }
 
@@ -747,7 +766,7 @@ fn oracle(text: &str) -> Result<Oracle, String> {
         }
         // In quotes of the shell, as it would be typed.
         let text = text.trim_matches('"').replace('\\', "\\\\").replace('"', "\\\"");
-        format!("an oracle is a table; for a line of the log give '{{ log = \"{text}\" }}'")
+        format!("an oracle is a table; to match a line of the log, write '{{ log = \"{text}\" }}'")
     })?;
     hypocenter_lab::oracle::check(&document.oracle).map_err(|error| error.to_string())?;
     Ok(document.oracle)
@@ -764,6 +783,22 @@ mod tests {
     }
 
     #[test]
+    fn the_short_help_of_a_search_fits_one_screen() {
+        use clap::CommandFactory;
+        let mut command = Args::command().term_width(100);
+        command.build();
+        for verb in ["reproduce", "explore"] {
+            let found = command.find_subcommand_mut(verb).expect("the verb exists");
+            let help = found.render_help().to_string();
+            assert!(help.lines().count() <= 50, "{} lines:\n{help}", help.lines().count());
+            let is_own = |it: &&clap::Arg| !it.is_hide_set() && it.get_help_heading().is_none();
+            let flags = found.get_arguments().filter(|it| !it.is_positional() && it.get_id() != "help");
+            let own = flags.filter(is_own).count();
+            assert!((5..=14).contains(&own), "{verb} has {own} flags of its own");
+        }
+    }
+
+    #[test]
     fn examples_fit_a_screen_of_eighty_columns() {
         use clap::CommandFactory;
         let mut seen = 0;
@@ -775,6 +810,6 @@ mod tests {
                 seen += 1;
             }
         }
-        assert!(seen > 50, "{seen}");
+        assert!(seen > 40, "{seen}");
     }
 }

@@ -1,4 +1,4 @@
-//! `hypocenter.toml`: the target, its workloads, and the failure that is looked for.
+//! `hypocenter.toml`: the target, its workloads, the failure to reproduce, and settings of the search.
 
 use std::path::{Path, PathBuf};
 
@@ -10,81 +10,78 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::failure::Failure;
+use crate::search_config::{ExploreConfig, ReproduceConfig};
 
-/// The configuration as it is written.
+/// Content of the configuration file.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The classes of the target.
+    /// Classes of the target.
     #[serde(default)]
     pub target: TargetConfig,
-    /// What can be run.
+    /// Workloads that can be run.
     #[serde(default)]
     #[schemars(with = "Vec<Workload>")]
     pub workload: Vec<Spanned<Workload>>,
-    /// What is looked for.
+    /// Failure to reproduce.
     pub failure: Option<FailureConfig>,
-    /// What `explore` should know.
+    /// Settings of `reproduce`.
+    #[serde(default)]
+    pub reproduce: ReproduceConfig,
+    /// Settings of `explore`.
     #[serde(default)]
     pub explore: ExploreConfig,
-    /// The directory that relative paths begin at: that of the file.
+    /// Directory of the file, to which paths are relative.
     #[serde(skip)]
     pub base: PathBuf,
+    /// Content as tables without places in the text.
+    #[serde(skip)]
+    tables: toml::Table,
 }
 
-/// The classes of the target.
+/// Classes of the target.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TargetConfig {
     /// Jars and directories, relative to the file.
     #[serde(default)]
     pub classpath: Vec<String>,
-    /// The packages that are the system; everything else is a library.
+    /// Packages of the system; everything else is a library.
     #[serde(default)]
     pub packages: Vec<String>,
-    /// Types whose implementations are tasks, beside those of the JDK.
+    /// Additional types whose implementations are tasks, besides those of the JDK.
     #[serde(default)]
     pub task_types: Vec<String>,
 }
 
-/// What `explore` should know.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ExploreConfig {
-    /// Findings that are not reported again.
-    #[serde(default)]
-    #[schemars(with = "Vec<KnownConfig>")]
-    pub known: Vec<Spanned<KnownConfig>>,
-}
-
-/// A finding that somebody has looked at.
+/// Finding that has already been analyzed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KnownConfig {
-    /// The call whose fault it is, as for `inject`.
+    /// Site of the fault, in the syntax of `inject`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<String>,
-    /// A method on the way there, as `package.Class.method`; `*` stands for any text.
+    /// Method on the stack of the fault, as `package.Class.method`; `*` stands for any text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
-    /// `exception` or `delay`; any if it is not given.
+    /// Kind of the fault, `exception` or `delay`; any kind if it is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
-    /// What is known of it.
+    /// Explanation of the finding.
     pub why: String,
 }
 
 impl KnownConfig {
-    /// What it says, or what is wrong with it.
+    /// Converts the entry, or explains its error.
     pub fn read(&self) -> Result<Known, String> {
         if self.site.is_none() && self.stack.is_none() {
-            return Err("give the `site` of the known finding, or a method of its `stack`".to_owned());
+            return Err("a known finding needs a `site`, or a method of its `stack`".to_owned());
         }
         let fault = match self.fault.as_deref() {
             None => None,
             Some("exception") => Some(FaultName::Exception),
             Some("delay") => Some(FaultName::Delay),
-            Some(other) => return Err(format!("fault `{other}`: there are `exception` and `delay`")),
+            Some(other) => return Err(format!("unknown fault `{other}`, use `exception` or `delay`")),
         };
         let site = self.site.as_deref().map(str::parse).transpose();
         let site = site.map_err(|error: hypocenter_program::PatternError| error.to_string())?;
@@ -92,30 +89,30 @@ impl KnownConfig {
     }
 }
 
-/// A failure of production.
+/// Failure to reproduce.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FailureConfig {
-    /// The workload that comes near it.
+    /// Workload that resembles the conditions of the failure.
     #[schemars(with = "Option<String>")]
     pub workload: Option<Spanned<String>>,
-    /// Its logs, one a node, or one.
+    /// Logs of the failure, one for each node, or a single one.
     #[serde(default)]
     pub logs: Vec<String>,
-    /// The pattern of the appender that wrote them, as log4j and logback have it (`%d [%t] %-5p %c - %m%n`); without it, it is
+    /// Layout of the logs as an appender pattern of log4j or logback (`%d [%t] %-5p %c - %m%n`). If it is absent, the layout is
     /// detected.
     #[schemars(with = "Option<String>")]
     pub layout: Option<Spanned<String>>,
-    /// What says that it happened.
+    /// Oracle that recognizes the failure.
     #[schemars(with = "Option<Oracle>")]
     pub oracle: Option<Spanned<Oracle>>,
 }
 
-/// The file that need not be there.
+/// Default name of the file, which is optional.
 pub const DEFAULT_FILE: &str = "hypocenter.toml";
 
 impl Config {
-    /// Reads the configuration. The default file need not be there; one that was named must be.
+    /// Reads the configuration. The default file is optional; a file that was named must exist.
     pub fn read(path: &Path) -> Result<Config, Failure> {
         let base = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let base = base.canonicalize().unwrap_or_else(|_| base.to_owned());
@@ -133,7 +130,7 @@ impl Config {
             let before = &text.as_bytes()[..at.unwrap_or(0).min(text.len())];
             let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
             Failure::usage(format!("{}:{line}: {}", path.display(), why.replace('\n', ", ")))
-                .hint("`hypocenter guide configuration` explains every key, and `hypocenter schema config` has them for editors")
+                .hint("`hypocenter guide configuration` explains every key, and `hypocenter schema config` prints a schema for editors")
         };
         let mut config: Config = toml::from_str(&text).map_err(|error| {
             let at = error.span().map(|it| it.start);
@@ -143,11 +140,17 @@ impl Config {
             }
         })?;
         config.base = base;
+        config.tables = text.parse().unwrap_or_default();
         config.check().map_err(|(at, why)| failed(Some(at), &why))?;
         Ok(config)
     }
 
-    /// What is wrong, with its place in the text.
+    /// Section of the file as a table, empty if it is absent.
+    pub fn section(&self, name: &str) -> toml::Table {
+        self.tables.get(name).and_then(toml::Value::as_table).cloned().unwrap_or_default()
+    }
+
+    /// Checks the values; an error has its place in the text.
     fn check(&self) -> Result<(), (usize, String)> {
         for (number, it) in self.workload.iter().enumerate() {
             let at = |why| (it.span().start, why);
@@ -160,6 +163,9 @@ impl Config {
         for it in &self.explore.known {
             it.as_ref().read().map_err(|why| (it.span().start, why))?;
         }
+        // The keys have no places in the text: their messages name them.
+        self.reproduce.check().map_err(|why| (0, format!("[reproduce] {why}")))?;
+        self.explore.check().map_err(|why| (0, format!("[explore] {why}")))?;
         let Some(failure) = &self.failure else { return Ok(()) };
         if let Some(oracle) = &failure.oracle {
             hypocenter_lab::oracle::check(oracle.as_ref())
@@ -175,7 +181,7 @@ impl Config {
                 let meant = meant(name.as_ref(), &names);
                 let meant = meant.map_or_else(String::new, |it| format!("; did you mean `{it}`?"));
                 let why = format!(
-                    "[failure] workload: there is no workload `{}`, there is {known}{meant}",
+                    "[failure] workload: unknown workload `{}`, known: {known}{meant}",
                     name.as_ref()
                 );
                 Err((name.span().start, why))
@@ -195,9 +201,9 @@ impl Config {
         };
         if !path.exists() {
             let what = match name {
-                Some(name) => format!("no workload is called `{name}`: there is no {} here", path.display()),
+                Some(name) => format!("unknown workload `{name}`: there is no {} here", path.display()),
                 None => {
-                    format!("nothing to run: no command behind `--`, and there is no {} here", path.display())
+                    format!("nothing to run: no command after `--`, and no {} here", path.display())
                 }
             };
             return Err(Failure::usage(what).hint(self.elsewhere()));
@@ -205,27 +211,27 @@ impl Config {
         found.ok_or_else(|| {
             let (file, all) = (path.display(), names.join(", "));
             let what = match (name, names.as_slice()) {
-                (Some(name), []) => format!("no workload is called `{name}`: {file} has none"),
-                (Some(name), _) => format!("no workload is called `{name}`: {file} has {all}"),
-                (None, []) => format!("nothing to run: no command behind `--`, and {file} has no workload"),
-                (None, _) => format!("{file} has several workloads, and none is named: {all}"),
+                (Some(name), []) => format!("unknown workload `{name}`: {file} has no workload"),
+                (Some(name), _) => format!("unknown workload `{name}`: {file} has {all}"),
+                (None, []) => format!("nothing to run: no command after `--`, and {file} has no workload"),
+                (None, _) => format!("{file} has several workloads, and none was given: {all}"),
             };
             Failure::usage(what).hint(match (names.first(), name.and_then(|it| meant(it, &names))) {
-                (None, _) => "add a [[workload]] to it, or give a command behind `--`".to_owned(),
+                (None, _) => "add a [[workload]] to it, or give a command after `--`".to_owned(),
                 (_, Some(meant)) => format!("did you mean `{meant}`?"),
                 (Some(first), None) => {
-                    format!("name one of them, as in `--workload {first}`, or give a command behind `--`")
+                    format!("give one of them, as in `--workload {first}`, or a command after `--`")
                 }
             })
         })
     }
 
-    /// What to do where there is no file: a directory above may have one.
+    /// Advice if there is no file: a directory above may have one.
     fn elsewhere(&self) -> String {
         let above = self.base.ancestors().skip(1).map(|it| it.join(DEFAULT_FILE)).find(|it| it.is_file());
         match above {
-            Some(file) => format!("{} is one: run it there, or give --config", file.display()),
-            None => "`hypocenter init` writes one; or give a command behind `--`".to_owned(),
+            Some(file) => format!("{} exists: run the command there, or give --config", file.display()),
+            None => "`hypocenter init` writes one; or give a command after `--`".to_owned(),
         }
     }
 
@@ -264,7 +270,7 @@ fn nameless(text: &str, at: usize) -> String {
     format!("{whose} no name; add a line such as `name = \"main\"` to it")
 }
 
-/// How alike two names must be, so that one may be meant by the other.
+/// Similarity of two names from which one may be meant by the other.
 const ALIKE: f64 = 0.8;
 
 /// The name that may be meant by one that there is not.

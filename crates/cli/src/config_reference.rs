@@ -9,12 +9,11 @@ use serde_json::{Map, Value};
 use crate::config::Config;
 
 const HEAD: &str = "# Configuration\n\n\
-    Every key of `hypocenter.toml`. This file is made from the types that read it (`hypocenter schema config` prints them as a JSON \
-    schema, for editors that know one); `hypocenter init` writes a file with the usual ones in it. Paths are relative to the file. \
-    In every command, and where it is said, `{dir}` stands for a directory that is fresh in each trial. A key that is not known is \
-    an error.\n";
+    Every key of `hypocenter.toml`. This page is generated from the types that read the file; `hypocenter schema config` prints them as \
+    a JSON schema for editors. `hypocenter init` writes a file with the usual keys. Paths are relative to the file. In every command, \
+    and where stated, `{dir}` is a directory that is fresh in each trial. An unknown key is an error.\n";
 
-/// What has a name in the types and needs no section of its own.
+/// Types that have a name and need no section of their own.
 const PLAIN: [(&str, &str); 2] = [("Span", "time, as `500ms`, `90s`, `5m`"), ("CommandLine", "command")];
 
 /// The schema, and what of it is still to be written.
@@ -58,7 +57,7 @@ impl<'s> Reference<'s> {
         }
     }
 
-    /// Whether a key is a list of tables.
+    /// Tests whether a key is a list of tables.
     fn is_table(&self, value: &Value) -> bool {
         let name = value["items"]["$ref"].as_str().map(name_of);
         name.is_some_and(|it| self.definitions[it]["properties"].is_object())
@@ -108,7 +107,7 @@ impl<'s> Reference<'s> {
         }
     }
 
-    /// What kind of value it is, in words. A part with a name gets a section.
+    /// Kind of a value in words. A part with a name gets a section.
     fn kind(&mut self, value: &'s Value) -> String {
         if let Some(name) = reference_of(value) {
             let name = name_of(name);
@@ -157,7 +156,7 @@ fn heading(name: &str) -> &str {
     name.strip_suffix("Form").unwrap_or(name)
 }
 
-/// What is said of it, in one line of a table.
+/// Description in one line of a table.
 fn said(value: &Value) -> String {
     let text = value["description"].as_str().unwrap_or_else(|| panic!("nothing is said of {value}"));
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")

@@ -1,4 +1,4 @@
-//! A command that failed before any class of the target was loaded: what it said of it.
+//! Output of a command that failed before any class of the target was loaded.
 
 use std::fs;
 use std::path::Path;
@@ -10,16 +10,16 @@ use hypocenter_plan::{End, Outcome, Problem};
 use crate::failure::Failure;
 use crate::screen;
 
-/// How many lines of its output are shown.
+/// Number of lines of its output that are shown.
 const LINES_SHOWN: usize = 3;
-/// How Maven begins the lines that say what is wrong.
+/// Prefixes of Maven's error lines.
 const MAVEN_ERROR: &str = "[ERROR] ";
-/// What follows them: how to call Maven again.
+/// Text after them: how to call Maven again.
 const MAVEN_ADVICE: &str = "[ERROR] To see the full stack trace";
-/// What Gradle says before what is wrong, and behind it: how to call Gradle again.
+/// Text of Gradle before and after the error: how to call Gradle again.
 const GRADLE_ERROR: &str = "* What went wrong:";
 const GRADLE_ADVICE: &str = "* Try:";
-/// What Maven says of what it would have to fetch.
+/// Maven's message about artifacts that it would have to download.
 const OFFLINE: &str = "in offline mode";
 
 /// Shows the end of its output, if it was such a command.
@@ -60,7 +60,7 @@ fn show_output(outcome: &Outcome, trial: &Path) {
     if texts.iter().any(|it| it.contains(OFFLINE)) {
         screen::note(
             "Maven",
-            "it lacks what it may not fetch in a trial: run `mvn test` once, with a network",
+            "a dependency is not in the local repository, and a trial has no network: run `mvn test` once with a network",
         );
     }
 }

@@ -2,15 +2,15 @@
 
 use hypocenter_plan::ExitCode;
 
-/// What happened, what to do, and the exit code.
+/// Error, advice, and exit code.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{what}")]
 pub struct Failure {
-    /// What happened, and where.
+    /// Error and its place.
     pub what: String,
-    /// What to do.
+    /// Advice.
     pub hint: Option<String>,
-    /// How the command ends.
+    /// Exit codes of the command.
     pub code: ExitCode,
 }
 
@@ -29,8 +29,8 @@ impl Failure {
     /// Something that we did is wrong.
     pub fn bug() -> Failure {
         Failure {
-            what: "this is a bug of hypocenter".into(),
-            hint: Some("please report it with the command and the text above".into()),
+            what: "internal error".into(),
+            hint: Some("please report it with the command and the output above".into()),
             code: ExitCode::Bug,
         }
     }

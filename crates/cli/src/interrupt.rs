@@ -13,11 +13,11 @@ use hypocenter_plan::ExitCode;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::screen;
+use crate::{clock, screen};
 
-/// How long a step of a campaign may go on computing after a signal.
+/// Time for which a step of a campaign may continue computing after a signal.
 const GRACE: Duration = Duration::from_millis(500);
-/// How often the thread looks at the state of the campaign after a signal.
+/// Interval at which the thread checks the state of the campaign after a signal.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// Signals that follow the first this soon are taken for the same request: a terminal that closes sends several.
 const SAME_REQUEST: Duration = Duration::from_millis(200);
@@ -67,9 +67,11 @@ fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The request of a signal to end.
+/// A request to end: by a signal, or because the time is up that the command was given.
 #[derive(Debug, Clone, Copy)]
-pub struct Interrupt;
+pub struct Interrupt {
+    deadline: Option<Instant>,
+}
 
 impl Interrupt {
     /// Starts the thread that waits for signals. Without it, signals end the tool by their default action.
@@ -83,12 +85,22 @@ impl Interrupt {
 
     /// The request, for a campaign.
     pub fn watch() -> Interrupt {
-        Interrupt
+        Interrupt { deadline: None }
     }
 
-    /// Returns true if a signal has asked for the end.
+    /// The request, for a campaign that may take so long, counted from when the command was given.
+    pub fn after(time: Option<Duration>) -> Interrupt {
+        Interrupt { deadline: time.and_then(|it| clock::begun().checked_add(it)) }
+    }
+
+    /// Returns true if the campaign is to end.
     pub fn asked(&self) -> bool {
-        ASKED.load(Ordering::Relaxed)
+        ASKED.load(Ordering::Relaxed) || self.is_late()
+    }
+
+    /// Returns true if its time is up.
+    pub fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|it| Instant::now() >= it)
     }
 
     /// Marks a campaign as running until the guard is dropped; its results follow. `resume` is the command that resumes it.
@@ -98,16 +110,19 @@ impl Interrupt {
         Guard(|state| state.phase = Phase::Ending)
     }
 
-    /// Marks a trial as running until the guard is dropped.
-    pub fn trial() -> impl Drop {
+    /// Marks one more trial as running.
+    pub fn trial_began() {
         state().trials += 1;
-        Guard(|state| {
-            state.trials -= 1;
-            // A trial without a campaign is followed by its result.
-            if state.phase == Phase::Before {
-                state.phase = Phase::Ending;
-            }
-        })
+    }
+
+    /// Marks one trial less as running.
+    pub fn trial_ended() {
+        let mut state = state();
+        state.trials -= 1;
+        // A trial without a campaign is followed by its result.
+        if state.phase == Phase::Before {
+            state.phase = Phase::Ending;
+        }
     }
 
     /// Marks a step of a campaign as computing until the guard is dropped.
@@ -143,7 +158,7 @@ fn wait(mut signals: Signals) {
     let asked = Instant::now();
     let mut computing_since = asked;
     if state().phase == Phase::Ending {
-        screen::line("ending", "the results are being written; a second signal ends the tool at once");
+        screen::line("ending", "writing the results; a second signal ends the tool immediately");
     }
     loop {
         let state = state();

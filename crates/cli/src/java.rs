@@ -8,13 +8,13 @@ use std::process::Command;
 pub struct Java {
     /// The directory that has `bin/java`.
     pub home: PathBuf,
-    /// What it says of itself.
+    /// Its description of itself.
     pub version: String,
     /// The feature release: 17 of 17.0.15.
     pub feature: u16,
 }
 
-/// What to install where there is none.
+/// Installation advice if there is none.
 pub const INSTALL_HINT: &str = "install a JDK, 17 or newer: `apt-get install openjdk-17-jdk` (Debian, Ubuntu), \
                                 `dnf install java-17-openjdk-devel` (Fedora); or set JAVA_HOME";
 
@@ -30,7 +30,7 @@ pub fn on_path(program: &str) -> Option<PathBuf> {
         .and_then(|it| it.canonicalize().ok())
 }
 
-/// What JAVA_HOME says, if that has no java.
+/// Value of JAVA_HOME, if it has no java.
 pub fn wrong_home() -> Option<PathBuf> {
     let home = std::env::var_os("JAVA_HOME").filter(|it| !it.is_empty()).map(PathBuf::from);
     home.filter(|it| !it.join("bin/java").is_file())
@@ -54,7 +54,7 @@ pub fn home_for(program: Option<&str>) -> Option<PathBuf> {
     }
 }
 
-/// Whether a directory is a Java home: it has the JDK's own classes.
+/// Tests whether a directory is a Java home: it has the JDK's own classes.
 pub fn has_classes(home: &Path) -> bool {
     ["lib/modules", "jre/lib/rt.jar", "lib/rt.jar"].iter().any(|it| home.join(it).is_file())
 }

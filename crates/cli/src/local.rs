@@ -1,19 +1,19 @@
-//! Campaigns on this machine: the target opened, the map made, trials run by a pool of threads.
+//! Campaigns on this machine: the target opened, the map made, and the lab's pool to carry out the trials.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use hypocenter_engine::{Engine, Job, JobId, Plans, Tally};
+use hypocenter_engine::{Engine, Job, JobId, Tally, Work};
+use hypocenter_lab::executor::Local;
 use hypocenter_lab::{
-    Campaign, Executor, Head, JOURNAL_VERSION, Journal, LabError, Lock, Observer, Prepared, Progress,
-    Stopped, Surroundings, Trial, TrialFiles, keeper,
+    Campaign, Head, Host, JOURNAL_VERSION, Journal, LabError, Lock, Observer, Output, Prepared, Progress,
+    Sitting, Stopped, Surroundings, TrialFiles, keeper,
 };
-use hypocenter_plan::{End, Fault, Outcome, Plan, Problem};
+use hypocenter_plan::{Fault, Outcome, Plan, Problem, Role};
 use hypocenter_program::{MapSummary, build_map};
 use hypocenter_trace::{MapBuilder, hash};
 
@@ -33,7 +33,7 @@ pub const OWN_PROGRAM: &str = "/proc/self/exe";
 /// A campaign that is ready to run.
 #[derive(Debug)]
 pub struct Ready {
-    /// What it is to do.
+    /// Its settings.
     pub request: Request,
     /// Its directory.
     pub directory: PathBuf,
@@ -41,24 +41,26 @@ pub struct Ready {
     surroundings: Surroundings,
     /// Stands for the target in the journal.
     target: String,
-    /// What keeps others out; absent for one trial beside a campaign.
+    /// Lock against others; absent for one trial beside a campaign.
     lock: Option<Lock>,
+    /// Whether only its runs without a fault are carried out.
+    pub is_dry: bool,
 }
 
-/// What a campaign gave.
+/// Results of a campaign.
 #[derive(Debug)]
 pub struct Ran {
-    /// How it stopped.
+    /// Reason for its end.
     pub stopped: Stopped,
     /// Over all its trials.
     pub tally: Tally,
     /// The trials of this run that did not end well, with what they say.
     pub bad: BTreeMap<JobId, String>,
-    /// How long this run took.
+    /// Duration of this run.
     pub took: Duration,
     /// Trials of this run of which the oracle could not say anything.
     pub unjudged: u64,
-    /// What there was of a trial that the user ended.
+    /// Rest of a trial that the user interrupted.
     pub ended_early: Option<Outcome>,
 }
 
@@ -80,11 +82,11 @@ impl Ready {
             let before = Request::read(&directory)?;
             if before != request {
                 return Err(Failure::usage(format!(
-                    "{} was begun with another command or other settings",
+                    "{} was started with another command or other settings",
                     directory.display()
                 ))
                 .hint(format!(
-                    "go on with `{}`, or give another --campaign",
+                    "continue it with `{}`, or give another --campaign",
                     Called::of(&directory).resume(before.resumed_by())
                 )));
             }
@@ -118,6 +120,7 @@ impl Ready {
     pub fn beside(directory: PathBuf, lab: &LabArgs) -> Result<Ready, Failure> {
         let request = Request::read(&directory)?;
         let prepared = Prepared::read(&directory)?;
+        prepared.map(prepared.hooks())?;
         Ready::of(request, directory, prepared, lab, None)
     }
 
@@ -129,16 +132,16 @@ impl Ready {
         lock: Option<Lock>,
     ) -> Result<Ready, Failure> {
         let workload = serde_json::to_vec(&(
-            &request.workload,
+            &request.workloads,
             &request.oracle,
             &request.plan,
             &request.hooks,
             request.repeat,
-            &request.reproduce,
-            &request.explore,
+            &request.inputs,
+            &request.engine,
         ))
         .expect("a workload is always JSON");
-        let target = format!("{:016x}", hash::bytes(&workload, prepared.digest));
+        let target = format!("{:016x}", hash::bytes(&workload, prepared.hooks().0));
         let own = PathBuf::from(OWN_PROGRAM);
         let mut visible = request.target.classpath.clone();
         visible.push(request.target.java_home.clone());
@@ -149,11 +152,10 @@ impl Ready {
             agent: agent_library::unpacked()?,
             keeper: own,
             sandbox,
-            timeout: request.timeout.map(|it| it.0),
             java_tool_options: std::env::var("JAVA_TOOL_OPTIONS").ok(),
             visible,
         };
-        Ok(Ready { request, directory, prepared, surroundings, target, lock })
+        Ok(Ready { request, directory, prepared, surroundings, target, lock, is_dry: false })
     }
 
     /// Stands for the target and all that is asked of it, in the journal.
@@ -163,26 +165,28 @@ impl Ready {
 
     /// Runs its trials.
     pub fn run(&self, lab: &LabArgs, observer: &dyn Observer, interrupt: &Interrupt) -> Result<Ran, Failure> {
-        let mut engine = Plans::new(self.request.workload.name.clone(), self.request.plans());
+        let mut engine = self.request.engine();
         let started = Instant::now();
         let shown = Shown {
             bar: (self.request.repeat > 1).then(|| Bar::new(self.request.repeat)),
             bad: Mutex::default(),
             judges: self.request.oracle.is_some(),
+            several: self.request.workloads.len() > 1,
             unjudged: AtomicU64::new(0),
         };
         let driven = self.drive(&mut engine, lab, observer, interrupt, &shown);
         if let Some(bar) = &shown.bar {
             bar.finish();
         }
-        let (stopped, ended_early) = driven?;
+        let Sitting { stopped, ended_early, .. } = driven?;
+        let ended_early = ended_early.map(|it| *it);
         let unjudged = shown.unjudged.into_inner();
         let bad = shown.bad.into_inner().unwrap_or_else(|poison| poison.into_inner());
-        let tally = engine.verdict();
+        let tally = engine.results(&|_| None);
         Ok(Ran { stopped, tally, bad, took: started.elapsed(), unjudged, ended_early })
     }
 
-    /// Runs the campaign under an engine. Gives how it stopped, and what there was of a trial that the user ended.
+    /// Runs the campaign under an engine.
     pub fn drive<E: Engine>(
         &self,
         engine: &mut E,
@@ -190,7 +194,7 @@ impl Ready {
         observer: &dyn Observer,
         interrupt: &Interrupt,
         progress: &dyn Progress,
-    ) -> Result<(Stopped, Option<Outcome>), Failure> {
+    ) -> Result<Sitting, Failure> {
         let campaign = Campaign {
             directory: &self.directory,
             lock: self.lock.as_ref().expect("whoever runs a campaign has its lock"),
@@ -201,19 +205,22 @@ impl Ready {
                 target: self.target.clone(),
                 tool: env!("CARGO_PKG_VERSION").to_owned(),
             },
-            jobs: usize::from(lab.jobs),
             begun: clock::begun(),
             keep_traces: lab.keep.contains(&Keep::Traces),
+            is_dry: self.is_dry,
         };
-        let local = Local { ready: self, observer, interrupt, ended_early: Mutex::default() };
+        let host = self.host()?;
+        let mut engine = Watched(engine);
+        let digester = engine.digester();
         let _running = Interrupt::campaign(Called::of(&self.directory).resume(self.request.resumed_by()));
-        let stopped = campaign.run(&mut Watched(engine), &local, progress)?;
-        Ok((stopped, local.ended_early.into_inner().unwrap_or_else(|poison| poison.into_inner())))
+        Ok(Local::with(&host, &digester, &Noticed(observer), usize::from(lab.jobs), |pool| {
+            campaign.run(&mut engine, pool, progress, &|| interrupt.asked())
+        })?)
     }
 
     /// The classes that stand for others where those are to be thrown.
     pub fn may_throw(&mut self, classes: Vec<(String, Vec<String>)>) -> Result<(), Failure> {
-        Ok(self.prepared.may_throw(&self.directory, classes)?)
+        Ok(self.prepared.may_throw(classes)?)
     }
 
     /// Counts the trials that have an outcome.
@@ -223,45 +230,29 @@ impl Ready {
         (0..self.request.repeat).filter(|&it| outcome(it).exists()).count() as u64
     }
 
-    /// Runs one trial of the campaign, in its place.
-    pub fn one(
-        &self,
-        id: JobId,
-        plan: &Plan,
-        directory: &Path,
-        observer: &dyn Observer,
-    ) -> Result<Outcome, LabError> {
-        let trial = Trial {
-            number: id.0,
-            plan,
-            workload: &self.request.workload,
-            base: &self.request.base,
-            main: &self.request.main,
-            prepared: &self.prepared,
-            oracle: self.request.oracle.as_ref(),
-            surroundings: &self.surroundings,
-            // Many trials cannot share one input.
-            stdin: if self.request.repeat == 1 { screen::stdin() } else { None },
-            directory,
-        };
-        let _running = Interrupt::trial();
-        trial.run(observer)
+    /// Runs the trial of a job, in its place in the campaign.
+    pub fn trial(&self, job: &Job, observer: &dyn Observer) -> Result<Outcome, LabError> {
+        self.host()?.trial(job, &Noticed(observer))
+    }
+
+    /// The host that runs trials here, from the files of the campaign.
+    fn host(&self) -> Result<Host, LabError> {
+        let host = Host::open(&self.directory, self.surroundings.clone())?;
+        // Many trials cannot share one input.
+        Ok(host.with_stdin(if self.request.repeat == 1 { screen::stdin() } else { None }))
     }
 }
 
-/// Keeps a map in the directory of a campaign: all its trials have the same.
+/// Keeps the map of a campaign in its directory. One that goes on must have the same.
 fn keep(made: Made, directory: &Path) -> Result<Prepared, Failure> {
     let (bytes, digest) = made.map.encode()?;
-    if Journal::path_in(directory).exists() {
-        let path = directory.join("map");
-        let before = fs::read(&path);
-        if before.is_ok_and(|before| before != bytes) {
-            return Err(Failure::usage(format!(
-                "{}: the classes are not those that the campaign was begun with",
-                directory.display()
-            ))
-            .hint("begin a new campaign, or bring the old classes back"));
-        }
+    let before = Prepared::read(directory).ok().filter(|_| Journal::path_in(directory).exists());
+    if before.is_some_and(|it| it.hooks().0 != digest) {
+        return Err(Failure::usage(format!(
+            "{}: the classes have changed since the campaign was started",
+            directory.display()
+        ))
+        .hint("start a new campaign, or restore the old classes"));
     }
     Ok(Prepared::keep(directory, (&bytes, digest), made.throwables)?)
 }
@@ -275,23 +266,23 @@ fn make_map(request: &Request, target: &Target) -> Result<Made, Failure> {
     let plan = &request.plan;
     let (map, summary, problems) = hooked(request, target)?;
     screen::problems(&problems);
-    if !request.workload.has_agent() {
-        if !plan.candidates.is_empty() || request.reproduce.is_some() || request.explore.is_some() {
-            let what = format!("workload `{}` has `agent = false`", request.workload.name);
-            return Err(Failure::usage(format!("{what}, so no fault can happen in it"))
-                .hint("take `agent` out of it; `run --no-agent` does without for once"));
+    if !request.workload().has_agent() {
+        if !plan.candidates.is_empty() || request.engine.is_some() {
+            let what = format!("workload `{}` has `agent = false`", request.workload().name);
+            return Err(Failure::usage(format!("{what}, so no fault can be injected into it"))
+                .hint("remove `agent` from it; for a single run without the agent, use `run --no-agent`"));
         }
         // Whatever the map has, nobody reads it.
-        screen::line("agent", "in no process: nothing is instrumented");
+        screen::line("agent", "in no process (not instrumented)");
         return Ok(Made { map, throwables: BTreeMap::new() });
     }
     if map.site_count() == 0 {
         target.check_packages()?;
         return Err(Failure::usage(format!(
-            "nothing to hook: no class of {} has such sites",
+            "nothing to hook: no class of {} has sites of these kinds",
             target.packages.join(", ")
         ))
-        .hint("check --packages or `packages` of hypocenter.toml, and --hook"));
+        .hint("correct --packages or `packages` of hypocenter.toml, or --hook"));
     }
     screen::line(
         "hooks",
@@ -325,7 +316,7 @@ fn hooked(request: &Request, target: &Target) -> Result<(MapBuilder, MapSummary,
             if missing.iter().all(|it| it.candidate < own) =>
         {
             let calls = screen::count(missing.len() as u64, "call", "calls");
-            let what = format!("they no longer have {calls} of the campaign, none of them this fault's");
+            let what = format!("{calls} of the campaign no longer exist; the call of this fault does");
             screen::note("classes", &what);
             let gone: BTreeSet<usize> = missing.iter().map(|it| it.candidate).collect();
             let mut number = 0..;
@@ -348,10 +339,9 @@ fn installed_below_tmp(path: &OsStr) -> Vec<PathBuf> {
     std::env::split_paths(path).filter(|it| below(it)).map(place).collect()
 }
 
-/// Whether trials get sandboxes; says why not, where that matters.
+/// Tests whether trials get sandboxes; says why not, where that matters.
 fn sandbox(lab: &LabArgs, own: &Path) -> Result<bool, Failure> {
-    const SHARED: &str =
-        "trials share the machine's ports and its /tmp, so those with fixed ones cannot run side by side";
+    const SHARED: &str = "trials share the ports and /tmp of the machine, so trials with fixed ports or paths cannot run in parallel";
     match lab.sandbox {
         SandboxChoice::Off => {
             if lab.jobs > 1 {
@@ -373,47 +363,56 @@ fn sandbox(lab: &LabArgs, own: &Path) -> Result<bool, Failure> {
     }
 }
 
-struct Local<'a> {
-    ready: &'a Ready,
-    observer: &'a dyn Observer,
-    interrupt: &'a Interrupt,
-    ended_early: Mutex<Option<Outcome>>,
-}
+/// An observer of trials of which a signal knows: they are ended before the tool is.
+struct Noticed<'a>(&'a dyn Observer);
 
-impl Executor for Local<'_> {
-    fn trial(&self, id: JobId, workload: &str, plan: &Plan, directory: &Path) -> Result<Outcome, LabError> {
-        let known = &self.ready.request.workload.name;
-        if workload != known {
-            return Err(LabError::Workload(format!("the campaign has workload `{known}`, not `{workload}`")));
-        }
-        let outcome = self.ready.one(id, plan, directory, self.observer)?;
-        if outcome.end == End::Interrupted {
-            *self.ended_early.lock().unwrap_or_else(|poison| poison.into_inner()) = Some(outcome.clone());
-        }
-        Ok(outcome)
+impl Observer for Noticed<'_> {
+    fn began(&self) {
+        Interrupt::trial_began();
+        self.0.began();
     }
 
-    fn log_files(&self, directory: &Path) -> Vec<PathBuf> {
-        hypocenter_lab::log_files_of(&self.ready.request.workload, directory)
+    fn ended(&self) {
+        self.0.ended();
+        Interrupt::trial_ended();
+    }
+
+    fn output(&self, process: &str, role: Role, from: Output, bytes: &[u8]) {
+        self.0.output(process, role, from, bytes);
+    }
+
+    fn event(&self, process: &str, what: &str) {
+        self.0.event(process, what);
+    }
+
+    fn planned(&self) {
+        self.0.planned();
+    }
+
+    fn gone(&self) {
+        self.0.gone();
     }
 
     fn interrupted(&self) -> bool {
-        self.interrupt.asked()
+        self.0.interrupted()
     }
 }
 
 struct Shown {
     bar: Option<Bar>,
     bad: Mutex<BTreeMap<JobId, String>>,
-    /// Whether there is an oracle.
+    /// True if there is an oracle.
     judges: bool,
+    /// True if there are several workloads, so that the one that went badly is named.
+    several: bool,
     /// Trials of which it could not say anything.
     unjudged: AtomicU64,
 }
 
 impl Progress for Shown {
     fn resumed(&self, told: u64, cut: bool) {
-        let more = if cut { "; its last line was cut short, and that trial is run again" } else { "" };
+        let more =
+            if cut { "; the last line of the journal was truncated, and its trial is run again" } else { "" };
         screen::resumed(told, more);
         if let Some(bar) = &self.bar {
             bar.resumed(told);
@@ -435,7 +434,7 @@ impl Progress for Shown {
         let unjudged = self.judges && outcome.failure.is_none();
         self.unjudged.fetch_add(u64::from(unjudged), Ordering::Relaxed);
         if unjudged {
-            text += ", the oracle could not say whether the failure happened";
+            text += ", the oracle could not judge it";
         }
         let happened = outcome.failure.as_ref().is_some_and(|it| it.happened);
         let bad = !outcome.end.is_well() || happened || unjudged;
@@ -446,6 +445,9 @@ impl Progress for Shown {
             bar.ended(job.id.0, bad, &text, Duration::from_millis(outcome.wall_ms));
         }
         if bad {
+            if let (true, Work::Trial { workload, .. }) = (self.several, &job.work) {
+                text = format!("{workload} {text}");
+            }
             self.bad.lock().unwrap_or_else(|poison| poison.into_inner()).insert(job.id, text);
         }
     }

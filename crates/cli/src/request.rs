@@ -1,23 +1,23 @@
-//! What a campaign was asked to do: kept as `campaign.json`, so that it can be resumed, replayed, or carried out elsewhere.
+//! Request of a campaign: kept as `campaign.json`, so that it can be resumed, replayed, or carried out elsewhere.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use hypocenter_lab::files;
+use hypocenter_engine::{Engine, Job, Next, Plans, Work};
+use hypocenter_lab::{CAMPAIGN_VERSION, Input, Setting, files};
 use hypocenter_plan::{CommandLine, Network, Oracle, Plan, Span, Workload};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{LabArgs, NetworkChoice, TargetArgs};
+use crate::campaign::Verb;
 use crate::config::Config;
-use crate::config::KnownConfig;
 use crate::failure::Failure;
 use crate::screen;
 use crate::store::Called;
 use crate::target::TargetSpec;
-
-/// The version of `campaign.json`.
-const REQUEST_VERSION: u32 = 1;
+use crate::template;
 
 /// The verb whose trials are all the same.
 pub const REPLAY: &str = "replay";
@@ -31,17 +31,17 @@ pub struct Request {
     pub verb: String,
     /// Its seed.
     pub seed: u64,
-    /// How many trials.
+    /// Number of trials.
     pub repeat: u64,
-    /// Where relative paths begin.
+    /// Base of relative paths.
     pub base: PathBuf,
     /// The node that the workload's one command is.
     pub main: String,
     /// The classes.
     pub target: TargetSpec,
-    /// What is run.
-    pub workload: Workload,
-    /// What says that the failure happened.
+    /// The workloads, by name.
+    pub workloads: BTreeMap<String, Workload>,
+    /// Oracle of the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub oracle: Option<Oracle>,
     /// The plan of every trial, but for its seed.
@@ -49,134 +49,69 @@ pub struct Request {
     /// The plan that says which sites get hooks, where it is another: a replay has the hooks of its trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hooks: Option<Box<Plan>>,
-    /// How long a trial may take, whatever the workload says.
+    /// Time limit of a trial; overrides the workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Span>,
-    /// What an engine is to do, where it is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reproduce: Option<ReproduceRequest>,
-    /// Likewise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub explore: Option<ExploreRequest>,
-}
-
-/// What `explore` is to do.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ExploreRequest {
-    /// By which policy.
-    pub policy: String,
-    /// What requests are grouped by.
-    pub key: String,
-    /// Which kinds of faults are tried.
-    pub faults: Vec<String>,
-    /// How long a delay lasts.
-    pub delay_ms: u64,
-    /// Whether calls that only work in memory are among them.
-    pub in_memory: bool,
-    /// Types whose implementations are tasks, beside those of the JDK.
-    pub task_types: Vec<String>,
-    /// Whether nothing is injected before all nodes are ready.
-    pub when_ready: bool,
-    /// Whether helper methods of tasks have states of their own.
-    pub helpers: bool,
-    /// Injections that a state gets.
-    pub budget: u32,
-    /// The chance that a trial passes over all requests of its state.
-    pub epsilon: f64,
-    /// The most trials.
-    pub trials: u64,
-    /// Runs without a fault at the start.
-    pub normal_runs: u64,
-    /// Replays of each finding.
-    pub replays: u64,
-    /// Trials that each finding is compared with, of each kind.
-    pub neighbours: u64,
-    /// Findings that are not reported again.
+    /// Other campaigns whose trials it reads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub known: Vec<KnownConfig>,
-    /// The method that a finding has on its stack, if one is looked for.
+    pub inputs: Vec<Input>,
+    /// Settings of an engine, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub until: Option<String>,
+    pub engine: Option<EngineRequest>,
 }
 
-/// What `reproduce` is to do.
+/// Settings of an engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ReproduceRequest {
-    /// The logs of the failure.
-    pub logs: Vec<FailureLog>,
-    /// Their layout, where it was given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub layout: Option<String>,
-    /// By which strategy.
-    pub strategy: String,
-    /// How many faults are tried together at first.
-    pub window: usize,
-    /// What an observable that was shown loses.
-    pub step: u32,
-    /// The most rounds.
-    pub budget: u64,
-    /// Whether exceptions are tried.
-    pub exceptions: bool,
-    /// Whether delays are tried, and how long.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delay_ms: Option<u64>,
-    /// Runs without a fault at the start.
-    pub normal_runs: u64,
-    /// Replays of what was found.
-    pub replays: u64,
-    /// Rounds after which a second fault is searched for too.
-    pub patience: u64,
-    /// Rounds that follow where what was found leaves a warning unexplained that other faults bring.
-    #[serde(default)]
-    pub doubt: u64,
-    /// Whether to go on after a success.
-    pub keep_going: bool,
-    /// Which strategies are compared, where that is asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub compare: Option<CompareRequest>,
+pub struct EngineRequest {
+    /// The verb whose engine it is.
+    pub verb: String,
+    /// Settings of the verb for it.
+    pub settings: serde_json::Value,
 }
 
-/// Strategies to compare.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CompareRequest {
-    /// Their names.
-    pub strategies: Vec<String>,
-    /// With how many seeds each.
-    pub seeds: u64,
-    /// Campaigns whose trials are taken for what they are.
-    pub recorded: Vec<PathBuf>,
-    /// Whether every fault at every instance is run before the games.
-    #[serde(default)]
-    pub every_instance: bool,
-    /// The most trials beyond those.
-    pub trials: u64,
+impl EngineRequest {
+    /// Request of a verb to its engine.
+    pub fn of<V: Verb>(settings: &V::Settings) -> EngineRequest {
+        let settings = serde_json::to_value(settings).expect("settings are always JSON");
+        EngineRequest { verb: V::NAME.to_owned(), settings }
+    }
 }
 
-/// A log of the failure.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FailureLog {
-    /// The node that wrote it: the name of the file without what is behind its first dot.
-    pub node: String,
-    /// The file.
-    pub path: PathBuf,
-    /// Stands for what is in it, so that a campaign does not go on with another log.
-    pub digest: u64,
-}
-
-/// What is to be run, before it is known under which plan.
+/// Workload to run, before its plan is known.
 #[derive(Debug)]
 pub struct Chosen {
+    /// Where relative paths begin.
     pub base: PathBuf,
+    /// The classes.
     pub target: TargetSpec,
+    /// The workload.
     pub workload: Workload,
+    /// The same for other tests, where it is a template and several are chosen.
+    others: Vec<Workload>,
+    /// The oracle that judges it.
     pub oracle: Option<Oracle>,
     /// The workload that the oracle of the failure is about, where it is another.
     not_asked: Option<String>,
 }
 
 impl Chosen {
-    /// The command behind `--`, or a workload of the configuration.
+    /// The command behind `--`, or a workload of the configuration. Of a template it is that of one test.
     pub fn of(args: &TargetArgs, name: Option<&str>) -> Result<Chosen, Failure> {
+        let chosen = Chosen::each(args, name)?;
+        if !chosen.others.is_empty() {
+            let fits = screen::count(1 + chosen.others.len() as u64, "test", "tests");
+            let pattern = args.test.as_deref().unwrap_or_default();
+            let name = chosen.workload.name.split_once('@').map_or("", |it| it.1);
+            return Err(Failure::usage(format!(
+                "--test {pattern}: it matches {fits}, and only `run` accepts several"
+            ))
+            .hint(format!("give one of them, as in `--test '{name}'`")));
+        }
+        Ok(chosen)
+    }
+
+    /// The same, with several tests of a template where the flags name several.
+    pub fn each(args: &TargetArgs, name: Option<&str>) -> Result<Chosen, Failure> {
         let config = Config::read(&args.config)?;
         let name = args.named.as_deref().or(name);
         let cwd = std::env::current_dir()
@@ -185,7 +120,7 @@ impl Chosen {
             ([], name) => (config.workload(name, &args.config)?.clone(), config.base.clone()),
             ([_, ..], Some(name)) => {
                 return Err(Failure::usage(format!("both a workload (`{name}`) and a command are given"))
-                    .hint("leave one of them out"));
+                    .hint("remove one of them"));
             }
             (words, None) => {
                 let command = Some(CommandLine::of_words(words));
@@ -208,7 +143,9 @@ impl Chosen {
             of_failure = config.oracle_of(&workload.name).cloned();
             not_asked = config.oracle_is_for(&workload.name).map(str::to_owned);
         }
-        let chosen = Chosen { base, target, workload, oracle: None, not_asked };
+        let mut workloads = template::workloads(workload, args.test.as_deref(), &target)?;
+        let workload = workloads.remove(0);
+        let chosen = Chosen { base, target, workload, others: workloads, oracle: None, not_asked };
         match args.oracle.clone().or(of_failure) {
             Some(oracle) => chosen.judged_by(oracle, &args.node_name),
             None => Ok(chosen),
@@ -222,42 +159,89 @@ impl Chosen {
         Ok(Chosen { oracle: Some(oracle), ..self })
     }
 
+    /// The same, without the agent in any process.
+    pub fn without_agent(mut self) -> Chosen {
+        for it in self.others.iter_mut().chain([&mut self.workload]) {
+            it.agent = Some(false);
+        }
+        self
+    }
+
     /// Says so where no oracle is asked because that of the failure is for another workload.
     pub fn tell_not_asked(&self) {
         if let Some(other) = self.not_asked.as_ref().filter(|_| self.oracle.is_none()) {
-            let what = format!("none is asked: that of [failure] is for the workload {other}");
+            let what = format!("none: the oracle of [failure] is for workload {other}");
             screen::line("oracle", &screen::clean(&what));
         }
     }
 
-    /// The request for trials of it under a plan.
+    /// The request for so many trials of each workload under a plan.
     pub fn request(self, verb: &str, args: &TargetArgs, plan: Plan, repeat: u64) -> Request {
+        let repeat = repeat.saturating_mul(1 + self.others.len() as u64);
+        let workloads = self.others.into_iter().chain([self.workload]);
         Request {
-            version: REQUEST_VERSION,
+            version: CAMPAIGN_VERSION,
             verb: verb.to_owned(),
             seed: plan.seed,
             repeat,
             base: self.base,
             main: args.node_name.clone(),
             target: self.target,
-            workload: self.workload,
+            workloads: workloads.map(|it| (it.name.clone(), it)).collect(),
             oracle: self.oracle,
             plan,
             hooks: None,
             timeout: args.lab.timeout.map(Span),
-            reproduce: None,
-            explore: None,
+            inputs: Vec::new(),
+            engine: None,
         }
     }
 }
 
 impl Request {
-    /// The plans of the trials. The seed of each follows from that of the campaign and its number; a replay is the same
-    /// trial again.
-    pub fn plans(&self) -> Vec<Plan> {
+    /// The workload of a campaign that has one, as that of most verbs has.
+    pub fn workload(&self) -> &Workload {
+        self.workloads.values().next().expect("a campaign has a workload")
+    }
+
+    /// The name for what is run: that of the workload, or of the template that several come from.
+    pub fn workload_name(&self) -> &str {
+        let name = self.workload().name.as_str();
+        if self.workloads.len() == 1 { name } else { name.split('@').next().unwrap_or(name) }
+    }
+
+    /// The engine of verbs whose trials are all known: the workloads in turn, each under the plan. The seed of a trial follows from
+    /// that of the campaign and its number; a replay is the same trial again.
+    pub fn engine(&self) -> Plans {
         let step = if self.verb == REPLAY { 0 } else { 1 };
         let plan = |number: u64| Plan { seed: self.seed.wrapping_add(step * number), ..self.plan.clone() };
-        (0..self.repeat).map(plan).collect()
+        let names = self.workloads.keys().cycle();
+        Plans::each((0..self.repeat).zip(names).map(|(number, it)| (it.clone(), plan(number))).collect())
+    }
+
+    /// All that it asks for.
+    pub fn jobs(&self) -> Vec<Job> {
+        match self.engine().next(usize::MAX) {
+            Next::Start(jobs) => jobs,
+            Next::Wait | Next::Done => Vec::new(),
+        }
+    }
+
+    /// The same for the trial of a job alone: its workload with what was changed of it, and its hooks.
+    pub fn of_trial(mut self, job: &Job) -> Result<Request, Failure> {
+        let Work::Trial { workload: name, plan, hooks, restarts, edits } = &job.work else { return Ok(self) };
+        let workload = self.workloads.get(name).ok_or_else(|| {
+            Failure::usage(format!("trial {} has workload `{name}`, which is not in the campaign", job.id))
+                .hint("the files were changed: start a new campaign")
+        })?;
+        let workload =
+            workload.restarted(restarts).and_then(|it| it.edited(edits)).map_err(Failure::usage)?;
+        self.workloads = [(name.clone(), workload)].into();
+        if hooks.is_some() {
+            // What the plan records and injects is all that is known of hooks that a trial had for itself.
+            self.hooks = Some(Box::new(plan.clone()));
+        }
+        Ok(self)
     }
 
     /// The plan that says which sites get hooks.
@@ -265,25 +249,33 @@ impl Request {
         self.hooks.as_deref().unwrap_or(&self.plan)
     }
 
-    /// The verb that goes on with it: plans that were only to be carried out are so by `run`, whoever made them.
-    pub fn resumed_by(&self) -> &'static str {
-        match (self.verb.as_str(), &self.reproduce, &self.explore) {
-            ("reproduce", Some(_), _) => "reproduce",
-            ("explore", _, Some(_)) => "explore",
+    /// Verb that resumes it: `run` resumes all campaigns that only carry out plans.
+    pub fn resumed_by(&self) -> &str {
+        match &self.engine {
+            Some(it) if it.verb == self.verb => &it.verb,
             _ => "run",
         }
     }
 
-    /// Whether there are several nodes, so that a fault alone does not say on which it is.
+    /// Settings of a verb in this campaign, which is its own.
+    pub fn settings<V: Verb>(&self, campaign: &Path) -> Result<V::Settings, Failure> {
+        let settings = self.engine.as_ref().map_or(serde_json::Value::Null, |it| it.settings.clone());
+        serde_json::from_value(settings).map_err(|error| {
+            Failure::usage(format!("{}: {error}", Request::path(campaign).display()))
+                .hint("use the version of the tool that wrote it, or start a new campaign")
+        })
+    }
+
+    /// Tests whether there are several nodes, so that a fault alone does not say on which it is.
     pub fn has_several_nodes(&self) -> bool {
-        let Workload { command, node, client, .. } = &self.workload;
+        let Workload { command, node, client, .. } = self.workload();
         let clients = client.iter().filter(|it| it.agent).count();
         usize::from(command.is_some()) + node.len() + clients > 1 || self.plan.nodes.len() > 1
     }
 
-    /// Where a campaign keeps it.
+    /// Its place in a campaign.
     pub fn path(campaign: &Path) -> PathBuf {
-        campaign.join("campaign.json")
+        Setting::path(campaign)
     }
 
     /// Keeps the request in the directory of a new campaign.
@@ -306,19 +298,23 @@ impl Request {
         let document: serde_json::Value =
             serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
         let version = document.get("version").and_then(serde_json::Value::as_u64);
-        if version != Some(u64::from(REQUEST_VERSION)) {
+        if version != Some(u64::from(CAMPAIGN_VERSION)) {
             let found = version.map_or("none".to_owned(), |it| it.to_string());
             return Err(Failure::usage(format!(
-                "{}: format version {found}, this tool knows version {REQUEST_VERSION}",
+                "{}: format version {found}, this tool supports version {CAMPAIGN_VERSION}",
                 path.display()
             ))
-            .hint("go on with the version of the tool that wrote it, or begin a new campaign"));
+            .hint("use the version of the tool that wrote it, or start a new campaign"));
         }
-        serde_json::from_value(document).map_err(|error| failed(error.to_string()))
+        let request: Request = serde_json::from_value(document).map_err(|error| failed(error.to_string()))?;
+        if request.workloads.is_empty() {
+            return Err(failed("it has no workload: the file was changed".to_owned()));
+        }
+        Ok(request)
     }
 }
 
-/// Where there is no such campaign, or none at all.
+/// Error if this campaign, or any campaign, is missing.
 fn gone(campaign: &Path) -> Option<Failure> {
     let out = campaign.parent()?;
     if campaign.exists() || Request::path(out).exists() {
@@ -328,19 +324,24 @@ fn gone(campaign: &Path) -> Option<Failure> {
     if !there.is_empty() {
         let names: Vec<&str> = there.iter().take(CAMPAIGNS_NAMED).map(String::as_str).collect();
         let what = match fs::read_link(campaign) {
-            Ok(last) => format!("{}: {}, which was the latest, is gone", campaign.display(), last.display()),
-            Err(_) => format!("{}: there is no such campaign", campaign.display()),
+            Ok(last) => {
+                format!("{}: the latest campaign, {}, was removed", campaign.display(), last.display())
+            }
+            Err(_) => format!("{}: the campaign does not exist", campaign.display()),
         };
-        let more = if there.len() > names.len() { ", and older ones" } else { "" };
-        return Some(Failure::usage(what).hint(format!("there is {}{more}", names.join(", "))));
+        let more = if there.len() > names.len() { ", and older campaigns" } else { "" };
+        return Some(Failure::usage(what).hint(format!("known campaigns: {}{more}", names.join(", "))));
     }
-    let what = format!("{}: there is no campaign below {} yet", campaign.display(), out.display());
+    let what = format!("{}: no campaign exists below {} yet", campaign.display(), out.display());
     let here = std::env::current_dir().ok().filter(|_| out.is_relative());
     let above = here.iter().flat_map(|it| it.ancestors().skip(1)).find(|it| it.join(out).is_dir());
-    Some(Failure::usage(what).hint(match above {
-        Some(above) => format!("{} has some: run it there", above.display()),
-        None => "`hypocenter reproduce` or `run` begins one; give --out if results are elsewhere".to_owned(),
-    }))
+    Some(
+        Failure::usage(what).hint(match above {
+            Some(above) => format!("{} has campaigns: run the command there", above.display()),
+            None => "start one with `hypocenter reproduce` or `run`; give --out if the results are elsewhere"
+                .to_owned(),
+        }),
+    )
 }
 
 /// The names of the campaigns of a directory, the newest first.
@@ -356,7 +357,7 @@ pub fn campaigns(out: &Path) -> Vec<String> {
     there.into_iter().rev().map(|it| it.1).collect()
 }
 
-/// How many campaigns are named in place of one that is gone, the newest first.
+/// Number of campaigns that are listed in place of a missing one, newest first.
 const CAMPAIGNS_NAMED: usize = 5;
 
 /// An oracle about a process that is never started would never hold.
@@ -367,7 +368,7 @@ fn check_names(oracle: &Oracle, workload: &Workload, main: &str) -> Result<(), F
     match hypocenter_lab::oracle::named_processes(oracle).into_iter().find(|name| !known.contains(name)) {
         None => Ok(()),
         Some(name) => Err(Failure::usage(format!(
-            "the oracle is about `{name}`, and workload `{}` starts no such process",
+            "the oracle names process `{name}`, which workload `{}` does not start",
             workload.name
         ))
         .hint(format!("it starts {}", known.join(", ")))),
@@ -377,12 +378,12 @@ fn check_names(oracle: &Oracle, workload: &Workload, main: &str) -> Result<(), F
 /// One that asks for something and its opposite never holds, whatever a program does.
 fn check_holds(oracle: &Oracle) -> Result<(), Failure> {
     contradiction(oracle).map_or(Ok(()), |it| {
-        Err(Failure::usage(format!("the oracle can never hold: it asks for {it}, and for the opposite"))
-            .hint("take one of the two out of `all`, or make the one behind `not` narrower"))
+        Err(Failure::usage(format!("the oracle can never hold: it requires {it} and the opposite"))
+            .hint("remove one of the two from `all`, or narrow the one in `not`"))
     })
 }
 
-/// What keeps an oracle from ever holding, if that is certain.
+/// Contradiction that keeps an oracle from ever holding, if it is certain.
 fn contradiction(oracle: &Oracle) -> Option<&Oracle> {
     // A line that is there so often is also there less often.
     let rules_out = |no: &Oracle, it: &Oracle| match (no, it) {
@@ -406,7 +407,7 @@ fn contradiction(oracle: &Oracle) -> Option<&Oracle> {
     }
 }
 
-/// The campaign that a verb is to go on with. The latest is that of the verb, whatever else was run since.
+/// Campaign that a verb resumes. The latest one is the latest of this verb.
 pub fn to_resume(lab: &LabArgs, name: &str, verb: &str) -> Result<(PathBuf, Request), Failure> {
     let read = |name: &str| {
         let directory = existing(lab, name);
@@ -424,7 +425,7 @@ pub fn to_resume(lab: &LabArgs, name: &str, verb: &str) -> Result<(PathBuf, Requ
     let (directory, request) = found;
     let what = format!("{} is a campaign of {}, not of {verb}", directory.display(), request.verb);
     let command = Called::of(&directory).resume(request.resumed_by());
-    Err(Failure::usage(what).hint(format!("`{command}` goes on with it")))
+    Err(Failure::usage(what).hint(format!("`{command}` continues it")))
 }
 
 /// The directory of a campaign that was there before: by its name below --out, or by its path.
@@ -442,6 +443,11 @@ pub fn existing_below(out: &Path, name: &str) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use hypocenter_engine::HookSet;
+    use hypocenter_plan::{Edit, Restart};
+
     use super::*;
 
     #[test]
@@ -472,5 +478,66 @@ mod tests {
         check(&format!("oracle = {{ any = [{no}, {{ log = 'lost' }}] }}"), None);
         check(&format!("oracle = {{ any = [{no}, {no}] }}"), Some("exit 1"));
         check(&format!("oracle = {{ not = {no} }}"), None);
+    }
+    fn request() -> Request {
+        let document = serde_json::json!({
+            "version": CAMPAIGN_VERSION,
+            "verb": "run",
+            "seed": 5,
+            "repeat": 4,
+            "base": "/base",
+            "main": "main",
+            "target": { "classpath": ["/classes"], "packages": ["own"], "java_home": "/jdk" },
+            "workloads": {
+                "a": { "name": "a", "command": "java -Dx=1 A", "node": [{ "name": "n", "command": "java N" }] },
+                "b": { "name": "b", "command": "java B" },
+            },
+            "oracle": { "exit": 1 },
+            "plan": Plan::default(),
+            "timeout": "90s",
+            "inputs": [{ "path": "/other", "digest": "00000000000000aa" }],
+        });
+        serde_json::from_value(document).expect("a request")
+    }
+
+    #[test]
+    fn the_lab_reads_from_a_request_what_trials_need() {
+        let directory = tempfile::tempdir().unwrap();
+        let request = request();
+        request.write(directory.path()).unwrap();
+        assert_eq!(Request::read(directory.path()).unwrap(), request);
+        let setting = Setting::read(directory.path()).unwrap();
+        let Request { base, main, workloads, oracle, timeout, inputs, .. } = request;
+        assert_eq!(setting, Setting { base, main, workloads, oracle, timeout, inputs });
+    }
+
+    #[test]
+    fn workloads_take_turns_and_a_trial_has_its_own_with_what_was_changed() {
+        let jobs = request().jobs();
+        let seen: Vec<(&str, u64)> = jobs
+            .iter()
+            .map(|it| match &it.work {
+                Work::Trial { workload, plan, .. } => (workload.as_str(), plan.seed),
+                Work::Study { .. } => panic!("only trials are asked for"),
+            })
+            .collect();
+        assert_eq!(seen, [("a", 5), ("b", 6), ("a", 7), ("b", 8)]);
+        let alone = request().of_trial(&jobs[1]).unwrap();
+        assert_eq!(alone.workloads.keys().collect::<Vec<_>>(), ["b"]);
+        assert_eq!((alone.workload(), &alone.hooks), (&request().workloads["b"], &None));
+        let mut job = jobs[0].clone();
+        if let Work::Trial { hooks, restarts, edits, .. } = &mut job.work {
+            *hooks = Some(HookSet(1));
+            restarts.insert("n".into(), Restart { times: 3, delay: Span(Duration::ZERO) });
+            edits.push(Edit::Property { process: None, name: "x".into(), value: "2".into() });
+        }
+        let alone = request().of_trial(&job).unwrap();
+        assert_eq!(alone.workload().command.as_ref().unwrap().words("").unwrap(), ["java", "-Dx=2", "A"]);
+        assert_eq!(alone.workload().node[0].restart.map(|it| it.times), Some(3));
+        assert!(alone.hooks.is_some());
+        if let Work::Trial { workload, .. } = &mut job.work {
+            *workload = "c".into();
+        }
+        assert!(request().of_trial(&job).unwrap_err().what.contains("workload `c`"));
     }
 }

@@ -1,4 +1,4 @@
-//! How things are shown. On a terminal with colours, elsewhere plain (`NO_COLOR` is respected); everything for people
+//! Output. On a terminal with colours, elsewhere plain (`NO_COLOR` is respected); everything for people
 //! goes to stderr when stdout is for a machine.
 
 use std::io::{IsTerminal, Write};
@@ -12,7 +12,10 @@ use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
 use hypocenter_lab::{Observer, Output};
-use hypocenter_plan::{CandidateOutcome, CandidateResult, Frame, Outcome, Problem, Role};
+use hypocenter_plan::{CandidateOutcome, CandidateResult, Outcome, Problem, Role};
+use hypocenter_report::middle;
+pub use hypocenter_report::span;
+use hypocenter_report::terminal::{self, Line};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -61,7 +64,7 @@ pub fn line(label: &str, text: &str) {
     let _ = writeln!(stderr(), "  {DIM}{label:<10}{DIM:#}{text}");
 }
 
-/// What a step of a campaign was, what came of it, and what is said in passing: in one line. A terminal on which that is too long
+/// Step of a campaign: its action, its result, and a remark, in one line. A terminal on which that is too long
 /// gets two, and what is still too long is cut where it says least.
 pub fn step(label: &str, what: &str, (style, result): (Style, &str), aside: &str) {
     let (what, result, aside) = (clean(what), clean(result), clean(aside));
@@ -72,7 +75,7 @@ pub fn step(label: &str, what: &str, (style, result): (Style, &str), aside: &str
     );
 }
 
-/// What stands before a line's text.
+/// Prefix of a line's text.
 const INDENT: usize = 12;
 
 /// A text, and what divides it from one of so many characters that follows it, on a screen of so many columns.
@@ -86,32 +89,45 @@ fn beside(what: &str, following: usize, columns: Option<usize>) -> (String, Stri
     }
 }
 
-/// How many columns the screen has, if people see one.
+/// Width of the screen in columns, if it is a terminal.
 pub fn columns() -> Option<usize> {
     let stderr = std::io::stderr();
     let size = stderr.is_terminal().then(|| rustix::termios::tcgetwinsize(&stderr).ok()).flatten();
     size.map(|it| usize::from(it.ws_col)).filter(|&it| it > 0)
 }
 
-/// Text that is cut to a width.
-pub fn cut(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
+/// Lines made elsewhere.
+pub fn lines(lines: &[Line]) {
+    let mut stderr = stderr();
+    for line in lines {
+        match &line.label {
+            Some(label) => {
+                let style = style(line.style);
+                let _ = write!(stderr, "  {style}{label:<10}{style:#}");
+            }
+            None if line.text.is_empty() => {}
+            None => {
+                let _ = write!(stderr, "  ");
+            }
+        }
+        for it in &line.text {
+            let style = style(it.style);
+            let _ = write!(stderr, "{style}{}{style:#}", clean(&it.text));
+        }
+        let _ = writeln!(stderr);
     }
-    let shown: String = text.chars().take(width.saturating_sub(2)).collect();
-    shown + ".."
 }
 
-/// Text that is cut in its middle, where both ends say more.
-pub fn middle(text: &str, width: usize) -> String {
-    let count = text.chars().count();
-    if count <= width || width < 4 {
-        return cut(text, width);
+/// The look of a style.
+pub fn style(it: terminal::Style) -> Style {
+    match it {
+        terminal::Style::Plain => Style::new(),
+        terminal::Style::Dim => DIM,
+        terminal::Style::Bold => BOLD,
+        terminal::Style::Good => GOOD,
+        terminal::Style::Bad => BAD,
+        terminal::Style::Warn => WARN,
     }
-    let behind = (width - 2) / 2;
-    let before: String = text.chars().take(width - 2 - behind).collect();
-    let rest: String = text.chars().skip(count - behind).collect();
-    format!("{before}..{rest}")
 }
 
 /// A heading.
@@ -119,7 +135,7 @@ pub fn heading(text: &str) {
     let _ = writeln!(stderr(), "{BOLD}{text}{BOLD:#}");
 }
 
-/// Where a campaign is kept, and how much disk space it takes.
+/// Directory of a campaign, and its size on disk.
 pub fn kept_in(campaign: &Path) {
     let size = bytes(hypocenter_lab::disk::size(campaign));
     line("kept in", &format!("{}, {size}", crate::store::told(campaign)));
@@ -170,17 +186,6 @@ pub fn json(document: &impl Serialize) -> Result<(), Failure> {
         .map_err(|error| Failure::usage(format!("stdout cannot be written: {error}")))
 }
 
-/// A time, as far as it matters to somebody who waits.
-pub fn span(seconds: f64) -> String {
-    match seconds {
-        ..119.5 => format!("{seconds:.0} s"),
-        // A minute more or less matters where they are few.
-        ..600.0 => format!("{} min", (seconds / 6.0).round() / 10.0),
-        ..5_400.0 => format!("{:.0} min", seconds / 60.0),
-        _ => format!("{:.1} h", seconds / 3_600.0),
-    }
-}
-
 /// Problems, the first ones.
 pub fn problems(problems: &[Problem]) {
     let mut stderr = stderr();
@@ -203,7 +208,7 @@ pub fn problems(problems: &[Problem]) {
     }
 }
 
-/// What a scan could not read, in short: the summary and the document have more.
+/// Unreadable parts of a scan in short: the summary and the document have more.
 pub fn problems_of_scan(problems: &[Problem]) {
     if let Some(first) = problems.first() {
         let more = match problems.len() - 1 {
@@ -214,7 +219,7 @@ pub fn problems_of_scan(problems: &[Problem]) {
     }
 }
 
-/// How the command ended.
+/// End of the command.
 pub fn end(outcome: &Outcome) {
     line("ended", &format!("{} after {:.1} s", outcome.end, outcome.wall_ms as f64 / 1e3));
 }
@@ -256,26 +261,7 @@ pub fn jvms(outcome: &Outcome) {
     }
 }
 
-/// So many frames of a stack, those that say most: the innermost, and those that are somebody's own before others.
-pub fn stack(frames: &[Frame], most: usize, is_own: impl Fn(&str) -> bool) {
-    let mut next = 0;
-    for number in telling(frames, most, is_own) {
-        let left_out = if number > next { "... " } else { "" };
-        let label = if number == 0 { "stack" } else { "" };
-        line(label, &format!("{DIM}{left_out}{DIM:#}{}", clean(&frames[number].to_string())));
-        next = number + 1;
-    }
-}
-
-fn telling(frames: &[Frame], most: usize, is_own: impl Fn(&str) -> bool) -> Vec<usize> {
-    let (own, others): (Vec<usize>, Vec<usize>) =
-        (0..frames.len()).partition(|&it| it == 0 || is_own(&frames[it].method));
-    let mut shown: Vec<usize> = own.into_iter().chain(others).take(most).collect();
-    shown.sort_unstable();
-    shown
-}
-
-/// What became of a candidate.
+/// Fate of a candidate.
 pub fn candidate(it: &CandidateOutcome) {
     let mut stderr = stderr();
     let site = clean(&it.site.to_string());
@@ -302,7 +288,7 @@ pub fn candidate(it: &CandidateOutcome) {
             }
             let is_of_jdk =
                 |it: &str| ["java.", "javax.", "jdk.", "sun."].iter().any(|jdk| it.starts_with(jdk));
-            stack(&injection.stack, FRAMES_SHOWN, |it| !is_of_jdk(it));
+            lines(&terminal::stack(&injection.stack, FRAMES_SHOWN, |it| !is_of_jdk(it)));
             if injection.stack.len() > FRAMES_SHOWN {
                 line("", &format!("... {} more in outcome.json", injection.stack.len() - FRAMES_SHOWN));
             }
@@ -324,7 +310,7 @@ pub fn count(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
-/// What is said of a campaign that goes on.
+/// Verdict of a running campaign.
 pub fn resumed(told: u64, more: &str) {
     line("resumed", &format!("{} done{more}", count(told, "trial is", "trials are")));
 }
@@ -344,7 +330,10 @@ pub fn thousands(number: u64) -> String {
 
 /// A trial that was ended from outside, and is run again.
 pub fn run_again(number: u64, why: &str) {
-    note(&format!("trial {number}"), &format!("its keeper is gone ({why}); the trial is run again"));
+    note(
+        &format!("trial {number}"),
+        &format!("its keeper process has ended ({why}); the trial is run again"),
+    );
 }
 
 /// Something that the user should know and that is no error.
@@ -372,10 +361,10 @@ pub fn processes(outcome: &Outcome) {
         }
         match (it.end, it.ended_ms) {
             (Some(end), Some(ms)) => text += &format!(", {end} at {}", seconds(ms)),
-            _ => text += ", there to the end",
+            _ => text += ", alive at the end",
         }
         if let Some(alive) = it.alive {
-            text += if alive { ", says that it is alive" } else { ", does not say that it is alive" };
+            text += if alive { ", reports healthy" } else { ", does not report healthy" };
         }
         let label = match it.role {
             Role::Command => "command",
@@ -386,7 +375,7 @@ pub fn processes(outcome: &Outcome) {
     }
 }
 
-/// What the oracle said.
+/// Verdict of the oracle.
 pub fn failure_seen(outcome: &Outcome) {
     let Some(failure) = &outcome.failure else { return };
     let (style, word) = if failure.happened { (BAD, "happened") } else { (GOOD, "did not happen") };
@@ -394,18 +383,18 @@ pub fn failure_seen(outcome: &Outcome) {
         writeln!(stderr(), "  {DIM}{:<10}{DIM:#}{style}{word}{style:#}: {}", "failure", clean(&failure.why));
 }
 
-/// What the command may read; nothing if we have no input ourselves.
+/// Input of the command; none if we have no input ourselves.
 pub fn stdin() -> Option<OwnedFd> {
     std::io::stdin().as_fd().try_clone_to_owned().ok()
 }
 
 /// Shows one trial while it runs, and passes on the user's wish to end it.
 pub struct Passing<'a> {
-    /// Whether stdout is for a machine.
+    /// True if stdout is for a machine.
     pub all_to_stderr: bool,
-    /// Whether the workload is one command, whose output is passed on as it is.
+    /// True if the workload is one command, whose output is passed on as it is.
     pub plain: bool,
-    /// Whether the output of a cluster's processes is shown too.
+    /// True if the output of a cluster's processes is shown too.
     pub verbose: bool,
     pub interrupt: &'a Interrupt,
 }
@@ -445,7 +434,7 @@ impl Observer for Quiet<'_> {
     }
 }
 
-/// How far a campaign is: a bar on a terminal, plain lines elsewhere.
+/// Progress of a campaign: a bar on a terminal, plain lines elsewhere.
 pub struct Bar {
     bar: ProgressBar,
     total: u64,
@@ -454,7 +443,7 @@ pub struct Bar {
     plain: Mutex<(Instant, u64)>,
 }
 
-/// How often a plain line is written at most, but for what went wrong.
+/// Minimum interval of plain lines, except for errors.
 const PLAIN_EVERY: Duration = Duration::from_secs(2);
 
 impl Bar {
@@ -462,8 +451,9 @@ impl Bar {
     pub fn new(total: u64) -> Bar {
         let on_terminal = std::io::stderr().is_terminal();
         let bar = if on_terminal { ProgressBar::new(total) } else { ProgressBar::hidden() };
-        let style =
-            ProgressStyle::with_template("  {bar:30} {pos}/{len} trials  {elapsed} gone, {eta} left  {msg}");
+        let style = ProgressStyle::with_template(
+            "  {bar:30} {pos}/{len} trials  {elapsed} elapsed, {eta} left  {msg}",
+        );
         bar.set_style(style.expect("the template is fixed"));
         bar.enable_steady_tick(Duration::from_millis(500));
         Bar { bar, total, on_terminal, plain: Mutex::new((Instant::now(), 0)) }
@@ -506,7 +496,7 @@ pub struct Working {
     end: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
 }
 
-/// How long a step goes on before it is shown.
+/// Time after which a step is shown.
 const SHOWN_AFTER: Duration = Duration::from_secs(2);
 
 /// The steps that are under way, by their numbers; the last is shown.
@@ -569,7 +559,7 @@ fn show_while(ended: &Receiver<()>, what: &str, step: &Mutex<String>, is_shown: 
             "" => String::new(),
             step => format!(": {}", clean(step)),
         };
-        let text = format!("{what}{step}, {} gone", span(begin.elapsed().as_secs_f64()));
+        let text = format!("{what}{step}, {} elapsed", span(begin.elapsed().as_secs_f64()));
         if on_terminal {
             every = Duration::from_millis(100);
             let bar = bar.get_or_insert_with(ProgressBar::new_spinner);
@@ -597,15 +587,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_of_ones_own_come_before_those_of_libraries() {
-        let frames = ["java.nio.A.a", "java.util.B.b", "my.C.c", "java.util.D.d", "my.E.e"];
-        let frames = frames.map(|it| Frame { method: it.to_owned(), at: None });
-        let shown = |most| telling(&frames, most, |it| it.starts_with("my."));
-        assert_eq!([shown(3), shown(4), shown(9)], [vec![0, 2, 4], vec![0, 1, 2, 4], vec![0, 1, 2, 3, 4]]);
-        assert!(telling(&[], 3, |_| true).is_empty());
-    }
-
-    #[test]
     fn numbers_are_readable_and_text_cannot_steer_a_terminal() {
         assert_eq!(thousands(0), "0");
         assert_eq!(thousands(999), "999");
@@ -613,28 +594,6 @@ mod tests {
         let hooks = |number| count(number, "hook", "hooks");
         assert_eq!([0, 1, 2_000].map(hooks), ["0 hooks", "1 hook", "2,000 hooks"]);
         assert_eq!(clean("a\u{1b}[31mb\n"), "a\u{fffd}[31mb\u{fffd}");
-    }
-
-    #[test]
-    fn times_are_minutes_as_soon_as_there_are_two() {
-        let check = |seconds: f64, expected: &str| assert_eq!(span(seconds), expected, "{seconds}");
-        check(0.4, "0 s");
-        check(119.4, "119 s");
-        check(119.6, "2 min");
-        check(150.0, "2.5 min");
-        check(595.0, "9.9 min");
-        check(597.0, "10 min");
-        check(600.0, "10 min");
-        check(5_399.0, "90 min");
-        check(5_400.0, "1.5 h");
-    }
-
-    #[test]
-    fn text_is_cut_where_it_says_least() {
-        assert_eq!(cut("abcdef", 6), "abcdef");
-        assert_eq!(cut("abcdefg", 6), "abcd..");
-        assert_eq!(middle("AckReader-wal.00007", 12), "AckRe..00007");
-        assert_eq!(middle("main", 12), "main");
     }
 
     #[test]

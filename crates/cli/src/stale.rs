@@ -8,7 +8,7 @@ use hypocenter_plan::Problem;
 
 use crate::project::{LANGUAGES, each_file, is_source};
 
-/// What is to be said of the directories of a class path, as Maven and Gradle lay out projects: `target/classes` beside `src/main`.
+/// Note about the directories of a class path, as Maven and Gradle lay out projects: `target/classes` beside `src/main`.
 pub fn problems(class_path: &[PathBuf]) -> Vec<Problem> {
     class_path.iter().filter_map(|it| problem(it)).collect()
 }
@@ -29,13 +29,13 @@ fn problem(classes: &Path) -> Option<Problem> {
     (written > compiled).then(|| Problem {
         place: classes.display().to_string(),
         what: format!(
-            "{} is newer than its classes; if it has changed, compile it, or what is looked at is what it was before",
+            "{} is newer than its classes; compile it if it has changed, or the old version is analyzed",
             source.display()
         ),
     })
 }
 
-/// Where the sources of a directory of classes are.
+/// Sources of a directory of classes.
 fn sources_of(classes: &Path) -> Option<Vec<PathBuf>> {
     let layouts = [("target/classes", "main"), ("target/test-classes", "test")];
     let maven = layouts.iter().find(|it| classes.ends_with(it.0)).map(|it| (2, it.1));

@@ -1,4 +1,4 @@
-//! Where results go: `hypocenter-out/<verb>-NNNN/`, with `latest` pointing at the newest.
+//! Directory of results: `hypocenter-out/<verb>-NNNN/`, with `latest` pointing at the newest.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,22 +6,22 @@ use std::path::{Path, PathBuf};
 use crate::failure::Failure;
 use crate::screen;
 
-/// Where results go if nothing else is said.
+/// Default directory of results.
 pub const DEFAULT_OUT: &str = "hypocenter-out";
 
-/// How a campaign is called on the command line, from the current directory.
+/// Name of a campaign on the command line, from the current directory.
 #[derive(Debug)]
 pub struct Called {
     /// Its name.
     pub name: String,
     /// The directory from which it is called so.
     pub from: PathBuf,
-    /// What `--out` has to be, if it has to be given.
+    /// Value of `--out`, if it must be given.
     out: Option<String>,
 }
 
 impl Called {
-    /// How this one is called.
+    /// Name of this one.
     pub fn of(campaign: &Path) -> Called {
         let full = |it: &Path| it.canonicalize().unwrap_or_else(|_| it.to_owned());
         let campaign = full(campaign);
@@ -42,7 +42,7 @@ impl Called {
         self.with_out(format!("hypocenter replay {}/{trial}", self.name))
     }
 
-    /// The command of a verb that goes on with it.
+    /// Command of a verb that resumes it.
     pub fn resume(&self, verb: &str) -> String {
         self.with_out(format!("hypocenter {verb} --resume {}", self.name))
     }
@@ -55,7 +55,7 @@ impl Called {
     }
 }
 
-/// A place as it is told: from the current directory where it is below it, and whole elsewhere, however it was named.
+/// Path for messages: relative if it is below the current directory, else absolute.
 pub fn told(path: &Path) -> String {
     let full = |it: &Path| it.canonicalize().unwrap_or_else(|_| it.to_owned());
     let (path, from) = (full(path), full(&std::env::current_dir().unwrap_or_default()));
@@ -72,14 +72,14 @@ fn plain(path: &Path) -> String {
 
 fn failed(path: &Path, error: &std::io::Error) -> Failure {
     Failure::usage(format!("cannot make {}: {error}", path.display()))
-        .hint("give a directory that can be written with --out")
+        .hint("give a writable directory with --out")
 }
 
 /// The directory of the campaign of this name, new or not.
 pub fn named_campaign(out: &Path, name: &str) -> Result<PathBuf, Failure> {
     let fine = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
     if name.is_empty() || name.starts_with(['.', '-']) || name == "latest" || !name.chars().all(fine) {
-        return Err(Failure::usage(format!("--campaign {name}: a campaign cannot be called so"))
+        return Err(Failure::usage(format!("--campaign {name}: not a valid name"))
             .hint("use letters, digits, `-`, `_` and `.`"));
     }
     let path = out.join(name);

@@ -1,4 +1,4 @@
-//! Which classes are the target's: from the flags, the configuration, or the java command itself.
+//! Classes of the target: from the flags, the configuration, or the java command itself.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use crate::config::{Config, DEFAULT_FILE, meant};
 use crate::failure::Failure;
 use crate::{java, screen, stale};
 
-/// Where the target's classes are, and which are its own.
+/// Directories of the target's classes, and its packages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetSpec {
     /// Jars and directories.
@@ -35,11 +35,11 @@ pub struct Target {
     pub class_patterns: Vec<String>,
     /// For people: what those patterns stand for.
     pub packages: Vec<String>,
-    /// What could not be read, or is not what it should be.
+    /// Parts that could not be read, or are invalid.
     pub problems: Vec<Problem>,
 }
 
-/// What flags say of a target.
+/// Target by its flags.
 #[derive(Debug, Clone, Copy)]
 pub struct Said<'a> {
     /// The class path, as for java.
@@ -57,7 +57,7 @@ pub struct Named {
     pub spec: TargetSpec,
     /// The class that the command starts.
     pub main_class: Option<String>,
-    /// What is wrong with the class path.
+    /// Problem of the class path.
     pub problems: Vec<Problem>,
 }
 
@@ -100,20 +100,20 @@ impl TargetSpec {
             (None, [], Some(command)) => command.class_path.clone(),
             (None, [], None) => {
                 let program = program.unwrap_or("");
-                return Err(Failure::usage(format!("`{program}` is not java, so its class path is unknown"))
-                    .hint(
-                        "give --classpath and --packages, or write them into hypocenter.toml under [target]",
-                    ));
+                return Err(Failure::usage(format!(
+                    "`{program}` is not `java`, so its class path is unknown"
+                ))
+                .hint("give --classpath and --packages, or add them to [target] of hypocenter.toml"));
             }
         };
         let java_home = match said.java_home {
             Some(home) if java::has_classes(home) => home.to_owned(),
             Some(home) => {
                 return Err(Failure::usage(format!(
-                    "{}: is no Java installation: it has neither lib/modules nor rt.jar",
+                    "{}: not a Java installation: it has neither lib/modules nor rt.jar",
                     home.display()
                 ))
-                .hint("give the directory that has bin/java in it"));
+                .hint("give the directory that contains bin/java"));
             }
             None => java::home_for(program)
                 .ok_or_else(|| Failure::usage("no Java installation was found").hint(java::INSTALL_HINT))?,
@@ -144,17 +144,18 @@ impl TargetSpec {
         }
         let entries: Vec<String> = self.classpath.iter().map(|it| it.display().to_string()).collect();
         let names: Vec<&str> = own.names().collect();
-        let meant = meant(main, &names).map_or_else(String::new, |it| format!("did you mean `{it}`? else "));
+        let meant =
+            meant(main, &names).map_or_else(String::new, |it| format!("did you mean `{it}`? Otherwise "));
         let what = format!(
             "the class `{main}` of the command was not found on the class path {}",
             entries.join(":")
         );
         Err(Failure::usage(what).hint(format!(
-            "{meant}correct the class or -cp; if the target is elsewhere, give --classpath and --packages"
+            "{meant}correct the class or -cp; if the target's classes are elsewhere, give --classpath and --packages"
         )))
     }
 
-    /// What a command has to be given to mean this target in the current directory: nothing where hypocenter.toml says the same.
+    /// Flags that name this target in the current directory: none if hypocenter.toml has the same.
     pub fn flags(&self) -> String {
         let config = Config::read(Path::new(DEFAULT_FILE)).unwrap_or_default();
         let class_path = ClassPath::from_entries(&config.target.classpath, &config.base);
@@ -210,7 +211,7 @@ impl Target {
             self.packages.join(", ")
         );
         Err(Failure::usage(what)
-            .hint("correct `packages` under [target] of hypocenter.toml, or give --packages; or add the target's classes to the class path"))
+            .hint("correct `packages` under [target] of hypocenter.toml or --packages, or add the classes of the target to the class path"))
     }
 }
 
@@ -224,16 +225,16 @@ impl Target {
                 None => {}
                 Some(Unknown::Class(nearest)) => {
                     let what = format!(
-                        "it asks for a thread in `{frame}`, which must come from elsewhere: {nearest}"
+                        "it requires a thread in `{frame}`, which is not on the class path: {nearest}"
                     );
                     screen::note("oracle", &what);
                 }
                 Some(Unknown::Method(nearest)) => {
                     return Err(Failure::usage(format!(
-                        "the oracle asks for a thread in `{frame}`, where none can ever be: {nearest}"
+                        "the oracle requires a thread in `{frame}`, which is impossible: {nearest}"
                     ))
                     .hint(
-                        "a frame has the class that declares the method, as in a stack trace; correct `stack` of the oracle",
+                        "a frame names the class that declares the method, as in a stack trace; correct `stack` of the oracle",
                     ));
                 }
             }
@@ -248,7 +249,7 @@ impl Target {
         for test in hypocenter_lab::oracle::tests(oracle).into_iter().filter(|it| !it.contains('*')) {
             if let Some(nearest) = unknown_test(&self.own, test) {
                 let what = format!(
-                    "it asks for the test `{test}`, which is misspelt or comes from elsewhere: {nearest}"
+                    "it requires test `{test}`, which is misspelled or not on the class path: {nearest}"
                 );
                 screen::note("oracle", &what);
             }
@@ -256,10 +257,10 @@ impl Target {
     }
 }
 
-/// How many packages are suggested.
+/// Number of suggested packages.
 const SUGGESTED_MAX: usize = 4;
 
-/// How much two names share at their beginnings and ends.
+/// Length of the common beginnings and ends of two names.
 fn shared(one: &str, other: &str) -> usize {
     let same = |(a, b): &(char, char)| a == b;
     one.chars().zip(other.chars()).take_while(same).count()
@@ -271,14 +272,14 @@ pub const DEFAULT_FEATURE: u16 = 17;
 
 /// There is nothing to look at; `first` is the first reason, in brackets, if there is one.
 pub fn no_classes(first: &str) -> Failure {
-    Failure::usage(format!("the class path has no class that can be read{first}"))
+    Failure::usage(format!("the class path has no readable class{first}"))
         .hint("check -cp, --classpath or [target] classpath; the target must be compiled first")
 }
 
 /// The first three parts of the main class's package: `org.apache.zookeeper` of `org.apache.zookeeper.server.Main`.
 pub fn guess_packages(main_class: Option<&str>) -> Result<Vec<String>, Failure> {
     let main = main_class.ok_or_else(|| {
-        Failure::usage("which packages are the target's is unknown: the command names no main class")
+        Failure::usage("the packages of the target are unknown: the command names no main class")
             .hint("give --packages")
     })?;
     let parts: Vec<&str> = main.split('.').collect();

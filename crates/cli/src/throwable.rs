@@ -1,4 +1,4 @@
-//! What is thrown: the classes that stand for one that was named, or those that may have been meant.
+//! Exceptions to throw: the classes that stand for a named one, or those that may have been meant.
 
 use hypocenter_program::{Classes, Error, concrete_subtypes};
 
@@ -7,7 +7,7 @@ use crate::screen;
 
 /// The most classes that are suggested.
 const SUGGESTED_MAX: usize = 3;
-/// Where the JDK keeps what is not for others.
+/// Internal packages of the JDK.
 const INTERNAL: [&str; 5] = ["com.sun.", "sun.", "jdk.internal.", "jdk.vm.", "jdk.jfr.internal."];
 
 /// The classes that can be made and stand for one that is to be thrown.
@@ -23,7 +23,7 @@ pub fn concrete(classes: &Classes, class: &str) -> Result<Vec<String>, Failure> 
     })
 }
 
-/// What to do about a class that is not there. One with a package is misspelt, and what is in that package is likeliest.
+/// Advice about a class that does not exist. One with a package is misspelled, and the classes of that package are likeliest.
 fn hint(class: &str, meant: &[&str]) -> String {
     let Some((package, _)) = class.rsplit_once('.') else {
         return match meant {
@@ -34,12 +34,12 @@ fn hint(class: &str, meant: &[&str]) -> String {
     let is_beside = |it: &&&str| it.rsplit_once('.').is_some_and(|it| it.0 == package);
     match (meant.iter().find(is_beside), meant) {
         (Some(one), _) => format!("did you mean {one}?"),
-        (None, []) => "check its name, and whether its jar is on the class path".to_owned(),
+        (None, []) => "check its name, and that its jar is on the class path".to_owned(),
         (None, _) => format!("did you mean {}?", meant.join(", or ")),
     }
 }
 
-/// What may be meant by a name, the likeliest first: a class that is called so in some package, those of the JDK before others;
+/// Possible meanings of a name, the likeliest first: a class with this name in some package, those of the JDK before others;
 /// if there is none, what is called nearly so.
 fn meant<'n>(
     class: &str,
@@ -108,6 +108,6 @@ mod tests {
             &meant,
             "did you mean javax.imageio.IIOException, or java.io.IOException?",
         );
-        check("acme.Gone", &[], "check its name, and whether its jar is on the class path");
+        check("acme.Gone", &[], "check its name, and that its jar is on the class path");
     }
 }

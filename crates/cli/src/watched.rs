@@ -1,7 +1,8 @@
 //! An engine whose computations are shown when they take long, and end with the tool when a signal asks for it.
 
-use hypocenter_engine::{DigestOf, Digester, Engine, Evidence, Job, JobId, Next};
+use hypocenter_engine::{DigestOf, Digester, Engine, Evidence, Job, JobId, Look, Next};
 use hypocenter_plan::Outcome;
+use hypocenter_results::Event;
 
 use crate::interrupt::Interrupt;
 use crate::screen::Working;
@@ -23,7 +24,7 @@ fn computed<R>(step: &str, work: impl FnOnce() -> R) -> R {
 
 impl<E: Engine> Engine for Watched<'_, E> {
     type Digester = WatchedDigester<E::Digester>;
-    type Verdict = E::Verdict;
+    type Results = E::Results;
 
     fn name(&self) -> &'static str {
         self.0.name()
@@ -37,16 +38,16 @@ impl<E: Engine> Engine for Watched<'_, E> {
         WatchedDigester(self.0.digester())
     }
 
-    fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: DigestOf<E>) {
-        computed(&format!("results of trial {id}"), || self.0.tell(id, outcome, digest));
+    fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: DigestOf<E>) -> Vec<Event> {
+        computed(&format!("results of trial {id}"), || self.0.tell(id, outcome, digest))
     }
 
     fn keeps_trace(&self, id: JobId) -> bool {
         self.0.keeps_trace(id)
     }
 
-    fn verdict(&self) -> E::Verdict {
-        self.0.verdict()
+    fn results(&self, look: &Look<'_>) -> E::Results {
+        self.0.results(look)
     }
 }
 

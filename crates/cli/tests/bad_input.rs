@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use support::{Tool, classes, default_jdk, each, spool_classes};
+use support::{Done, Tool, can_mount, classes, default_jdk, each, spool_classes};
 
 /// A copy of the class path with one class file changed, in the directory of a run.
 fn spoilt(tool: &Tool, class: &str, spoil: impl Fn(Vec<u8>) -> Vec<u8>) -> String {
@@ -46,8 +46,7 @@ fn a_broken_jar_is_named_and_the_rest_of_the_class_path_is_used() {
     done.says("broken.jar: the jar is not a readable jar").says("its classes are left out");
     let tool = Tool::new("run").args("--hook entry").file("broken.jar", &jar);
     let done = tool.command(&[&java, "-cp", "broken.jar", "probe.Guards", "many", "1"]).exits(1);
-    done.says("the class path has no class that can be read")
-        .says("broken.jar: the jar is not a readable jar");
+    done.says("broken.jar: the jar is not a readable jar");
 }
 
 #[test]
@@ -68,7 +67,7 @@ fn a_broken_class_is_named_and_the_others_are_hooked() {
             let tool = Tool::new("inject").arg("Kinds.call").args("--sleep 1ms");
             let path = spoilt(&tool, "probe/Kinds.class", spoil);
             let done = tool.command(&[&java, "-cp", &path, "probe.Guards", "many", "2"]).exits(1);
-            done.says("no site fits `Kinds.call`").says("probe.Kinds: ").says(says);
+            done.says("no site matches `Kinds.call`").says("probe.Kinds: ").says(says);
         },
     );
 }
@@ -104,16 +103,17 @@ fn a_command_that_starts_no_jvm_or_none_at_all() {
         let path = classes().display().to_string();
         tool.args(&format!("--classpath {path} --packages probe"))
     };
-    with_classes(inject()).command(&["true"]).exits(2).says("the agent did not start in any JVM");
+    let has_no_jvm = |done: Done| assert_eq!(done.outcome()["jvms"].as_array().map(Vec::len), Some(0));
+    has_no_jvm(with_classes(inject()).args("--json").command(&["true"]).exits(2));
     with_classes(inject()).command(&["false"]).exits(2).says("exited with status 1");
-    with_classes(run()).command(&["true"]).exits(1).says("the agent did not start in any JVM");
+    has_no_jvm(with_classes(run()).args("--json").command(&["true"]).exits(1));
     let done = with_classes(run()).command(&["no-such-program"]).exits(1);
     done.says("cannot start `no-such-program`").says("PATH");
     let done = run().command(&["no-such-program"]).exits(1);
-    done.says("`no-such-program` is not java, so its class path is unknown").says("--classpath");
+    done.says("`no-such-program` is not `java`, so its class path is unknown").says("--classpath");
     // A main class that does not exist: the JVM starts, and nothing of the target is loaded in it.
     let done = with_classes(inject()).java("probe.NoSuchClass").exits(2);
-    done.says("not reached").says("no JVM loaded a class that has hooks");
+    done.says("not reached").says("no JVM loaded a class with hooks");
     let done = with_classes(run()).java("probe.NoSuchClass").exits(1);
     done.says("it exited with status 1 before any class of the target was loaded")
         .says("output    ")
@@ -121,7 +121,7 @@ fn a_command_that_starts_no_jvm_or_none_at_all() {
     // As Maven does where its local repository is empty.
     let mvn = "\"$JAVA\" -version; echo '[ERROR] Cannot access central in offline mode'; exit 1";
     let done = run().arg("--quiet").script("probe", mvn).exits(1);
-    done.says("output    [ERROR] Cannot access central").says("run `mvn test` once, with a network");
+    done.says("output    [ERROR] Cannot access central").says("run `mvn test` once with a network");
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn a_wrong_command_line_ends_with_a_hint() {
         ("run", "--packages prboe", "is on the class path, which has probe\n"),
         ("run", "--oracle dropped", "'{ log = \"dropped\" }'"),
         ("run", "probe --workload probe", "cannot be used with"),
-        ("run", "--hook bloc", "--hook bloc: no such kind of hook"),
+        ("run", "--hook bloc", "--hook bloc: unknown kind of hook"),
         ("run", "--config none.toml", "none.toml: No such file"),
         ("run", "--plan none.json", "plan none.json: No such file"),
         ("run", "--plan none.json --record off", "cannot be used with"),
@@ -224,12 +224,15 @@ fn a_plan_that_cannot_be_carried_out_is_refused() {
         plan
     };
     let rows = [
-        (json!({"version": 2}), "the plan has format version 2, this tool reads version 1"),
+        (json!({"version": 2}), "the plan has format version 2, this tool supports version 1"),
         (json!({"version": 1, "candidate": []}), "unknown field `candidate`"),
         (json!({}), "missing field `version`"),
-        (with(json!({"state": "s"})), "state `s`: no task that the plan records has it"),
-        (with(json!({"loop": site})), "the guard `loop` is not supported"),
-        (with(json!({"since": {"site": site, "at_least_ms": 5}})), "the guard `since` is not supported"),
+        (with(json!({"state": "s"})), "state `s`: no task of the plan has it"),
+        (with(json!({"loop": site})), "is no site of kind loop_body; name the loop by that"),
+        (
+            with(json!({"since": {"site": site, "at_least_ms": 5, "at_most_ms": 4}})),
+            "give a window that is not empty",
+        ),
         (with(json!({"when": 3})), "unknown field `when`"),
         (with(json!({"occurrence": 0})), "occurrence 0"),
         (other_site(&|site| site["method"] = json!("hti")), "candidate 0"),
@@ -237,7 +240,7 @@ fn a_plan_that_cannot_be_carried_out_is_refused() {
         (other_site(&|site| site["ordinal"] = json!(7)), "candidate 0"),
         (
             json!({"version": 1, "candidates": [{"site": site, "fault": {"kind": "negate"}}]}),
-            "only boolean_return has a value to negate",
+            "use a site of kind boolean_return",
         ),
     ];
     each(
@@ -260,7 +263,7 @@ fn a_broken_configuration_is_named_with_its_line() {
         ("[target]\npackages = 3\n", "hypocenter.toml:2"),
         (
             "[failure]\nworkload = 'b'\n[[workload]]\nname = 'a'\ncommand = 'true'\n",
-            "there is no workload `b`, there is a",
+            "unknown workload `b`, known: a",
         ),
         ("[failure]\nlogs = ['a.log']\nlayout = '%'\n", "hypocenter.toml:3: log pattern `%`"),
     ];
@@ -354,7 +357,7 @@ fn a_hook_that_cannot_be_placed_says_where_to_place_it() {
     done.exits(2)
         .says("java.lang.Thread.start")
         .says("its hook could not be placed: the agent's own helper runs through this class")
-        .says("place the fault where java.lang.Thread.start is called instead, as in `CALLER->java.lang.Thread.start`");
+        .says("use a site that calls java.lang.Thread.start instead, as in `CALLER->java.lang.Thread.start`");
 }
 
 #[test]
@@ -392,9 +395,7 @@ fn two_at_once_in_one_directory_do_not_meet() {
 
 #[test]
 fn a_full_disk_is_named_and_what_was_recorded_stays() {
-    let can = Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "none", "/mnt"]).output();
-    if !can.is_ok_and(|output| output.status.success()) {
-        eprintln!("left out: this machine does not let a user mount a small disk (unshare -rm)");
+    if !can_mount("-rm") {
         return;
     }
     let tool = env!("CARGO_BIN_EXE_hypocenter");
@@ -445,11 +446,11 @@ fn without_a_configuration_or_a_campaign_it_says_so() {
         [("run", ""), ("run", "x"), ("run", "--workload x"), ("reproduce", "--workload x"), ("explore", "x")];
     for (verb, args) in rows {
         let done = Tool::new(verb).args(args).end().exits(1);
-        done.says("there is no hypocenter.toml here").says("hypocenter init");
+        done.says("no hypocenter.toml here").says("hypocenter init");
     }
     for verb in ["replay", "report"] {
         let done = Tool::new(verb).end().exits(1);
-        done.says("there is no campaign below hypocenter-out yet").says("--out");
+        done.says("no campaign exists below hypocenter-out yet").says("--out");
     }
     // A directory above has one.
     let above = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -462,8 +463,8 @@ fn without_a_configuration_or_a_campaign_it_says_so() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(said.contains(says), "{verb}: {said}");
     };
-    below("run", "hypocenter.toml is one: run it there, or give --config");
-    below("report", "has some: run it there");
+    below("run", "hypocenter.toml exists: run the command there, or give --config");
+    below("report", "has campaigns: run the command there");
 }
 
 #[test]
@@ -474,9 +475,9 @@ fn a_workload_may_be_named_by_a_flag_in_every_verb_that_runs_one() {
     for verb in ["run", "reproduce", "explore"] {
         let tool = || Tool::new(verb).file("hypocenter.toml", &config);
         let done = tool().args("--workload c").end().exits(1);
-        done.says("no workload is called `c`: hypocenter.toml has a, b");
+        done.says("unknown workload `c`: hypocenter.toml has a, b");
         // It is taken, and what is missing then is another thing.
-        tool().args("--workload b").end().exits(1).says("`true` is not java, so its class path is unknown");
+        tool().args("--workload b").end().exits(1).says("`true` is not `java`, so its class path is unknown");
         tool().args("b --workload b").end().exits(1).says("cannot be used with");
         tool().args("--resume --workload b").end().exits(1).says("cannot be used with");
     }
@@ -488,21 +489,29 @@ fn a_search_is_replayed_at_what_it_found() {
         let engine = json!({"policy": "bsrr", "key": "state", "faults": [], "delay_ms": 1, "in_memory": false,
             "task_types": [], "when_ready": false, "helpers": false, "budget": 1, "epsilon": 0.1, "trials": 1,
             "normal_runs": 1, "replays": 1, "neighbours": 0});
-        json!({"version": 1, "verb": verb, "seed": 0, "repeat": 2, "base": "/", "main": "main",
-            "target": {"classpath": [], "packages": [], "java_home": "/"}, "workload": {"name": "x"},
-            "plan": {"version": 1}, "explore": engine})
+        json!({"version": 2, "verb": verb, "seed": 0, "repeat": 2, "base": "/", "main": "main",
+            "target": {"classpath": [], "packages": [], "java_home": "/"}, "workloads": {"x": {"name": "x"}},
+            "plan": {"version": 1}, "engine": {"verb": verb, "settings": engine}})
     };
-    let found = json!({"findings": [{"trial": 7}]});
+    let found = json!({"findings": [{"trial": 7, "rate": {"hits": 1, "runs": 1}}]});
     // Its summary if it has one, whether it still runs, what is said.
     let rows: [(Option<Value>, bool, &[&str]); 4] = [
-        (Some(found), false, &["none is named, so it is 7"]),
-        (Some(json!({})), false, &["the campaign found nothing", "the campaign has trials 0 to 7"]),
+        (Some(found), false, &["trial: 7, the finding of the campaign"]),
+        (
+            Some(json!({})),
+            false,
+            &["the campaign has no finding to replay", "the campaign has trials 0 to 7"],
+        ),
         (
             None,
             true,
             &["explore-0001: the campaign has not ended yet", "name a trial: the campaign has trials"],
         ),
-        (None, false, &["cut short", "by `hypocenter explore --resume explore-0001`", "name a trial"]),
+        (
+            None,
+            false,
+            &["was interrupted", "with `hypocenter explore --resume explore-0001`", "name a trial"],
+        ),
     ];
     for (summary, runs, says) in rows {
         let tool = Tool::new("replay");
@@ -541,11 +550,11 @@ fn a_node_that_a_cluster_does_not_have_is_refused_before_anything_is_started() {
         tool.arg(node).args("--workload parcel")
     };
     let refused = inject("miror").end().exits(1).says("--node miror: workload `parcel` has no such node");
-    refused.says("the agent is in depot, mirror.eu");
-    inject("finder").end().exits(1).says("it runs without the agent").says("`agent = true`");
+    refused.says("the agent runs in depot, mirror.eu");
+    inject("finder").end().exits(1).says("runs without the agent").says("`agent = true`");
     // The next thing that is wrong: there is no such method.
-    inject("depot").end().exits(1).says("no site fits");
-    inject("miror").file("depot.sh", "HYPOCENTER_NODE=miror java x").end().exits(1).says("no site fits");
+    inject("depot").end().exits(1).says("no site matches");
+    inject("miror").file("depot.sh", "HYPOCENTER_NODE=miror java x").end().exits(1).says("no site matches");
 }
 
 #[test]
@@ -557,12 +566,12 @@ fn of_several_failure_logs_each_is_named_like_a_node_or_client() {
         logs.iter().fold(tool, |tool, it| tool.file(it, line).args("--log").arg(it))
     };
     let refused = reproduce(&["depot.log", "miror.log"]).end().exits(1);
-    refused.says("workload `parcel` has no node or client `miror`").says("it has depot, mirror.eu, finder");
+    refused.says("workload `parcel` has no node or client `miror`").says("has depot, mirror.eu, finder");
     // A name with a dot, and two files of one node; what is wrong then is that nothing can be started.
     let fine = reproduce(&["depot.stdout.log", "depot.stderr.log", "mirror.eu.log", "finder.log"]);
     let fine = fine.args("--normal-runs 1 --sandbox off").end();
     assert!(!fine.stderr.contains("has no node or client"), "{}", fine.stderr);
     // One alone may be the log of all.
     let one = reproduce(&["all.log"]).args("--normal-runs 1 --sandbox off").end();
-    one.says("`all` is none of depot, mirror.eu, finder, so it is taken for the log of all of them");
+    one.says("`all` is not one of depot, mirror.eu, finder, so it is taken as the log of all of them");
 }

@@ -14,12 +14,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use support::{Said, classes, default_jdk, each, jdks, processes_with, repeats};
+use support::{Said, classes, default_jdk, each, jdks, processes_with, repeats, skip};
 use tempfile::TempDir;
 
 /// Far longer than anything takes; a test that needs it has failed.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How long processes may outlive a tool that was killed.
+/// Time for which processes may outlive a tool that was killed.
 const GONE: Duration = Duration::from_secs(10);
 const MARK: &str = "CAMPAIGN_MARK";
 /// A script's first words: it knows its number as `$n`, and says that it was started.
@@ -157,7 +157,7 @@ impl Place {
         fs::write(self.path("go"), "").expect("a temporary file can be written");
     }
 
-    /// How often the script of each trial was started.
+    /// Number of starts of the script of each trial.
     fn started(&self) -> BTreeMap<u64, usize> {
         let text = fs::read_to_string(self.path("started")).unwrap_or_default();
         let mut counts = BTreeMap::new();
@@ -186,7 +186,7 @@ impl Place {
     }
 }
 
-/// What a journal has, read as it may be while it is written: whole lines only.
+/// Content of a journal, read as it may be while it is written: whole lines only.
 #[derive(Debug, Default)]
 struct Journal {
     asked: Vec<u64>,
@@ -250,14 +250,14 @@ fn assert_whole(campaign: &Path, trials: u64) {
     }
 }
 
-/// How often what was left of a trial was put aside.
+/// Number of times that the rest of a trial was put aside.
 fn put_aside(campaign: &Path, number: u64) -> usize {
     let prefix = format!("{number:03}.cut-");
     let names = fs::read_dir(campaign.join("trials")).expect("there are trials").flatten();
     names.filter(|it| it.file_name().to_string_lossy().starts_with(&prefix)).count()
 }
 
-/// How many results a journal has, for those who ask often.
+/// Number of results of a journal, for frequent readers.
 fn told(campaign: &Path) -> usize {
     let bytes = fs::read(campaign.join("results.jsonl")).unwrap_or_default();
     let whole = |it: &&[u8]| it.starts_with(b"{\"told\":") && it.ends_with(b"\n");
@@ -266,7 +266,9 @@ fn told(campaign: &Path) -> usize {
 
 /// The bytes of the files that belong to a campaign as a whole.
 fn files_of(campaign: &Path) -> BTreeMap<&'static str, Option<Vec<u8>>> {
-    ["results.jsonl", "campaign.json", "map"].map(|name| (name, fs::read(campaign.join(name)).ok())).into()
+    ["results.jsonl", "campaign.json", "prepared.json"]
+        .map(|name| (name, fs::read(campaign.join(name)).ok()))
+        .into()
 }
 
 /// The moments of a trial at which the tool is killed, in turn.
@@ -364,10 +366,11 @@ fn a_killed_keeper_costs_an_attempt_of_its_trial_and_not_the_campaign() {
         fs::write(place.path("killed"), "").expect("a temporary file can be written");
         let had_sandbox = place.processes().iter().any(|it| it.trim_end().ends_with("__keeper-init"));
         if which == "__keeper-init" && !had_sandbox {
-            eprintln!("left out: there are no sandboxes here");
+            skip("no sandbox can be made");
         } else {
             kill_keeper(&place, which);
-            let said = running.end().exits(0).says("trial 1: its keeper is gone").says("is run again");
+            let said =
+                running.end().exits(0).says("trial 1: its keeper process has ended").says("is run again");
             assert_eq!(said.json()["well"], 3, "{}", said.stderr);
             place.wait_until_gone();
             assert_whole(&campaign, 3);
@@ -456,13 +459,13 @@ fn a_journal_that_was_cut_in_a_line_is_gone_on_with() {
         if !kept {
             fs::remove_file(trial(&campaign, 3).join("outcome.json")).unwrap();
         }
-        place.tool("run --resume").exits(0).says("its last line was cut short");
+        place.tool("run --resume").exits(0).says("the last line of the journal was truncated");
         assert_whole(&campaign, 4);
         assert_eq!(place.started(), [(0, 1), (1, 1), (2, 1), (3, starts)].into());
         assert_eq!(put_aside(&campaign, 3), starts - 1, "what was cut short is kept");
         // Mended once, it is whole.
         let said = place.tool("run --resume").exits(0).says("4 trials are done");
-        assert!(!said.stderr.contains("cut short"), "{}", said.stderr);
+        assert!(!said.stderr.contains("truncated"), "{}", said.stderr);
     };
     each(&rows, |it| format!("{it:?}"), check);
 }
@@ -470,7 +473,7 @@ fn a_journal_that_was_cut_in_a_line_is_gone_on_with() {
 #[test]
 fn a_journal_that_cannot_be_right_is_refused_and_left_as_it_is() {
     type Spoil = fn(&mut Vec<String>);
-    let newer: Spoil = |lines| lines[0] = lines[0].replace("\"journal\":3", "\"journal\":4");
+    let newer: Spoil = |lines| lines[0] = lines[0].replace("\"journal\":4", "\"journal\":5");
     let no_version: Spoil = |lines| lines[0] = "{\"records\":3}\n".to_owned();
     let other_seed: Spoil = |lines| lines[0] = lines[0].replace("\"seed\":0", "\"seed\":5");
     let half_a_line: Spoil = |lines| {
@@ -484,14 +487,14 @@ fn a_journal_that_cannot_be_right_is_refused_and_left_as_it_is() {
     let told_unasked: Spoil = |lines| drop(lines.remove(3));
     let asked_twice: Spoil = |lines| lines.insert(2, lines[1].clone());
     let rows = [
-        (newer, "line 1", "journal version 4"),
-        (no_version, "line 1", "no journal of a campaign"),
-        (other_seed, "line 1", "begun with seed 5"),
+        (newer, "line 1", "journal version 5"),
+        (no_version, "line 1", "not the journal of a campaign"),
+        (other_seed, "line 1", "started with seed 5"),
         (half_a_line, "line 4", "the file was changed"),
         (empty_line, "line 6", "the file was changed"),
         (control_bytes, "line 2", "the file was changed"),
-        (told_twice, "line 4", "trial 0 was told"),
-        (told_unasked, "line 4", "trial 1 was told"),
+        (told_twice, "line 4", "trial 0 was reported"),
+        (told_unasked, "line 4", "trial 1 was reported"),
         (asked_twice, "line 3", "other trials"),
     ];
     let (place, campaign) = done();
@@ -518,14 +521,18 @@ fn a_journal_that_cannot_be_right_is_refused_and_left_as_it_is() {
 fn a_request_that_cannot_be_read_is_refused_and_left_as_it_is() {
     let (place, campaign) = done();
     let good = fs::read_to_string(campaign.join("campaign.json")).unwrap();
-    let newer = good.replacen("\"version\": 1", "\"version\": 2", 1);
+    let newer = good.replacen("\"version\": 2", "\"version\": 3", 1);
     assert_ne!(newer, good);
+    let mut no_workload: Value = serde_json::from_str(&good).unwrap();
+    no_workload["workloads"] = json!({});
+    let no_workload = no_workload.to_string();
     let rows = [
-        (newer, "format version 2, this tool knows version 1"),
-        (good.replacen("\"version\": 1,", "", 1), "format version none"),
+        (newer, "format version 3, this tool supports version 2"),
+        (good.replacen("\"version\": 2,", "", 1), "format version none"),
         (good[..good.len() / 2].to_owned(), "EOF while parsing"),
         (good.replacen("\"repeat\": 4", "\"repeat\": \"four\"", 1), "invalid type"),
         (String::new(), "EOF while parsing"),
+        (no_workload, "it has no workload"),
     ];
     for (text, why) in rows {
         fs::write(campaign.join("campaign.json"), text).unwrap();
@@ -560,7 +567,7 @@ fn a_campaign_of_other_classes_is_refused() {
     let before = files_of(&campaign);
     fs::write(own.join("Own.class"), other).unwrap();
     let said = place.tool("run --resume").exits(1);
-    said.says("run-0001: the classes are not those that the campaign was begun with").says("try: ");
+    said.says("run-0001: the classes have changed since the campaign was started").says("try: ");
     assert!(files_of(&campaign) == before, "the campaign was changed");
     fs::write(own.join("Own.class"), mine).unwrap();
     place.tool("run --resume").exits(1).says("2 trials are done");
@@ -584,13 +591,13 @@ fn another_request_under_the_name_of_a_campaign_is_refused() {
         ("inject Guards.hit --sleep 1ms --campaign one --repeat 2", STARTED),
     ];
     for (args, script) in rows {
-        place.run(args, script).exits(1).says("hypocenter-out/one was begun with another");
+        place.run(args, script).exits(1).says("hypocenter-out/one was started with another");
         assert!(files_of(&campaign) == before, "{args}: the campaign was changed");
         // What `run --resume` means without a name is what it meant before.
         assert_eq!(fs::read_link(place.campaign("latest")).unwrap(), Path::new("two"), "{args}");
     }
     assert_eq!(place.started().values().sum::<usize>(), 2, "nothing was run");
-    // The same request goes on with it.
+    // The same request continues it.
     place.run(first, STARTED).exits(0).says("2 trials are done");
     assert_eq!(place.started().values().sum::<usize>(), 2);
     assert_whole(&campaign, 2);
@@ -602,10 +609,10 @@ fn a_verb_goes_on_only_with_what_is_its_own() {
     place.run("run --no-agent --repeat 2", "true").exits(0);
     let own = document(&place.campaign("run-0001/campaign.json"));
     let mut reproduce = own.clone();
-    reproduce["reproduce"] = json!({
+    reproduce["engine"] = json!({ "verb": "reproduce", "settings": {
         "logs": [], "strategy": "full", "window": 1, "step": 1, "budget": 1, "exceptions": true, "normal_runs": 1,
         "replays": 1, "patience": 1, "keep_going": false,
-    });
+    } });
     // A replay of what a search found has the request of the search.
     for (verb, request) in [("inject", own), ("replay", reproduce.clone()), ("reproduce", reproduce)] {
         let campaign = place.campaign(&format!("{verb}-0001"));
@@ -622,7 +629,7 @@ fn a_verb_goes_on_only_with_what_is_its_own() {
     ] {
         let said = place.tool(args).exits(1).says(what);
         let name = args.split(' ').nth(2).unwrap_or("run-0001");
-        said.says(&format!("`hypocenter {command} --resume {name}` goes on with it"));
+        said.says(&format!("`hypocenter {command} --resume {name}` continues it"));
     }
     // Without a name it is the latest of the verb, whatever came behind it.
     fs::remove_dir_all(place.campaign("inject-0001")).unwrap();
@@ -673,16 +680,16 @@ fn a_trial_is_carried_out_alone_and_taken_over_by_its_campaign() {
     assert_eq!(first.json()["jvms"].as_array().unwrap().len(), 1);
     let again = place.tool("trial --campaign run-0001 --index 2 --json").exits(0);
     assert_eq!(again.json(), first.json());
-    again.says("it was carried out before");
+    again.says("it was run before");
     // One that was cut short is begun anew.
     place.tool("trial --index 0 --json").exits(0);
     assert_eq!(put_aside(&campaign, 0), 1);
     assert_eq!(place.started(), [(0, 2), (2, 1)].into());
     let said = place.tool("trial --campaign run-0001 --index 4").exits(1);
-    said.says("has no trial 4").says("it has 4 trials, from 0");
+    said.says("has no trial 4").says("it has 4 trials, numbered from 0");
     place.tool("trial --campaign run-0001 --index 18446744073709551615").exits(1).says("has no trial");
     place.tool("trial --campaign run-0001 --index -1").exits(1);
-    place.tool("trial --campaign nothing --index 0").exits(1).says("nothing: there is no such campaign");
+    place.tool("trial --campaign nothing --index 0").exits(1).says("nothing: ");
     assert!(!place.campaign("nothing").exists());
     assert!(files_of(&campaign) == before, "the journal is the campaign's own");
     let said = place.tool("run --resume --jobs 2 --json").exits(0);
@@ -702,7 +709,7 @@ fn a_trial_that_somebody_runs_is_left_alone() {
     // One that the campaign has not come to yet can be run beside it.
     let beside = place.tool("trial --campaign run-0001 --index 2 --json").exits(0);
     let said = place.tool("trial --campaign run-0001 --index 0").exits(75);
-    said.says("run-0001/trials/000 is being carried out by another process");
+    said.says("run-0001/trials/000 is run by another process");
     assert_eq!(put_aside(&campaign, 0), 0, "it was taken away");
     place.open_the_gate();
     running.end().exits(0);
@@ -723,7 +730,7 @@ fn a_campaign_does_not_take_a_trial_from_whoever_runs_it() {
     let mut beside = Place::spawn(place.words(&["trial", "--index", "1", "--json"]));
     beside.until("it runs elsewhere", || place.started().get(&1) == Some(&2));
     let said = place.tool("run --resume").exits(1);
-    said.says("run-0001/trials/001 is being carried out by another process");
+    said.says("run-0001/trials/001 is run by another process");
     assert_eq!(Journal::of(&campaign).told, [0]);
     place.open_the_gate();
     let outcome = beside.end().json();
@@ -751,7 +758,7 @@ fn two_who_want_the_same_trial_run_it_once() {
         let mut found = 0;
         for it in &said {
             if it.stdout.is_empty() {
-                assert!(it.stderr.contains("is being carried out by another process"), "{}", it.stderr);
+                assert!(it.stderr.contains("is run by another process"), "{}", it.stderr);
             } else {
                 assert_eq!(it.json(), document(&trial(&campaign, number).join("outcome.json")));
                 found += 1;
@@ -764,7 +771,7 @@ fn two_who_want_the_same_trial_run_it_once() {
     assert_whole(&campaign, TRIALS);
 }
 
-/// Which candidate was injected, at which hit, by whom.
+/// Injected candidate, its hit, and its thread.
 fn injection(outcome: &Value) -> (usize, Value, Value) {
     let candidates = outcome["candidates"].as_array().expect("there are candidates");
     let injected = |it: &Value| it["result"]["end"] == "injected";
@@ -806,8 +813,8 @@ fn what_is_not_there_cannot_be_replayed() {
     place
         .tool("replay nothing/0")
         .exits(1)
-        .says("nothing: there is no such campaign")
-        .says("there is run-0001");
+        .says("nothing: the campaign does not exist")
+        .says("known campaigns: run-0001");
     place
         .tool("replay run-0001/4")
         .exits(1)

@@ -1,4 +1,4 @@
-//! What a user sees: whose output goes where, how the agent gets into a JVM that a script starts, and the documents.
+//! Effects that a user sees: the destination of output, the agent in a JVM that a script starts, and the documents.
 
 mod support;
 
@@ -115,7 +115,7 @@ fn doctor_tries_the_agent_in_every_jdk() {
 #[test]
 fn doctor_names_a_java_home_that_is_none() {
     let done = Tool::new("doctor").env("JAVA_HOME", "/no/such").end();
-    done.says("JAVA_HOME: /no/such is no Java installation: it has no bin/java").says(", or unset it");
+    done.says("JAVA_HOME: /no/such is not a Java installation: it has no bin/java").says(", or unset it");
     let done = Tool::new("doctor").env("JAVA_HOME", "").end();
     assert!(!done.stderr.contains("JAVA_HOME:"), "{}", done.stderr);
 }
@@ -138,7 +138,8 @@ fn a_run_lists_first_what_can_fail() {
         let tool = Tool::new("run").args("--hook call,block --quiet --packages spool --top").arg(top);
         tool.command(&[&java, "-cp", &path, "spool.Main", "data"]).exits(0)
     };
-    let done = run("1000").says("  reached   call ").says(", block ").says("others that declare exceptions");
+    let done =
+        run("1000").says("  reached   call ").says(", block ").says("other calls that declare exceptions");
     let listed: Vec<(u64, &str)> = done
         .stderr
         .lines()
@@ -154,7 +155,7 @@ fn a_run_lists_first_what_can_fail() {
     assert!(own < place("-> java.util.logging.Logger.info"), "{listed:#?}");
     run("1")
         .says("            1 of ")
-        .says(" sites (--top), calls of input and output first, then others that declare exceptions");
+        .says(" sites (--top), I/O calls first, then other calls that declare exceptions");
     let none = run("0").says("  reached   call ");
     assert!(!none.stderr.contains("declare exceptions"), "{}", none.stderr);
 }
@@ -169,15 +170,18 @@ fn results_may_be_removed_at_any_time() {
     };
     tool("run").exits(0).says("run-0002");
     fs::remove_dir_all(out.join("run-0002")).expect("it is there");
-    tool("replay").exits(1).says("latest: run-0002, which was the latest, is gone").says("there is run-0001");
+    tool("replay")
+        .exits(1)
+        .says("latest: the latest campaign, run-0002, was removed")
+        .says("known campaigns: run-0001");
     let gone = Tool::new("replay").arg("run-0002").arg("--out").arg(&out).end().exits(1);
-    gone.says("run-0002: there is no such campaign").says("there is run-0001");
+    gone.says("run-0002: the campaign does not exist").says("known campaigns: run-0001");
     // What it ran in must be there for the replay.
     let again = tool("run").exits(0).says("run-0002");
     tool("replay").exits(0).says("run-0002");
     drop(again);
     fs::remove_dir_all(&out).expect("it is there");
-    tool("replay").exits(1).says("there is no campaign below");
+    tool("replay").exits(1).says("no campaign exists below");
     tool("run").exits(0).says("run-0001");
 }
 
@@ -195,11 +199,11 @@ fn the_guide_needs_no_file() {
 #[test]
 fn a_campaign_that_goes_on_takes_no_setting_that_it_would_not_look_at() {
     for (verb, flag) in [
-        ("reproduce", "--budget 9"),
+        ("reproduce", "--trials 9"),
         ("reproduce", "--faults delays"),
         ("reproduce", "--oracle {exit=1}"),
         ("explore", "--packages a"),
-        ("explore", "--key operation"),
+        ("explore", "--set explore.key=operation"),
         ("run", "--seed 3"),
         ("run", "--timeout 9s"),
     ] {

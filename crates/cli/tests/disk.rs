@@ -28,7 +28,7 @@ fn a_search_keeps_the_traces_of_what_it_found_and_no_others() {
     let said = place.reproduce("").exits(0).says("kept in   hypocenter-out/reproduce-0001, ").says("B\n");
     let campaign = place.path("hypocenter-out/reproduce-0001");
     let found = &summary(&campaign)["found"][0];
-    let (first, again) = (found["trial"].as_u64().unwrap(), found["replayed"].as_u64().unwrap());
+    let (first, again) = (found["seen_in"].as_u64().unwrap(), found["trial"].as_u64().unwrap());
     let (all, traced) = (with(&campaign, "outcome.json"), with(&campaign, "trace"));
     assert!([0, first, again].iter().all(|it| traced.contains(it)), "{traced:?}, {}", said.stderr);
     // Both normal runs, at least one round that showed nothing, and the second replay were recorded.
@@ -56,7 +56,7 @@ fn what_clean_leaves_can_be_replayed_and_resumed() {
     let freed = &said.json()[0];
     assert!(freed["freed_bytes"].as_u64().is_some_and(|it| it > 0), "{freed:#}");
     assert!(with(&campaign, "dir").is_empty() && with(&campaign, "tmp").is_empty());
-    let again = before["found"][0]["replayed"].as_u64().expect("a trial");
+    let again = before["found"][0]["trial"].as_u64().expect("a trial");
     assert_eq!(with(&campaign, "trace"), [again]);
     assert_eq!(with(&campaign, "plan.json"), with(&campaign, "outcome.json"));
     // Nothing is run again for the same answer.
@@ -65,7 +65,7 @@ fn what_clean_leaves_can_be_replayed_and_resumed() {
     assert_true_fault(&said.json()["fault"]);
     assert!(place.started().is_empty());
     let said = place.tool(&format!("replay reproduce-0001/{again} --quiet")).exits(0);
-    said.says("now       the same in 1 of 1");
+    said.says("1 of 1");
     // A directory that is no campaign is left alone.
     fs::create_dir_all(place.path("hypocenter-out/mine/trials/000/dir")).expect("a directory");
     place.tool("clean").exits(0);

@@ -65,7 +65,7 @@ fn three_jvms(jdk: &Jdk, plan: &Value) -> Done {
     Tool::on(jdk, "run").args("--json").plan(plan).script("hits", &script).exits(0)
 }
 
-/// How many exceptions each JVM saw.
+/// Number of exceptions that each JVM saw.
 fn seen(done: &Done) -> Vec<u64> {
     let said =
         |node| fs::read_to_string(done.directory().join(format!("{node}.txt"))).expect("the node wrote");

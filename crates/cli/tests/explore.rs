@@ -11,7 +11,7 @@ use std::process::Command;
 
 use hypocenter_results::explored::Exploration;
 use serde_json::{Value, json};
-use support::{Tool, default_jdk, quorum_configuration, spool_classes};
+use support::{Tool, can_mount, default_jdk, quorum_configuration, spool_classes};
 
 /// Once round all keys there are: the thread that starts each of the servers, and the acceptor of each.
 const TRIALS: u64 = 6;
@@ -47,7 +47,7 @@ fn the_acceptor_that_ends_is_found_and_replayed_and_a_resumed_campaign_tells_the
     // What follows the trials is announced, and every line has the name that `replay` takes.
     let (all, first) = (findings.len() + unconfirmed.len(), &findings[0]);
     let done = done.says(&format!("the trials are over; {all} suspicious finding"));
-    let done = done.says(": replay 1 of 1 of explore-0001/").says("  run       explore-0001/0: no fault");
+    let done = done.says(": a replay of explore-0001/").says("  run       explore-0001/0: no fault");
     for it in document["tried"].as_array().expect("a list") {
         let (number, trial) = (&it["number"], &it["trial"]);
         let mut lines =
@@ -62,15 +62,19 @@ fn the_acceptor_that_ends_is_found_and_replayed_and_a_resumed_campaign_tells_the
     let replay = Tool::new("replay").arg("explore-0001/0").arg("--out");
     let replay = replay.arg(done.directory().join("hypocenter-out")).end().exits(0);
     replay.says(&format!(
-        "explore-0001/0 was a run without a fault; what the campaign found is in explore-0001/{}",
+        "explore-0001/0 is a run without a fault; findings of the campaign: explore-0001/{}",
         first["trial"]
     ));
     // The hooks and the recording of a trial are those of its replay.
     let out = done.directory().join("hypocenter-out");
     let again = Tool::new("replay").arg(format!("explore-0001/{}", first["trial"])).arg("--out").arg(&out);
     again.end().exits(0);
-    let map = |campaign: &str| fs::read(out.join(campaign).join("map")).expect("a map");
-    assert_eq!(map("latest"), map("explore-0001"), "a replay has other hooks than its trial");
+    let maps = |campaign: &str| {
+        let entries = fs::read_dir(out.join(campaign).join("maps")).expect("maps").flatten();
+        entries.map(|it| it.file_name()).collect::<Vec<_>>()
+    };
+    assert_eq!(maps("latest").len(), 1);
+    assert_eq!(maps("latest"), maps("explore-0001"), "a replay has other hooks than its trial");
     // Each trial is for a state of a thread of a node, and injects there or nowhere.
     for trial in document["tried"].as_array().expect("a list") {
         let focus = trial["focus"].as_str().expect("bsrr is for a state");
@@ -91,7 +95,8 @@ fn the_acceptor_that_ends_is_found_and_replayed_and_a_resumed_campaign_tells_the
     // What people waited for, however many jobs run now.
     assert!(seconds(&told) > seconds(&document) * 0.9, "{} of {}", told["seconds"], document["seconds"]);
     let mut resumed = told.clone();
-    for name in ["seconds", "directory"] {
+    // The time between rounds is that of this sitting, which had none.
+    for name in ["seconds", "directory", "between_rounds_ms"] {
         resumed[name] = document[name].clone();
     }
     // From another directory the commands say where results are.
@@ -117,15 +122,18 @@ fn assert_report(campaign: &Path, document: &Value) {
     assert_eq!(page.matches("<article class=\"finding critical\"").count(), findings);
     for it in &told.findings {
         assert!(page.contains(&format!("<code>{}</code>", it.replay)), "{}", it.replay);
-        let client = it.processes.iter().find(|it| !it.is_well).unwrap_or_else(|| panic!("{it:#?}"));
+        let client = it.detail.processes.iter().find(|it| !it.is_well).unwrap_or_else(|| panic!("{it:#?}"));
         assert!(client.progress < client.steps, "{client:?}");
         // The fault is in a state of the task, and the thread has come to that state, and no further than its end.
-        let task =
-            told.tasks.iter().find(|task| task.states.iter().any(|at| Some(&at.name) == it.state.as_ref()));
-        let task = task.unwrap_or_else(|| panic!("no task has {:?}", it.state));
-        let state = task.states.iter().position(|at| Some(&at.name) == it.state.as_ref()).map(|it| it as u32);
-        assert!(it.ways.iter().any(|it| it.to == state), "{:?}", it.ways);
-        assert!(it.ways.iter().any(|it| it.to.is_none()), "the task has ended: {:?}", it.ways);
+        let task = told
+            .tasks
+            .iter()
+            .find(|task| task.states.iter().any(|at| Some(&at.name) == it.detail.state.as_ref()));
+        let task = task.unwrap_or_else(|| panic!("no task has {:?}", it.detail.state));
+        let state =
+            task.states.iter().position(|at| Some(&at.name) == it.detail.state.as_ref()).map(|it| it as u32);
+        assert!(it.detail.ways.iter().any(|it| it.to == state), "{:?}", it.detail.ways);
+        assert!(it.detail.ways.iter().any(|it| it.to.is_none()), "the task has ended: {:?}", it.detail.ways);
         assert!(task.states.iter().all(|it| it.line.is_some()), "{task:#?}");
     }
     assert!(page.contains("class=\"state marked\""));
@@ -140,7 +148,7 @@ fn assert_report(campaign: &Path, document: &Value) {
 #[test]
 fn what_is_to_happen_once_all_are_ready_is_chosen_and_counted_from_then_on() {
     // The first calls of every server are made before it is ready.
-    let flags = "--packages quorum.ClientAcceptor --policy exhaustive --when-ready --normal-runs 1 --trials 2 --replays 0";
+    let flags = "--packages quorum.ClientAcceptor --set explore.policy=exhaustive --when-ready --normal-runs 1 --trials 2 --replays 0";
     let tool =
         Tool::new("explore").file("hypocenter.toml", quorum_configuration()).args(flags).args("--json");
     let document = tool.end().outcome();
@@ -161,7 +169,7 @@ fn what_was_never_replayed_is_seen_and_not_a_finding() {
     let unconfirmed = document["unconfirmed"].as_array().expect("a list");
     assert!(!unconfirmed.is_empty(), "{document:#}");
     assert!(unconfirmed.iter().all(|it| it["proof"] == "seen_once"), "{unconfirmed:#?}");
-    let done = done.says("seen once, not yet confirmed: `hypocenter replay explore-0001/");
+    let done = done.says("seen once, not confirmed: `hypocenter replay explore-0001/");
     let read = |name: &str| fs::read_to_string(done.directory().join("hypocenter-out/latest").join(name));
     assert_eq!(read("junit.xml").expect("JUnit's file").matches("<failure ").count(), 0);
     let sarif: Value = serde_json::from_str(&read("findings.sarif").expect("SARIF")).expect("it is JSON");
@@ -194,7 +202,7 @@ fn a_workload_that_fails_without_a_fault_is_run_a_few_times_and_then_told_and_le
         (
             client("true") + "steps = 3\n",
             "in 2 of 2 runs without a fault",
-            "c: it exited with status 0, having made no step of 3",
+            "c: it exited with status 0 after no step of 3",
         ),
         (
             client("sh -c 'test -e once && exit 0; touch once; exit 1'"),
@@ -224,13 +232,13 @@ fn the_oracle_of_the_failure_judges_a_workload_that_has_no_clients() {
     };
     let (done, oracle) = oracle_of(spool(&failure("command = 'true'")));
     assert_eq!(oracle, serde_json::json!({ "exit": 0 }));
-    let done = done.exits(4).says("exit 0, which is that of the [failure]");
-    let done = done.says("the oracle says that the failure happened");
+    let done = done.exits(4).says("exit 0 (from [failure])");
+    let done = done.says("the oracle reports the failure");
     assert!(!done.stderr.contains("it has no clients"), "{}", done.stderr);
     let given = spool(&failure("command = 'true'")).args("--oracle").arg("{ exit = 7 }");
     let (done, oracle) = oracle_of(given);
     assert_eq!(oracle, serde_json::json!({ "exit": 7 }));
-    assert!(!done.stderr.contains("that of the [failure]"), "{}", done.stderr);
+    assert!(!done.stderr.contains("(from [failure]"), "{}", done.stderr);
     // Clients are compared with one another.
     let client = "[[workload.client]]\nname = 'c'\ncommand = 'true'";
     assert_eq!(oracle_of(spool(&failure(client))).1, Value::Null);
@@ -239,15 +247,15 @@ fn the_oracle_of_the_failure_judges_a_workload_that_has_no_clients() {
 #[test]
 fn a_workload_that_reaches_nothing_and_a_policy_that_has_nothing_left_say_so() {
     let idle = spool("command = 'true'").args("--normal-runs 1 --json").end().exits(3);
-    let idle = idle.says("it reaches no call at which something can go wrong");
-    let idle = idle.says("the agent did not start in any JVM");
+    let idle = idle.says("it reaches no call that can fail");
+    let idle = idle.says("did not start");
     assert_eq!(idle.outcome()["standing"], "nothing_to_inject");
 
     let workload = format!("command = '{} {{dir}}'\ntimeout = '60s'", program());
-    let flags = "--normal-runs 1 --policy new-state --trials 1000 --replays 0 --json";
+    let flags = "--normal-runs 1 --set explore.policy=new-state --trials 1000 --replays 0 --json";
     let done = spool(&workload).args(flags).end().says("the policy has nothing left to inject after");
-    let done = done.says("it has no clients, so that it fails is told as minor");
-    let done = done.says("have them examined with --oracle '{ exit = \"failed\" }'");
+    let done = done.says("it has no clients, so a failure of the workload counts as minor");
+    let done = done.says("to examine these trials use --oracle '{ exit = \"failed\" }'");
     let document = done.outcome();
     assert_eq!(document["standing"], "nothing_left", "{document:#}");
     let trials = document["trials"].as_u64().expect("a number");
@@ -259,7 +267,9 @@ fn a_node_inside_a_process_has_states_and_faults_of_its_own() {
     let node = "[[workload.node]]\nname = 'sender'\nthreads = ['Sender']";
     let workload = format!("command = '{} {{dir}}'\ntimeout = '60s'\n{node}", program());
     for policy in ["bsrr", "random"] {
-        let flags = format!("--normal-runs 1 --trials 4 --replays 1 --neighbours 0 --policy {policy} --json");
+        let flags = format!(
+            "--normal-runs 1 --trials 4 --replays 1 --neighbours 0 --set explore.policy={policy} --json"
+        );
         let document = spool(&workload).args(&flags).end().outcome();
         let tried = document["tried"].as_array().expect("a list");
         let injected: Vec<&Value> = tried.iter().filter(|it| it["injected"].is_object()).collect();
@@ -283,7 +293,8 @@ fn a_node_inside_a_process_has_states_and_faults_of_its_own() {
 fn classes_that_are_not_there_are_named_before_what_follows_from_it() {
     let path = format!("{}:gone", spool_classes().display());
     let done = spool("command = 'true'").args("--packages no.such --classpath").arg(path).end().exits(1);
-    done.says("gone: this entry of the class path does not exist").says("nothing to hook");
+    let at = |text: &str| done.stderr.find(text).unwrap_or_else(|| panic!("no `{text}`: {}", done.stderr));
+    assert!(at("gone: ") < at("nothing to hook"), "{}", done.stderr);
 }
 
 #[test]
@@ -293,14 +304,13 @@ fn of_several_workloads_that_of_the_failure_is_taken_where_none_is_named() {
         // It ends where nothing can be hooked.
         spool(&workloads).args("--packages no.such")
     };
-    let (failure, taken) =
-        ("[failure]\nworkload = 'v'\n", "none is named, so it is v, that of the [failure]");
+    let (failure, taken) = ("[failure]\nworkload = 'v'\n", "v (from [failure], as none is given)");
     explore(failure).end().exits(1).says(taken).says("nothing to hook");
     for named in ["w", "--workload w"] {
         let done = explore(failure).args(named).end().exits(1).says("nothing to hook");
         assert!(!done.stderr.contains("none is named"), "{}", done.stderr);
     }
-    explore("").end().exits(1).says("hypocenter.toml has several workloads, and none is named: w, v");
+    explore("").end().exits(1).says("hypocenter.toml has several workloads, and none was given: w, v");
 }
 
 #[test]
@@ -316,18 +326,18 @@ fn ended_by_the_user_it_says_so_once_and_first() {
         let at = done.stderr.lines().enumerate().filter(|(_, it)| it.contains(text)).map(|it| it.0);
         at.collect::<Vec<_>>()
     };
-    let (ended, so_far) = (lines("you ended the campaign"), lines("  so far    1 trial,"));
+    let (ended, so_far) = (lines("you interrupted the campaign"), lines("  so far    1 trial,"));
     assert!(ended.len() == 1 && so_far.len() == 1 && ended < so_far, "{}", done.stderr);
     assert!(lines("  done").is_empty() && lines("error:").is_empty(), "{}", done.stderr);
-    assert_eq!(lines("`hypocenter explore --resume explore-0001` goes on with it"), ended);
+    assert_eq!(lines("`hypocenter explore --resume explore-0001` continues it"), ended);
 }
 
 #[test]
 fn a_known_finding_that_cannot_be_meant_is_refused_with_its_line() {
     for (known, what) in [
-        ("why = 'x'", "give the `site` of the known finding, or a method of its `stack`"),
+        ("why = 'x'", "a known finding needs a `site`, or a method of its `stack`"),
         ("site = 'no such thing'\nwhy = 'x'", "does not name a site"),
-        ("stack = 'a.B.c'\nfault = 'flood'\nwhy = 'x'", "there are `exception` and `delay`"),
+        ("stack = 'a.B.c'\nfault = 'flood'\nwhy = 'x'", "use `exception` or `delay`"),
         ("stack = 'a.B.c'", "missing field `why`"),
     ] {
         let workload = format!("command = 'true'\n[[explore.known]]\n{known}");
@@ -337,16 +347,15 @@ fn a_known_finding_that_cannot_be_meant_is_refused_with_its_line() {
 
 #[test]
 fn a_disk_that_is_full_in_the_middle_is_named_and_the_campaign_goes_on_when_there_is_room() {
-    let can = Command::new("unshare").args(["-Urm", "mount", "-t", "tmpfs", "none", "/mnt"]).output();
-    if !can.is_ok_and(|output| output.status.success()) {
-        return eprintln!("left out: this machine does not let a user mount a small disk (unshare -Urm)");
+    if !can_mount("-Urm") {
+        return;
     }
     let hypocenter = env!("CARGO_BIN_EXE_hypocenter");
     // The second trial with a fault fills the disk of the results as long as there is a file `greedy`: for good, or while its JVM runs,
     // so that all can be written down but what the JVM did.
     for (then, told) in [
         ("", "No space left on device"),
-        ("; rm \"$HYPOCENTER_DIR/all\"", "002: the disk was full, and the trial is not all recorded"),
+        ("; rm \"$HYPOCENTER_DIR/all\"", "002: the disk was full, and the record of the trial is incomplete"),
     ] {
         let program = format!("{} \"$HYPOCENTER_DIR\"", program());
         let greedy = format!("cat /dev/zero > \"$HYPOCENTER_DIR/all\"; {program}{then}; exit 0");
@@ -373,7 +382,7 @@ fn a_disk_that_is_full_in_the_middle_is_named_and_the_campaign_goes_on_when_ther
             fs::read_to_string(path).unwrap_or_else(|error| panic!("{name}: {error}, {output:?}"))
         };
         assert_eq!(read("first.code"), "1\n", "{}", read("first.err"));
-        for it in [told, "`hypocenter explore --resume explore-0001 --out small` goes on with it"] {
+        for it in [told, "`hypocenter explore --resume explore-0001 --out small` continues it"] {
             assert!(read("first.err").contains(it), "{}", read("first.err"));
         }
         let second: Value = serde_json::from_str(&read("second.json")).expect("a document");

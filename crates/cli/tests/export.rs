@@ -173,7 +173,7 @@ fn a_command_that_names_no_file_takes_the_directory_along() {
     project.tool(&format!("inject Outbox.append->FileChannel.write {elsewhere}")).exits(0);
     project.tool("replay inject-0001/0 --export bugs/first").exits(0);
     let said = project.tool("replay inject-0001/0 --export kept --json").exits(0);
-    let said = said.says("all of its directory went along").says("bin, ").says("notes.txt");
+    let said = said.says("its whole directory was copied").says("bin, ").says("notes.txt");
     assert_eq!(said.json()["all_taken"], true, "{:#}", said.json());
     let kept = project.path("kept/project");
     for file in ["bin/spool.sh", "build/classes/spool/Main.class", "notes.txt"] {
@@ -185,7 +185,10 @@ fn a_command_that_names_no_file_takes_the_directory_along() {
         assert!(!kept.join(left_out).exists(), "{left_out} is no part of the project");
     }
     let readme = fs::read_to_string(project.path("kept/README.md")).expect("a README");
-    assert!(readme.contains("all of the project's directory") && readme.contains("notes.txt"), "{readme}");
+    assert!(
+        readme.contains("the whole directory of the project") && readme.contains("notes.txt"),
+        "{readme}"
+    );
     let mut command = Command::new("sh");
     command.arg(project.path("kept/replay.sh")).args(["--sandbox", "off", "--json"]).current_dir("/");
     let said = run_with_tool(command).exits(0);
@@ -195,11 +198,11 @@ fn a_command_that_names_no_file_takes_the_directory_along() {
 #[test]
 fn a_build_tool_that_is_needed_too_is_named_with_what_to_run_once() {
     for (command, once, other) in [
-        ("mvn -o -q test", "cd 'project' && mvn test", "For another build put its classes there"),
+        ("mvn -o -q test", "cd 'project' && mvn test", "To test another build, put its classes there"),
         (
             "./gradlew --offline test",
             "cd 'project' && ./gradlew --no-daemon test",
-            "For another build put its sources, which Gradle compiles, there",
+            "To test another build, put its sources, which Gradle compiles, there",
         ),
     ] {
         let project = Project::run_by(command);

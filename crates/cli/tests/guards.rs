@@ -3,7 +3,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::{Done, Jdk, Tool, each, jdks, line_of, on_every_jdk, with_lines};
+use support::{Done, Jdk, Tool, each, jdks, jdks_with_virtual_threads, line_of, on_every_jdk, with_lines};
 
 const THROW: &str = "--throw java.io.IOException --json";
 const THREW: &str = "java.io.IOException 'injected by hypocenter' at hit:{hit}";
@@ -79,12 +79,8 @@ fn a_guard_lets_the_right_hit_through() {
 
 #[test]
 fn a_virtual_thread_is_known_by_its_own_name() {
-    let able: Vec<&Jdk> = jdks().iter().filter(|jdk| jdk.feature >= 21).collect();
-    if able.is_empty() {
-        eprintln!("left out: no JDK of this machine has virtual threads (21 or newer)");
-    }
     each(
-        &able,
+        &jdks_with_virtual_threads(),
         |jdk| format!("Java {}", jdk.feature),
         |jdk| {
             let done = inject(jdk, "--thread virtual-2", "virtual").exits(0);
@@ -98,12 +94,12 @@ fn a_virtual_thread_is_known_by_its_own_name() {
 fn what_no_guard_lets_through_is_not_reached() {
     // The guard, the program, and why.
     let rows = [
-        ("--at 9", "threads", "reached 8 times, and the plan waits for time 9 in one JVM"),
-        ("--at 2", "many 1", "reached once, and the plan waits for time 2 in one JVM"),
+        ("--at 9", "threads", "reached 8 times, and the plan waits for occurrence 9 in one JVM"),
+        ("--at 2", "many 1", "reached once, and the plan waits for occurrence 2 in one JVM"),
         ("--thread c-*", "threads", "the site was never reached under its guard"),
         ("--stack *.hit,*.right", "threads", "the site was never reached under its guard"),
         ("--node other", "threads", "no JVM of node `other`"),
-        ("--probability 0", "many 50", "reached 50 times, and chance"),
+        ("--probability 0", "many 50", "reached 50 times, and the random draw"),
     ];
     each(
         &rows,

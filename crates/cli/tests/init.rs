@@ -41,7 +41,7 @@ fn put(directory: &Path, files: &[(&str, &str)]) {
     }
 }
 
-/// What was written, read back.
+/// Written data, read back.
 struct Written {
     text: String,
     class_path: Vec<String>,
@@ -109,8 +109,8 @@ fn a_maven_project_gives_classes_packages_and_tests() {
     .says("found     a Maven project\n")
     .says("packages  org.acme.store\n")
     .says("workloads tests: mvn -o -q test\n")
-    .says("note      class path: 2 of 2 entries not there yet: compile first\n")
-    .says("  faster    tests without Maven, which each trial waits for (`hypocenter guide start`):\n")
+    .says("note      class path: 2 of 2 entries not found: compile the project first\n")
+    .says("  faster    for tests that start faster, without Maven (`hypocenter guide start`):\n")
     .says("            mvn -q dependency:copy-dependencies\n            hypocenter init --force\n")
     .says("next      mvn test\n            hypocenter run DiskTest\n");
     assert_eq!(done.stdout, "");
@@ -166,7 +166,7 @@ fn a_maven_project_with_modules_is_read_through_its_parent() {
     .end()
     .exits(0)
     .says("found     a Maven project, 3 modules with classes\n")
-    .says("note      pom.xml: its module `gone` has no pom.xml; it was left out\n");
+    .says("note      pom.xml: module `gone` has no pom.xml and was left out\n");
     let written = written(&done);
     assert_eq!(
         written.class_path,
@@ -194,10 +194,10 @@ fn a_broken_pom_is_said_and_the_rest_is_written() {
     ])
     .end()
     .exits(0)
-    .says("note      pom.xml: is no well-formed XML")
-    .says("note      core/pom.xml: is no well-formed XML")
-    .says("Maven's usual directories are taken\n")
-    .says("note      tests: none were found")
+    .says("note      pom.xml: is not well-formed XML")
+    .says("note      core/pom.xml: is not well-formed XML")
+    .says("the default directories of Maven are used\n")
+    .says("note      tests: no tests were found")
     .says("next      fill in hypocenter.toml");
     let written = written(&done);
     assert_eq!(written.class_path, ["target/classes", "core/target/classes"]);
@@ -219,7 +219,7 @@ fn a_gradle_project_runs_its_tests_again_each_time() {
         .end()
         .exits(0)
         .says("found     a Gradle project\n")
-        .says("faster    tests without Gradle, which each trial waits for")
+        .says("faster    for tests that start faster, without Gradle")
         .says("\n            ./gradlew --no-daemon -q -I dependency.gradle copyDependencies\n")
         .says("next      ./gradlew --no-daemon test\n            hypocenter run MainTest\n");
     let written = written(&done);
@@ -357,14 +357,14 @@ fn junit_on_a_ready_class_path_is_used_without_a_build_tool() {
     put(tool.directory(), &[("hypocenter.toml", "[failure]\nworkload = 'MainTest'\n")]);
     tool.end()
         .exits(0)
-        .says("`MainTest-direct` does the same as the `MainTest` of [failure], and starts at once\n");
+        .says("`MainTest-direct` runs the same tests as `MainTest` of [failure] without the build tool\n");
     // What reads Maven's reports does not go with it.
     let tool = of_maven().arg("--force");
     let reads = "[failure]\nworkload = 'MainTest'\noracle = { all = [{ junit = 'MainTest', reports = 'target/r/*.xml' }] }\n";
     put(tool.directory(), &[("hypocenter.toml", reads)]);
-    tool.end()
-        .exits(0)
-        .says("and starts at once; it writes no reports, so leave `reports` of the oracle out with it\n");
+    tool.end().exits(0).says(
+        "without the build tool; it writes no reports, so remove `reports` from the oracle if you use it\n",
+    );
 
     // Gradle keeps resources apart.
     let tool = init(&[
@@ -392,7 +392,7 @@ fn an_empty_directory_gets_a_template() {
     let done = init(&[])
         .end()
         .exits(0)
-        .says("found     nothing that is known\n")
+        .says("found     nothing known\n")
         .says("note      directory: has no pom.xml, no Gradle build, no jars and no class files")
         .says("next      fill in hypocenter.toml: class path, packages and a workload\n");
     let written = written(&done);
@@ -412,7 +412,7 @@ fn an_existing_file_is_left_as_it_is_without_force() {
     let done = init(&[("hypocenter.toml", mine)])
         .end()
         .exits(1)
-        .says("hypocenter.toml: there already, and left as it is");
+        .says("hypocenter.toml: the file already exists and was not changed");
     let done = done.says("--force");
     assert_eq!(fs::read_to_string(done.directory().join("hypocenter.toml")).unwrap(), mine);
     let done = init(&[("hypocenter.toml", mine)])
@@ -420,7 +420,7 @@ fn an_existing_file_is_left_as_it_is_without_force() {
         .end()
         .exits(0)
         .says("wrote     ./hypocenter.toml\n")
-        .says("what was in it before is in ./hypocenter.toml.old");
+        .says("the old file is in ./hypocenter.toml.old");
     assert!(!written(&done).text.contains("# mine"));
     assert_eq!(fs::read_to_string(done.directory().join("hypocenter.toml.old")).unwrap(), mine);
     let mut names: Vec<_> =
@@ -437,7 +437,7 @@ fn an_existing_file_is_left_as_it_is_without_force() {
     let known = "[[explore.known]]\nstack = 'a.B.c'\nwhy = 'ACME-7'\n";
     let mine = format!("[target]\n\n{own}\n{known}");
     let done = init(&[("hypocenter.toml", &mine)]).arg("--force").end().exits(0);
-    let done = done.says("[failure] and what `explore` knows are taken over; what was in it before is in");
+    let done = done.says("[failure], [reproduce] and [explore] are copied; the old file is in");
     let text = written(&done).text;
     assert!(text.contains(own) && text.contains(known), "{text}");
     assert!(!text.contains("#[failure]") && !text.contains("#[[explore"), "{text}");
@@ -446,32 +446,32 @@ fn an_existing_file_is_left_as_it_is_without_force() {
     assert_eq!(written(&again).text, text);
     let mine = "[failure]\nworkload = 'mine'\n[[workload]]\nname = 'mine'\ncommand = 'true'\n";
     let done = init(&[("hypocenter.toml", mine)]).arg("--force").end().exits(0);
-    done.says("there is no workload `mine`, there is none; take what is missing over from there");
+    done.says("unknown workload `mine`, known: none; copy missing settings from there");
     let done = init(&[("hypocenter.toml", "failure = { logs = ['a'] }\n")]).arg("--force").end().exits(0);
-    done.says("nothing of it is taken over; what was in it before is in");
+    done.says("nothing is copied from the old file; the old file is in");
     let tool = init(&[]).arg("--force");
     fs::write(tool.directory().join("hypocenter.toml"), b"# M\xfcnchen\n[failure]\nlogs = ['a.log']\n")
         .unwrap();
-    tool.end().exits(0).says("it was no UTF-8, and nothing of it is taken over; what was in it before is in");
+    tool.end().exits(0).says("the old file is not UTF-8, so nothing is copied from it; the old file is in");
     // A directory in its place cannot be written over, and a link that leads nowhere is something that is there.
     let tool = init(&[("hypocenter.toml/file", "")]).arg("--force");
     tool.end().exits(1).says("hypocenter.toml: cannot be written");
     let tool = init(&[]);
     std::os::unix::fs::symlink("nowhere", tool.directory().join("hypocenter.toml")).unwrap();
-    tool.end().exits(1).says("there already");
+    tool.end().exits(1).says("the file already exists");
 }
 
 #[test]
 fn a_part_of_a_project_gets_no_file_of_its_own_unless_that_is_meant() {
     let rows = [
-        ("pom.xml", POM, "pom.xml is what builds it", "run `hypocenter init` there"),
-        ("settings.gradle.kts", "", "settings.gradle.kts is what builds it", "run `hypocenter init` there"),
-        ("hypocenter.toml", "", "hypocenter.toml is the configuration", "use that one there"),
+        ("pom.xml", POM, "pom.xml builds it", "run `hypocenter init` there"),
+        ("settings.gradle.kts", "", "settings.gradle.kts builds it", "run `hypocenter init` there"),
+        ("hypocenter.toml", "", "hypocenter.toml configures it", "use that one there"),
     ];
     for (name, content, what, then) in rows {
         let files = [(name, content), ("src/main/java/A.java", "class A {}")];
         let done = init(&files).arg("src/main").end().exits(1);
-        let done = done.says("src/main: a part of a project: ").says(what).says(then).says("--force");
+        let done = done.says("src/main: part of a larger project: ").says(what).says(then).says("--force");
         assert!(!done.directory().join("src/main/hypocenter.toml").exists());
         let done = init(&files).args("src/main --force").end().exits(0);
         assert!(done.directory().join("src/main/hypocenter.toml").is_file());
@@ -486,6 +486,6 @@ fn a_directory_may_be_given() {
     let done = init(&[("my project/pom.xml", POM)]).arg("my project").end().exits(0);
     let done = done.says("wrote     my project/hypocenter.toml\n").says("next      cd 'my project'\n");
     assert!(done.directory().join("my project/hypocenter.toml").is_file());
-    init(&[]).arg("gone").end().exits(1).says("gone: no such directory");
-    init(&[("file", "")]).arg("file").end().exits(1).says("file: no such directory");
+    init(&[]).arg("gone").end().exits(1).says("gone: the directory does not exist");
+    init(&[("file", "")]).arg("file").end().exits(1).says("file: the directory does not exist");
 }

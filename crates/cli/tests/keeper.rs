@@ -21,6 +21,7 @@ use hypocenter_lab::keeper::{
     Finished, Isolation, Keeper, KeeperError, KeeperEvent, Network, ProcessId, Setup, Signal, Spawn, probe,
 };
 use hypocenter_plan::End;
+use hypocenter_testing::skip;
 use tempfile::TempDir;
 
 /// Far longer than anything takes; a test that needs it has failed.
@@ -190,7 +191,7 @@ fn each_sandbox(test: &str, body: impl Fn(Isolation)) {
 fn in_sandbox(body: &impl Fn(Isolation)) {
     match probe(&tool()) {
         Ok(()) => body(SANDBOX),
-        Err(reason) => eprintln!("skipped: no sandbox for user {}: {reason}", user()),
+        Err(reason) => skip(format!("no sandbox for user {}: {reason}", user())),
     }
 }
 
@@ -217,7 +218,7 @@ fn as_ordinary_user(test: &str) {
             assert!(output.status.success(), "as an ordinary user: {stdout}{stderr}");
             assert!(stdout.contains("1 passed"), "no test was run: {stdout}");
         }
-        Err(reason) => eprintln!("skipped for an ordinary user: {reason}"),
+        Err(reason) => skip(format!("nothing can be run as an ordinary user: {reason}")),
     }
 }
 
@@ -604,7 +605,7 @@ fn the_name_of_the_machine_is_known() {
 #[test]
 fn java_finds_the_machine_and_its_network() {
     if Command::new("java").arg("-version").output().is_err() {
-        return eprintln!("skipped: no java on the PATH");
+        return skip("no java on the PATH");
     }
     each_sandbox("java_finds_the_machine_and_its_network", |isolation| {
         let bench = Bench::new(isolation);
@@ -689,7 +690,7 @@ fn a_machine_without_namespaces_is_told_in_words() {
     };
     match unshare("exit 0") {
         Ok(output) if output.status.success() => {}
-        other => return eprintln!("skipped: a user namespace to try it in cannot be made: {other:?}"),
+        other => return skip(format!("a user namespace cannot be made: {other:?}")),
     }
     let weak = "setpriv --bounding-set=-all --inh-caps=-all ";
     for (kind, prefix, expect) in [
@@ -710,7 +711,7 @@ fn a_machine_without_namespaces_is_told_in_words() {
     }
 }
 
-/// What this binary does when a test has started it again.
+/// Work of this binary when a test has started it again.
 #[test]
 fn role() {
     let Ok(role) = std::env::var(ROLE) else { return };

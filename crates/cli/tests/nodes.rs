@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use support::{Done, Jdk, Tool, classes, default_jdk, each, jdks};
 use tempfile::TempDir;
 
-/// How often each thread reaches the site; a node has two.
+/// Number of times that each thread reaches the site; a node has two.
 const COUNT: u64 = 5000;
 
 /// A plan with one fault at the n-th hit of a node.

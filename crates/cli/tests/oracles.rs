@@ -19,7 +19,7 @@ fn java(program: &str) -> String {
     format!("{java} -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp {path} {program}")
 }
 
-/// How an oracle is given.
+/// Form of an oracle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Way {
     Configuration,
@@ -63,7 +63,7 @@ fn the_oracle_of_another_workload_is_not_asked_and_that_is_said() {
         "[[workload]]\nname = 'a'\ncommand = 'true'\n[[workload]]\nname = 'b'\ncommand = 'true'\n";
     let of_a = "[failure]\nworkload = 'a'\noracle = { log = 'x' }\n";
     let of_all = "[failure]\noracle = { log = 'x' }\n";
-    let said = "oracle    none is asked: that of [failure] is for the workload a";
+    let said = "oracle    none: the oracle of [failure] is for workload a";
     for (verb, args, failure, expected) in [
         ("run", "--workload b", of_a, true),
         ("inject", "Guards.hit --sleep 1ms --workload b", of_a, true),
@@ -113,7 +113,7 @@ const ROWS: &[Row] = &[
         TALK,
         r#"{ log = "two (errors|warnings)", times = 2 }"#,
         true,
-        "at least 2 lines, the 2nd of these is logs/main.stderr.log:1",
+        "at least 2 lines, the 2nd is logs/main.stderr.log:1",
     ),
     (TALK, r#"{ log = "^two", times = 3 }"#, false, "only 2 of 3 lines"),
     (TALK, r#"{ log = "(a+b)" }"#, true, "two errors (a+b)"),
@@ -138,10 +138,15 @@ const ROWS: &[Row] = &[
     ("kill -9 $$", r#"{ exit = "signal 15" }"#, false, "main was ended by signal 9"),
     ("kill -9 $$", r#"{ exit = "failed" }"#, true, "main was ended by signal 9"),
     ("kill -9 $$", "{ exit = 9 }", false, "main was ended by signal 9"),
-    ("exit 0", r#"{ exit = "timeout" }"#, false, "the time was not up: the workload exited with status 0"),
+    (
+        "exit 0",
+        r#"{ exit = "timeout" }"#,
+        false,
+        "the trial did not time out: the workload exited with status 0",
+    ),
     // A file: in the fresh directory, beside the configuration; there, and with a text.
-    ("echo hello > \"$HYPOCENTER_DIR/out\"", r#"{ file = "{dir}/out" }"#, true, "dir/out is there"),
-    ("echo hello > \"$HYPOCENTER_DIR/out\"", r#"{ file = "{dir}/in" }"#, false, "there is no "),
+    ("echo hello > \"$HYPOCENTER_DIR/out\"", r#"{ file = "{dir}/out" }"#, true, "dir/out exists"),
+    ("echo hello > \"$HYPOCENTER_DIR/out\"", r#"{ file = "{dir}/in" }"#, false, " does not exist"),
     (
         "echo hello > \"$HYPOCENTER_DIR/out\"",
         r#"{ file = "{dir}/out", contains = "h.l+o" }"#,
@@ -155,7 +160,7 @@ const ROWS: &[Row] = &[
         "has `bye`",
     ),
     ("echo hello > beside", r#"{ file = "beside", contains = "hello" }"#, true, "beside:1: hello"),
-    ("true", r#"{ file = "beside", contains = "hello" }"#, false, "there is no "),
+    ("true", r#"{ file = "beside", contains = "hello" }"#, false, " does not exist"),
     // A test, by its report and by what its runner printed.
     (REPORT, r#"{ junit = "StoreTest.appends", reports = "{dir}/reports/*.xml" }"#, true, "the disk is slow"),
     (REPORT, r#"{ junit = "a.StoreTest", reports = "{dir}/**/*.xml" }"#, true, "a.StoreTest.appends failed"),
@@ -189,7 +194,12 @@ const ROWS: &[Row] = &[
     (TALK, r#"{ all = [{ log = "one" }, { exit = 1 }] }"#, false, "main exited with status 0"),
     (TALK, r#"{ any = [{ exit = 1 }, { log = "two" }] }"#, true, "two errors"),
     (TALK, r#"{ any = [{ exit = 1 }, { log = "three" }] }"#, false, "has `three`"),
-    (TALK, r#"{ not = { exit = 0 } }"#, false, "this was not to be: main exited with status 0"),
+    (
+        TALK,
+        r#"{ not = { exit = 0 } }"#,
+        false,
+        "but the oracle requires the opposite: main exited with status 0",
+    ),
     (TALK, r#"{ not = { log = "three" } }"#, true, "has `three`"),
     (
         "echo hello > beside; exit 4",
@@ -217,9 +227,9 @@ fn each_kind_of_oracle_sees_what_happened_and_nothing_else() {
 #[test]
 fn a_command_that_does_not_end_is_seen_by_its_time() {
     let rows = [
-        (r#"{ exit = "timeout" }"#, true, "the time of the trial was up"),
-        (r#"{ exit = "timeout", node = "main" }"#, true, "main was still there when the time was up"),
-        (r#"{ exit = "failed" }"#, false, "main was still there when the time was up"),
+        (r#"{ exit = "timeout" }"#, true, "the trial timed out"),
+        (r#"{ exit = "timeout", node = "main" }"#, true, "main was still running at the timeout"),
+        (r#"{ exit = "failed" }"#, false, "main was still running at the timeout"),
         (r#"{ all = [{ exit = "timeout" }, { log = "begun" }] }"#, true, "begun"),
     ];
     each(
@@ -275,8 +285,8 @@ fn an_oracle_may_ask_one_node_or_client() {
         (r#"{ log = "from c", client = "c" }"#, true, "logs/c.stdout.log:1: from c"),
         (r#"{ log = "from", times = 3 }"#, true, "3 lines"),
         (r#"{ exit = 5, node = "b" }"#, true, "b exited with status 5"),
-        (r#"{ exit = "failed", node = "a" }"#, false, "a was still there at the end of the trial"),
-        (r#"{ exit = "timeout", node = "a" }"#, false, "a was still there at the end of the trial"),
+        (r#"{ exit = "failed", node = "a" }"#, false, "a was still running at the end of the trial"),
+        (r#"{ exit = "timeout", node = "a" }"#, false, "a was still running at the end of the trial"),
         (r#"{ exit = 5 }"#, false, "c exited with status 0"),
         // While the nodes are alive.
         (r#"{ command = "kill -0 $(cat {dir}/a)" }"#, true, "ended with status 0"),
@@ -317,7 +327,7 @@ fn a_file_of_the_private_tmp_is_looked_for_there() {
     let done = run("true", &oracle, Way::Flag, "");
     fs::remove_file(&name).unwrap();
     if !done.stderr.contains("sandbox: none") {
-        said(&done, false, "there is no ");
+        said(&done, false, " does not exist");
     }
 }
 
@@ -376,8 +386,7 @@ fn a_frame_in_which_no_thread_can_be_is_told_before_anything_runs() {
     let oracle = |stack: &str| format!("{{ all = [{{ exit = 0 }}, {{ stack = \"{stack}\" }}] }}");
     let run = |stack: &str| stuck(Tool::new("run").args("--hook entry"), "", &oracle(stack));
     let done = run("probe.Dumps.waitForTheBel").exits(1);
-    let done =
-        done.says("the oracle asks for a thread in `probe.Dumps.waitForTheBel`, where none can ever be");
+    let done = done.says("the oracle requires a thread in `probe.Dumps.waitForTheBel`, which is impossible");
     let done = done.says("`probe.Dumps` has no method `waitForTheBel`; there is probe.Dumps.waitForTheBell");
     assert!(!done.directory().join("hypocenter-out").exists(), "there is no campaign");
     // A class may come from elsewhere, and a native method is one.
@@ -394,11 +403,11 @@ fn a_test_that_is_not_on_the_class_path_is_noted() {
     let oracle = |test: &str| format!("{{ any = [{{ exit = 1 }}, {{ junit = \"{test}\" }}] }}");
     let run = |test: &str| stuck(Tool::new("run").args("--hook entry"), "", &oracle(test)).exits(0);
     run("Dunps")
-        .says("it asks for the test `Dunps`, which is misspelt or comes from elsewhere: no class `Dunps`");
+        .says("it requires test `Dunps`, which is misspelled or not on the class path: no class `Dunps`");
     run("Dumps.keeep").says("`Dumps` has no method `keeep`; there is Dumps.keep");
     for test in ["probe.Dumps.keep", "Dun*"] {
         let done = run(test);
-        assert!(!done.stderr.contains("it asks for the test"), "{}", done.stderr);
+        assert!(!done.stderr.contains("it requires test"), "{}", done.stderr);
     }
 }
 
@@ -469,15 +478,15 @@ fn an_oracle_that_cannot_be_meant_is_refused_where_it_is_written() {
         (r#"{ regex = "(" }"#, "unclosed group"),
         (r#"{ file = "x", contains = "" }"#, "it is empty"),
         ("{}", "an oracle needs one of log"),
-        (r#"{ log = "" }"#, "it is empty and would fit every line"),
-        (r#"{ log = "a.*" , exit = 1 }"#, "combine with all"),
+        (r#"{ log = "" }"#, "it is empty and would match every line"),
+        (r#"{ log = "a.*" , exit = 1 }"#, "combine them with all"),
         (r#"{ log = "a", times = 0 }"#, "give 1 or more"),
-        (r#"{ log = "a", thread = "b" }"#, "`thread` does not belong to `log`"),
+        (r#"{ log = "a", thread = "b" }"#, "not to `log`"),
         (r#"{ all = [] }"#, "`all` needs at least one oracle"),
         (r#"{ all = [{ exit = 1 }, { not = {} }] }"#, "an oracle needs one of log"),
         (r#"{ stack = [] }"#, "at least one frame"),
         (r#"{ stack = "a.B.c(B.java:3)" }"#, "without file and line"),
-        (r#"{ exit = "broken" }"#, "give a status such as 1"),
+        (r#"{ exit = "broken" }"#, "give an exit code such as 1"),
         (r#"{ junit = "T#m" }"#, "`Class.method`"),
         (r#"{ command = " " }"#, "it is empty; give a command"),
         (r#"{ log = "a""#, "unclosed inline table"),
@@ -505,7 +514,7 @@ fn an_oracle_that_cannot_say_anything_is_an_error_and_no_no() {
     let rows = [
         (
             r#"{ junit = "StoreTest", reports = "{dir}/none/*.xml" }"#,
-            "no test report fits `{dir}/none/*.xml`",
+            "no test report matches `{dir}/none/*.xml`",
         ),
         (r#"{ junit = "StoreTest", reports = "{dir}/broken.xml" }"#, "broken.xml cannot be read"),
         (r#"{ command = "no-such-program" }"#, "the oracle's command `no-such-program` could not be run"),

@@ -1,4 +1,4 @@
-//! What is recorded is all there, in order, and what is not is counted: also when the JVM is killed.
+//! Recorded events are complete and in order, and others are counted: even if the JVM is killed.
 
 mod support;
 
@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 
 use hypocenter_lab::{evidence_of, finished};
 use serde_json::{Value, json};
-use support::{Done, Jdk, Tool, each, on_every_jdk};
+use support::{Done, Jdk, Tool, each, jdks, on_every_jdk, repeats};
 
 /// A run of `hits.Threads` with hooks on the entries of its methods.
 struct Row {
     record: &'static str,
     threads: u64,
     hits: u64,
-    /// How the program ends: by itself, or `kill`, or `halt`.
+    /// End of the program: by itself, or `kill`, or `halt`.
     by: &'static str,
     drops: bool,
 }
@@ -47,7 +47,7 @@ fn recorded(done: &Done) -> Recorded {
     recorded
 }
 
-/// How often each method of the outcome's map was entered, by the counters.
+/// Number of entries of each method of the outcome's map, by the counters.
 fn counted(done: &Done) -> BTreeMap<String, u64> {
     let evidence = evidence_of(&done.trial(), &finished(&done.trial()).unwrap().unwrap()).unwrap();
     let (map, trace) = (evidence.map().unwrap(), evidence.trace().unwrap());
@@ -172,6 +172,43 @@ fn a_jvm_killed_in_the_middle_of_its_work_loses_at_most_the_hit_at_hand() {
             assert!(lost <= THREADS, "{outcome:#}");
             for (thread, events) in recorded(&done) {
                 assert!(events.is_sorted_by_key(|(_, ticks, _)| *ticks), "thread {thread} is not in order");
+            }
+        },
+    );
+}
+
+#[test]
+fn a_jvm_that_is_killed_at_any_instant_leaves_whole_records() {
+    const THREADS: usize = 8;
+    let runs: Vec<usize> = (0..repeats(3)).collect();
+    each(
+        &runs,
+        |run| format!("run {run}"),
+        |run| {
+            let jdk = &jdks()[run % jdks().len()];
+            // Eight threads record as fast as they can, in rings that are used again and again, until the JVM kills itself. How much
+            // they have recorded then is another in every run.
+            let hits = 5_000 + run * 7_919 % 60_000;
+            let tool = Tool::on(jdk, "run").args("--hook entry --record events --ring-kb 64 --json");
+            let tool = tool.args("--packages hits.Threads");
+            let done = tool.java(&format!("hits.Threads {THREADS} {hits} kill-busy")).exits(4);
+            assert_eq!(done.outcome()["end"], json!({"how": "signalled", "signal": 9}));
+            let evidence = evidence_of(&done.trial(), &finished(&done.trial()).unwrap().unwrap()).unwrap();
+            let trace = evidence.trace().unwrap();
+            assert_eq!(trace.jvms().len(), 1);
+            for jvm in trace.jvms() {
+                assert!(!jvm.ended);
+                let counted: u64 = trace.counts(&jvm).iter().sum();
+                let kept = trace.events(&jvm).count() as u64;
+                // A hit is counted first, and a chunk that was begun anew has not been counted as dropped yet by its records.
+                assert!(kept + jvm.dropped <= counted, "{kept} + {} of {counted}", jvm.dropped);
+            }
+            for (thread, events) in recorded(&done) {
+                let order: Vec<&str> = events.iter().map(|it| it.0.as_str()).collect();
+                let inner: Vec<&str> =
+                    order.into_iter().filter(|it| matches!(*it, "hit" | "nothing")).collect();
+                assert!(inner.windows(2).all(|pair| pair[0] != pair[1]), "{thread} lacks an event");
+                assert!(events.is_sorted_by_key(|(_, ticks, _)| *ticks), "{thread} is not in order");
             }
         },
     );

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use hypocenter_results::reproduced::Summary;
+use hypocenter_results::Document;
+use hypocenter_results::reproduced::Reproduction;
 use serde_json::{Value, json};
 use support::spool::{ORACLE, Place, SCRIPT, SEARCH, assert_true_fault, failure_log};
 use support::{Said, default_jdk, is_running, line_of, spool_classes};
@@ -18,10 +19,10 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// The trial at which the tool is killed: a round in the middle of the search.
 const CUT: u64 = 4;
 
-/// The way from the fault to the symptom, and both logs side by side.
+/// Causal path from the fault to the symptom, and both logs side by side.
 #[track_caller]
 fn assert_story(said: &Said, document: &Value) {
-    let cause = &document["stories"][0]["causes"][0];
+    let cause = &document["found"][0]["story"]["causes"][0];
     let leads = cause["leads_to"].as_array().unwrap_or_else(|| panic!("{document:#}"));
     let steps = |message: &str| {
         let lead = leads.iter().find(|it| it["message"].as_str().is_some_and(|it| it.starts_with(message)));
@@ -46,7 +47,8 @@ fn assert_story(said: &Said, document: &Value) {
     assert!(to_symptom.last().is_some_and(|it| it.starts_with("Sender.run:")), "{to_symptom:?}");
     assert_eq!(cause["named_by"][0]["frame"], format!("spool.Outbox.append:{line}"), "{cause:#}");
     assert!(said.stderr.contains(&format!("1. {first}")), "{}", said.stderr);
-    let rows = document["stories"][0]["beside"]["rows"].as_array().unwrap_or_else(|| panic!("{document:#}"));
+    let rows =
+        document["found"][0]["story"]["beside"]["rows"].as_array().unwrap_or_else(|| panic!("{document:#}"));
     let fault = rows.iter().position(|it| it["fault"] == 0).unwrap_or_else(|| panic!("no fault: {rows:#?}"));
     let message = |row: &Value, side: &str| row["entries"][side]["message"].as_str().map(str::to_owned);
     // The fault stands where it went in: behind the last message that was sent, before the first complaint.
@@ -65,8 +67,8 @@ fn assert_story(said: &Said, document: &Value) {
 
 /// Nothing in the document is unknown to the type, and so to the schema.
 #[track_caller]
-fn assert_document(document: &Value) -> Summary {
-    let summary: Summary = serde_json::from_value(document.clone()).expect("a summary");
+fn assert_document(document: &Value) -> Document<Reproduction> {
+    let summary: Document<Reproduction> = serde_json::from_value(document.clone()).expect("a summary");
     assert_eq!(serde_json::to_value(&summary).expect("JSON"), *document);
     summary
 }
@@ -78,8 +80,8 @@ fn assert_report(place: &Place, document: &Value) {
     let latest = |name: &str| fs::read_to_string(place.path("hypocenter-out/latest").join(name)).expect(name);
     let page = latest("report.html");
     for part in [
-        "<h1>The failure comes back when <code>FileChannel.<wbr>write</code>, called at <code>Outbox.<wbr>append:",
-        "the 5th time that thread <code>Sender</code> gets there.</h1>",
+        "<h1>The failure happens again when <code>FileChannel.<wbr>write</code>, called at <code>Outbox.<wbr>append:",
+        "5th occurrence on thread <code>Sender</code>.</h1>",
         document["replay"].as_str().expect("a command"),
         "cannot write a message, trying a new file",
         "of the failure log \u{b7} the failure",
@@ -98,7 +100,7 @@ fn assert_report(place: &Place, document: &Value) {
     let struck = json!([[0, sender.expect("its lane"), 0]]);
     assert_eq!(faults, [&json!([]), &struck, &struck], "{lanes:#}");
     // Side by side it stands right before what its thread wrote next, whatever the failure log has of that thread and the trial not.
-    let rows = document["stories"][0]["beside"]["rows"].as_array().expect("rows");
+    let rows = document["found"][0]["story"]["beside"]["rows"].as_array().expect("rows");
     let fault = rows.iter().position(|it| it["fault"] == 0).expect("the fault");
     let said = |it: &Value| {
         let sides = [&it["entries"]["failure"], &it["entries"]["trial"]];
@@ -122,7 +124,7 @@ fn assert_report(place: &Place, document: &Value) {
         format!(" time=\"{:.3}\"", outcome["wall_ms"].as_f64().expect("how long it took") / 1e3)
     };
     let cases: Vec<&str> = junit.lines().filter(|it| it.contains("<testcase ")).collect();
-    let replayed = summary.found[0].replayed.expect("it was replayed");
+    let replayed = summary.detail.found[0].trial;
     assert!(cases[0].contains(&took(0)) && cases[1].contains(&took(replayed)), "{junit}");
     // They can be written again from what is kept, without the target; with its sources, these can be opened.
     fs::remove_file(place.path("hypocenter-out/latest/report.html")).expect("it is there");
@@ -165,8 +167,10 @@ fn the_fault_is_found_and_its_replay_shows_the_failure() {
     assert!(ranks.iter().all(|it| (1..=count("sites")).contains(it)), "{ranks:?}");
     let rounds = fs::read_to_string(place.path("hypocenter-out/latest/rounds.jsonl")).expect("the rounds");
     let kept =
-        rounds.lines().map(|it| serde_json::from_str::<Value>(it).expect("a round")["found_rank"].as_u64());
-    assert_eq!(kept.collect::<Option<Vec<u64>>>(), Some(ranks));
+        rounds.lines().map(|it| serde_json::from_str::<Value>(it).expect("a round")["number"].as_u64());
+    let mut kept: Vec<u64> = kept.map(|it| it.expect("a number")).collect();
+    kept.sort_unstable();
+    assert_eq!(kept, (1..=count("rounds")).collect::<Vec<u64>>());
 
     // What was as likely is named, and none of it was tried.
     let others = document["found"][0]["as_likely"].as_array().expect("a list");
@@ -178,7 +182,7 @@ fn the_fault_is_found_and_its_replay_shows_the_failure() {
     assert!(others.iter().all(|it| !tried.iter().any(|round| is_it(round, it))), "{others:#?}");
     let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
     for text in [&said.stderr, &page] {
-        assert_eq!(text.contains("as likely and w"), !others.is_empty(), "{others:#?}\n{}", said.stderr);
+        assert_eq!(text.contains("equally likely and w"), !others.is_empty(), "{others:#?}\n{}", said.stderr);
     }
 
     for text in ["no way in the code", "it may be another than"] {
@@ -196,7 +200,10 @@ fn the_fault_is_found_and_its_replay_shows_the_failure() {
 
     // Without a number it is the same trial, and that is said.
     let trial = words.rsplit('/').next().expect("a number");
-    let said = place.tool("replay reproduce-0001 --json").exits(0).says(&format!("so it is {trial}, which"));
+    let said = place
+        .tool("replay reproduce-0001 --json")
+        .exits(0)
+        .says(&format!("trial: {trial}, the finding of the campaign"));
     assert_eq!(said.json()["failure"]["happened"], true, "{}", said.stderr);
 }
 
@@ -207,7 +214,7 @@ fn the_command_that_is_told_can_be_given_twice_wherever_results_go() {
     let document = said.json();
     let replay = document["replay"].as_str().expect("a command");
     assert!(replay.ends_with("--out 'new&old/kept'"), "{replay}");
-    assert_eq!(document["replays"], json!([replay]));
+    assert_eq!(document["found"][0]["replay"], json!(replay));
     let said = said.says(&format!("replay    {replay}")).says(&format!("{replay} --export DIR"));
     let kept = place.path("new&old/kept/reproduce-0001");
     let page = fs::read_to_string(kept.join("report.html")).expect("a page");
@@ -247,17 +254,18 @@ fn a_failure_whose_numbers_are_others_may_be_of_another_moment() {
     let place = Place::new();
     place.file("other.log", failure_log().replace("message 5", "message 95"));
     let said = place.tool(&format!("reproduce --log other.log {SEARCH} --seed 3")).exits(0);
-    let said = said
-        .says("it may be another than the failure's: `message 95 is lost` there, `message 5 is lost` here");
+    let said = said.says(
+        "possibly another occurrence: failure log has `message 95 is lost`, this run `message 5 is lost`",
+    );
     assert_document(&said.says("`hypocenter guide oracles`").json());
     let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
-    assert!(page.contains("<span class=\"mono\">message 95 is lost</span> there"));
+    assert!(page.contains("failure log has <span class=\"mono\">message 95 is lost</span>"));
 }
 
 #[test]
 fn what_is_fixed_is_not_reproduced_and_the_closest_trials_are_named() {
     let place = Place::with("fixed", ORACLE);
-    let said = place.reproduce("--budget 6");
+    let said = place.reproduce("--trials 6");
     let said = said.exits(3).says("the budget of 6 rounds is used up").says("closest   reproduce-0001/");
     let said = said.says("never     line ").says("it shows line").says("try       ");
     // The calls are those that a scan counts, with those that can only take long or crash.
@@ -265,7 +273,7 @@ fn what_is_fixed_is_not_reproduced_and_the_closest_trials_are_named() {
     let (calls, faults) = (&scan["fault_calls"], scan["lists"]["sites"].as_array().map_or(0, Vec::len));
     let said = said
         .says(&format!(", {faults} faults at {calls} calls, "))
-        .says(&format!(" of {calls} calls can lead to that"));
+        .says(&format!(" of {calls} calls have a causal path"));
     // Of the first rounds nobody can say how long all will take, and behind the last there is none.
     let rounds: Vec<&str> = said.stderr.lines().filter(|it| it.trim_start().starts_with("round ")).collect();
     let foretold = rounds.iter().enumerate().filter(|(_, it)| it.contains(" more rounds")).map(|it| it.0);
@@ -297,7 +305,7 @@ fn what_is_fixed_is_not_reproduced_and_the_closest_trials_are_named() {
 #[test]
 fn a_round_that_repeats_a_fault_says_why() {
     let place = Place::with("fixed", ORACLE);
-    let said = place.reproduce("--budget 6 --patience 2").exits(3);
+    let said = place.reproduce("--trials 12 --set reproduce.patience=2").exits(3);
     let document = said.json();
     let tried = document["tried"].as_array().expect("rounds");
     let again: Vec<&Value> = tried.iter().filter(|it| it["again"] == "for_second").collect();
@@ -310,10 +318,7 @@ fn a_round_that_repeats_a_fault_says_why() {
         assert!(before.clone().any(|other| fault(other) == fault(it)), "{it:#}");
         let start = format!("  round {:<4}", it["number"].as_u64().expect("a number"));
         let line = said.stderr.lines().find(|it| it.starts_with(&start)).expect("its line");
-        assert!(
-            line.contains(": once more, and alone: a second fault is searched for behind it; shows "),
-            "{line}"
-        );
+        assert!(line.contains(": again, alone: a second fault is searched for after it; shows "), "{line}");
     }
     // All that looks the same says so.
     let mut seen = BTreeSet::new();
@@ -327,7 +332,7 @@ fn a_round_that_repeats_a_fault_says_why() {
         );
     }
     let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
-    assert!(page.contains("once more, and alone: a second is searched for behind it"));
+    assert!(page.contains("again, alone: a second fault is searched for after it"));
 }
 
 #[test]
@@ -336,10 +341,10 @@ fn sites_that_lead_there_are_told_from_those_that_may_all_the_same() {
         let place = Place::with("fixed", ORACLE);
         place.file("failure.log", failure_log());
         let flags = SEARCH.replace("--faults exceptions", faults);
-        let said = place.tool(&format!("reproduce --log failure.log --budget 1 {flags}")).exits(3);
+        let said = place.tool(&format!("reproduce --log failure.log --trials 1 {flags}")).exits(3);
         let line = said.stderr.lines().find(|it| it.trim_start().starts_with("search ")).expect("it is told");
-        let (lead, rest) = line.split_once("; the workload makes ").expect(line);
-        assert!(rest.contains(", which come later as no way from them is known"), "{line}");
+        let (lead, rest) = line.split_once("; the workload reaches ").expect(line);
+        assert!(rest.contains(" (tried last: no known causal path)"), "{line}");
         let digits =
             |it: &str| it.split(|it: char| !it.is_ascii_digit()).filter_map(|it| it.parse().ok()).collect();
         let (lead, rest): (Vec<u64>, Vec<u64>) = (digits(lead), digits(rest));
@@ -366,13 +371,14 @@ fn what_satisfied_the_oracle_is_drawn_where_the_failure_log_does_not_have_it() {
     let place = Place::with("spool", "oracle = { log = 'THE JUDGE' }");
     place.file("spool.sh", JUDGE);
     let said = place.reproduce("--seed 3").exits(0);
-    let said = said.says("no way in the code is known from it to what the oracle saw: some are not followed");
+    let said =
+        said.says("no known causal path to the line that matched the oracle: some links are not tracked");
     let document = said.json();
     assert_true_fault(&document["fault"]);
     let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
     let drawing =
         page.split("id=\"cause\"").nth(1).and_then(|it| it.split("</section>").next()).expect("it is there");
-    for part in ["what the oracle saw \u{b7} the failure", "THE JUDGE: lost", "cannot write a message"] {
+    for part in ["match of the oracle \u{b7} the failure", "THE JUDGE: lost", "cannot write a message"] {
         assert!(drawing.contains(part), "{part}: {drawing}");
     }
 }
@@ -381,11 +387,12 @@ fn what_satisfied_the_oracle_is_drawn_where_the_failure_log_does_not_have_it() {
 fn what_a_fault_does_not_show_of_the_failure_log_is_said() {
     let place = Place::with("fixed", "oracle = { log = 'cannot write a message' }");
     let said = place.reproduce("--seed 3").exits(0);
-    let said = said.says("lacks     line ").says("is lost").says("ask for it too, by `all` in the oracle");
-    // Before how it led there, and in the last word.
-    let (before, behind) = said.stderr.split_once("\n  cause  ").expect("how it led there");
+    let said =
+        said.says("lacks     line ").says("is lost").says("require these lines too, by `all` in the oracle");
+    // Before causal path from this fault, and in the last word.
+    let (before, behind) = said.stderr.split_once("\n  cause  ").expect("causal path from this fault");
     assert!(before.contains("  lacks "), "{before}");
-    assert!(behind.contains("that the failure log has (`lacks`)"), "{behind}");
+    assert!(behind.contains("of the failure log (`lacks`)"), "{behind}");
     // What it shows is not among it.
     assert!(
         !said.stderr.lines().any(|it| it.contains("lacks") && it.contains("cannot write")),
@@ -406,9 +413,7 @@ fn what_a_fault_does_not_show_of_the_failure_log_is_said() {
     assert!(messages.contains(&"message 5 is lost"), "{messages:?}");
     assert!(!messages.iter().any(|it| it.starts_with("cannot write")), "{messages:?}");
     let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
-    assert!(
-        page.contains("The run that was found lacks ") && page.contains(">message 5 is lost</span></li>")
-    );
+    assert!(page.contains("The reproduced run lacks ") && page.contains(">message 5 is lost</span></li>"));
     assert_document(&document);
 }
 
@@ -442,20 +447,18 @@ fn of_equal_workers_that_share_the_jobs_whichever_gets_there_is_hit() {
     let guard = &found["faults"][0]["guard"];
     assert_eq!((&guard["thread"], &guard["occurrence"]), (&json!("worker-*"), &json!(7)), "{found:#}");
     // In every other run another worker gets the seventh job.
-    assert_eq!((&found["hits"], &found["runs"], &found["missed"]), (&json!(2), &json!(2), &Value::Null));
+    assert_eq!((&found["rate"], &found["missed"]), (&json!({ "hits": 2, "runs": 2 }), &Value::Null));
     let said = said.says("writeString, hit 7 of threads worker-*, by worker-");
     assert!(!said.stderr.contains("not reached"), "{}", said.stderr);
     let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
-    assert!(page.contains(
-        "the 7th time that one of the threads <code>worker-*</code> gets there (here <code>worker-"
-    ));
+    assert!(page.contains("7th occurrence on threads <code>worker-*</code> (here <code>worker-"));
 }
 
 #[test]
 fn a_line_of_the_same_statement_that_does_not_say_it_shows_nothing() {
     let oracle = "{ log = 'job 5 is left for later' }";
     let place = place_of("pool.Workers", oracle, "Workers.write->Files.writeString --at 5");
-    let said = place.tool(&format!("reproduce --log failure.log --keep-going --budget 5 {SEARCH}"));
+    let said = place.tool(&format!("reproduce --log failure.log --keep-going --trials 5 {SEARCH}"));
     let document = said.json();
     let tried = document["tried"].as_array().unwrap_or_else(|| panic!("{}", said.stderr));
     let shown = |it: &&Value| it["shown"].as_array().is_some_and(|it| !it.is_empty());
@@ -472,7 +475,7 @@ fn a_task_that_dies_without_a_word_is_found_though_no_way_leads_from_it() {
     let place = place_of("sweep.Store", oracle, "Store.delete->Files.delete --at 60");
     // With delays too: the one that does the same is tried as an exception first.
     let flags = SEARCH.replace("--faults exceptions", "--faults exceptions,delays --delay 3s");
-    let said = place.tool(&format!("reproduce --log failure.log --budget 60 {flags}")).exits(0);
+    let said = place.tool(&format!("reproduce --log failure.log --trials 60 {flags}")).exits(0);
     let document = said.json();
     let line = line_of("spool/src/sweep/Store.java", "delete");
     let fault = &document["fault"];
@@ -488,7 +491,7 @@ fn a_task_that_dies_without_a_word_is_found_though_no_way_leads_from_it() {
 fn an_oracle_that_cannot_judge_a_normal_run_is_told_before_any_round() {
     let place = Place::with("spool", "oracle = { junit = '*', reports = '{dir}/none/*.xml' }");
     let said = place.reproduce("").exits(1);
-    let said = said.says("the oracle cannot judge a run without a fault: no test report fits");
+    let said = said.says("the oracle cannot judge a run without a fault: no test report matches");
     assert!(!said.stderr.contains("round 1"), "{}", said.stderr);
 }
 
@@ -507,7 +510,7 @@ fn a_job_sees_whether_the_failure_still_happens() {
     // What is not reached proves nothing.
     place.tool(&format!("{fault} 500")).exits(2);
     let said = place.tool("replay inject-0003 --must-pass --quiet --times 2").exits(2);
-    said.says("must pass not known: 2 runs did not reach the fault");
+    said.says("must pass unknown: 2 runs did not reach the fault");
     // Nor does a run pass that fails in another way than the oracle asks for, unless that is how it is to be.
     let other = Place::with("spool", "oracle = { log = 'the moon is full' }");
     other.file("spool.sh", JUDGE.replace("echo 'THE JUDGE: lost'", "exit 3"));
@@ -519,7 +522,7 @@ fn a_job_sees_whether_the_failure_still_happens() {
     other.tool("replay inject-0001 --must-pass=oracle --quiet").exits(0).says("the failure did not happen");
     let without = Place::with("spool", "");
     without.tool(&format!("{fault} 5")).exits(0);
-    without.tool("replay --must-pass").exits(1).says("--must-pass: nothing says what the failure is");
+    without.tool("replay --must-pass").exits(1).says("--must-pass: no oracle is given");
     // None of them has a report; the one before has.
     place.tool("report").exits(1).says("a campaign of `replay` has no report");
     place.reproduce("--seed 3").exits(0);
@@ -529,7 +532,7 @@ fn a_job_sees_whether_the_failure_still_happens() {
     place.tool(&format!("{fault} 5")).exits(0);
     let said = place.tool("report").exits(0);
     said.says(
-        "the latest campaign is one of `inject`, which has none; this is of hypocenter-out/reproduce-0001",
+        "the latest campaign is one of `inject`, which has no report; this is the report of hypocenter-out/reproduce-0001",
     );
 }
 
@@ -586,20 +589,16 @@ fn ended_in_a_round_it_says_how_far_it_came() {
     for part in [
         "so far    2 rounds, nothing found",
         "closest   ",
-        "you ended the campaign",
-        "goes on with it",
+        "you interrupted the campaign",
+        "continues it",
         "report    ",
     ] {
         assert!(said.contains(part), "{part} is not in {said}");
     }
-    assert!(said.contains("\n  try       check the oracle before anything else: "), "{said}");
-    assert!(!said.contains("--budget"), "the rounds were not used up: {said}");
+    assert!(said.contains("\n  try       check the oracle first: "), "{said}");
+    assert!(!said.contains("--trials"), "the rounds were not used up: {said}");
     let page = fs::read_to_string(place.path("hypocenter-out/latest/report.html")).expect("a page");
-    assert!(
-        page.contains(
-            "<h1>Not over: the campaign was ended after 2 rounds, and nothing is found so far.</h1>"
-        )
-    );
+    assert!(page.contains("<h1>Interrupted after 2 rounds: nothing found so far.</h1>"));
 }
 
 /// The trials whose results a journal has, in its order.
@@ -617,4 +616,37 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
         assert!(Instant::now() < deadline, "never: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+#[test]
+fn a_dry_run_lists_what_would_be_tried_and_the_campaign_continues_from_there() {
+    let place = Place::new();
+    let said =
+        place.reproduce("--dry-run").exits(0).says("  missing ").says("dry run").says("reproduce-0001");
+    assert_eq!(place.started().keys().copied().collect::<Vec<_>>(), [0, 1], "only runs without a fault");
+    let plans = said.json();
+    let candidates = plans[0]["candidates"].as_array().expect("candidates");
+    assert!(!candidates.is_empty() && candidates.iter().all(|it| it["fault"]["kind"] == "exception"));
+    // The same trial comes first when it continues.
+    let flags = SEARCH.replace("--faults exceptions --replays 2 ", "");
+    let document =
+        place.tool(&format!("reproduce --resume {flags}")).exits(0).says("2 trials are done").json();
+    assert_true_fault(&document["fault"]);
+    let first = fs::read(place.path("hypocenter-out/reproduce-0001/trials/002/plan.json")).expect("a plan");
+    let first: Value = serde_json::from_slice(&first).expect("JSON");
+    assert_eq!(first["candidates"], plans[0]["candidates"]);
+}
+
+#[test]
+fn a_campaign_whose_time_is_up_ends_with_what_it_has_and_can_be_resumed() {
+    let place = Place::new();
+    // A trial waits until the test has seen the end.
+    place.file("gate", "");
+    place.file("spool.sh", support::spool::SCRIPT.replace("= 004", "= 002"));
+    let said = place.reproduce("--time 20s").exits(3).says("the time of --time is up").says("--resume");
+    assert_eq!(said.json()["cut_short"], true);
+    place.file("go", "");
+    let flags = SEARCH.replace("--faults exceptions --replays 2 ", "");
+    let document = place.tool(&format!("reproduce --resume {flags}")).exits(0).json();
+    assert_true_fault(&document["fault"]);
 }

@@ -10,10 +10,10 @@ use std::sync::OnceLock;
 use serde_json::json;
 use support::{Jdk, Tool, classes, default_jdk, each, jdks, on_every_jdk, processes_with, with_lines};
 
-/// What the processes of a test have in their environment.
+/// Environment of the processes of a test.
 const MARK: &str = "ROBUSTNESS_MARK";
 
-/// What `probe.Constructs` prints without the tool.
+/// Output of `probe.Constructs` without the tool.
 fn undisturbed() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
     TEXT.get_or_init(|| {

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use support::{classes, default_jdk};
+use support::{classes, default_jdk, skip};
 use tempfile::TempDir;
 
 /// Far longer than anything takes; a test that needs it has failed.
@@ -33,7 +33,7 @@ struct Project {
     fixed: PathBuf,
 }
 
-/// What came of a run of the tool.
+/// Result of a run of the tool.
 struct Ran {
     code: Option<i32>,
     stdout: String,
@@ -153,7 +153,7 @@ impl Project {
         }
     }
 
-    /// What the server of a trial wrote.
+    /// Output of the server of a trial.
     fn log(&self, trial: usize) -> String {
         let path = self.at(&format!("out/latest/trials/{trial:03}/logs/main.stdout.log"));
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -177,13 +177,13 @@ fn each_user(project: &Project, body: impl Fn(&[&str])) {
         let tried = Command::new(AS_NOBODY[0]).args(&AS_NOBODY[1..]).arg("true").output();
         match tried.is_ok_and(|output| output.status.success()) {
             true => users.push(&AS_NOBODY),
-            false => eprintln!("left out: an ordinary user, because `{}` does not work", AS_NOBODY.join(" ")),
+            false => skip(format!("nothing can be run as an ordinary user: `{}` fails", AS_NOBODY.join(" "))),
         }
     }
     for before in users {
         let tried = project.run(before, "--sandbox on --classpath classes --packages probe -- true");
         if tried.stderr.contains("the kernel refuses") {
-            eprintln!("left out, because there are no sandboxes here: {}", tried.stderr);
+            skip(format!("no sandbox can be made: {}", tried.stderr));
             continue;
         }
         body(before);
@@ -198,7 +198,7 @@ fn trials_with_a_fixed_port_and_a_fixed_file_run_side_by_side() {
         for flags in ["--sandbox auto", "--sandbox on"] {
             let ran = project.run(before, &format!("server --repeat {TRIALS} --jobs 2 {flags}")).exits(0);
             assert_eq!(ran.well(), TRIALS as u64, "{before:?} {}{}", ran.stderr, project.logs());
-            assert!(!ran.stderr.contains("side by side"), "{}", ran.stderr);
+            assert!(!ran.stderr.contains("in parallel"), "{}", ran.stderr);
             for trial in 0..TRIALS {
                 // Each had the port and the file while its partner had them too.
                 assert!(project.log(trial).contains("both have it"), "{}", project.log(trial));
@@ -218,8 +218,8 @@ fn without_sandboxes_they_meet_and_it_is_said_why() {
     let ran = project.run(&[], &format!("server --repeat {TRIALS} --jobs 2 --sandbox off")).exits(4);
     let ran = ran
         .says("sandbox: off")
-        .says("share the machine's ports and its /tmp")
-        .says("cannot run side by side");
+        .says("share the ports and /tmp of the machine")
+        .says("cannot run in parallel");
     assert!(ran.well() < TRIALS as u64, "{}", ran.stderr);
     assert!(project.logs().contains("cannot be had"), "{}", project.logs());
     // One after the other there is nothing to meet, and nothing to say.
@@ -227,7 +227,7 @@ fn without_sandboxes_they_meet_and_it_is_said_why() {
     project.configure("alone", "");
     let ran = project.run(&[], &format!("alone --repeat {TRIALS} --sandbox off")).exits(0);
     assert_eq!(ran.well(), TRIALS as u64, "{}{}", ran.stderr, project.logs());
-    assert!(!ran.stderr.contains("side by side"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("in parallel"), "{}", ran.stderr);
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn a_machine_without_namespaces_runs_trials_plain_and_says_why() {
     let unshare = |script: &str| Command::new("unshare").args(["-Urm", "sh", "-c", script]).output();
     match unshare("echo 0 > /proc/sys/user/max_net_namespaces") {
         Ok(output) if output.status.success() => {}
-        other => return eprintln!("left out: a user namespace to try it in cannot be made: {other:?}"),
+        other => return skip(format!("a user namespace cannot be made: {other:?}")),
     }
     let project = Project::new();
     project.configure("alone", "");
@@ -243,7 +243,7 @@ fn a_machine_without_namespaces_runs_trials_plain_and_says_why() {
     let without = ["unshare", "-Urm", "sh", "-c", script, "sh"];
     let why = "the kernel refuses a network namespace (ENOSPC: /proc/sys/user/max_net_namespaces is 0)";
     let ran = project.run(&without, &format!("alone --repeat {TRIALS} --sandbox auto")).exits(0);
-    let ran = ran.says("sandbox: none").says(why).says("cannot run side by side");
+    let ran = ran.says("sandbox: none").says(why).says("cannot run in parallel");
     assert_eq!(ran.well(), TRIALS as u64, "{}{}", ran.stderr, project.logs());
     let ran = project.run(&without, &format!("alone --repeat {TRIALS} --sandbox on")).exits(1);
     ran.says(why).says("--sandbox off").says("--jobs 1");

@@ -75,8 +75,8 @@ fn the_counts_of_sites_can_be_put_together() {
     );
     assert!(calls(true) < calls(false) && calls(false) < faults.len(), "{document:#}");
     let others = match calls(false) - calls(true) {
-        1 => "; one other can only take long or crash".to_owned(),
-        some => format!("; {some} others can only take long or crash"),
+        1 => "; at one other, only a delay or a crash is possible".to_owned(),
+        some => format!("; at {some} others, only a delay or a crash is possible"),
     };
     let summary = wal().end().exits(0).stdout;
     assert!(summary.contains(&others), "{summary}");
@@ -176,7 +176,7 @@ fn lists_have_one_line_an_item_and_can_be_narrowed() {
     let done = wal().args("--sites --class AckReader").end().exits(0);
     assert!(done.stdout.lines().skip(1).all(|it| it.contains("'wal.AckReader.")), "{}", done.stdout);
     assert!(done.stdout.lines().count() > 1);
-    wal().args("--sites --class NoSuchClass").end().exits(0).says("in a class like `NoSuchClass`");
+    wal().args("--sites --class NoSuchClass").end().exits(0).says("in a class that matches `NoSuchClass`");
 }
 
 #[test]
@@ -279,11 +279,11 @@ fn a_log_is_tied_entry_by_entry() {
                2024-05-01 12:00:03,123 ERROR [main] org.acme.Other: nobody \u{8} knows this\n";
     let done = wal().file("failure.log", log).args("--log failure.log").end().exits(0);
     assert!(
-        done.stdout.contains("3 serious entries: 2 tied to one statement, 0 to several, 1 to none"),
+        done.stdout.contains("3 serious entries: 2 matched to one statement, 0 to several, 1 to none"),
         "{}",
         done.stdout
     );
-    assert!(done.stdout.contains("not tied: line 6: nobody \u{fffd} knows this"), "{}", done.stdout);
+    assert!(done.stdout.contains("not matched: line 6: nobody \u{fffd} knows this"), "{}", done.stdout);
     assert!(done.stdout.contains("2x"), "{}", done.stdout);
     let document = wal().file("failure.log", log).args("--log failure.log --json").end().exits(0).outcome();
     assert_eq!(document["why"]["statements"].as_array().unwrap().len(), 1);
@@ -363,7 +363,7 @@ fn the_target_comes_from_the_configuration_or_a_java_command() {
     // Nobody says which packages are the system's.
     let done = Tool::new("scan").arg("-cp").arg(&path).arg("--json").end().exits(0);
     assert_eq!(done.outcome()["fault_sites"], expected["fault_sites"]);
-    done.says("every class of the class path counts as the system's");
+    done.says("every class of the class path counts as part of the system");
 }
 
 #[test]
@@ -378,7 +378,7 @@ fn what_is_wrong_with_the_question_is_said_with_what_to_do() {
         (
             "an empty class path",
             || Tool::new("scan").args("--classpath no-such-directory --packages wal").end(),
-            &["the class path has no class that can be read", "no-such-directory"],
+            &["the class path has no readable class", "no-such-directory"],
         ),
         (
             "other packages",
@@ -393,13 +393,13 @@ fn what_is_wrong_with_the_question_is_said_with_what_to_do() {
         (
             "no such JDK",
             || wal().args("--jdk /no/such/jdk").end(),
-            &["/no/such/jdk: is no Java installation", "bin/java"],
+            &["/no/such/jdk: not a Java installation", "bin/java"],
         ),
         (
             "a line that nothing wrote",
             || wal().arg("--why").arg("could not write \u{1b}flush marker START_FLUSH again").end(),
             &[
-                "no log statement fits: tried the text",
+                "no log statement matches: tried the text",
                 "\"cannot write flush marker START_FLUSH\" at wal.Flusher.",
                 "--logs",
             ],
@@ -436,14 +436,14 @@ fn what_is_wrong_with_the_question_is_said_with_what_to_do() {
     let tool =
         wal().file("x.log", "WARN ~ cannot write flush marker START_FLUSH\n").args("--log x.log --layout");
     let done = tool.arg("%p ~ %m%n").end().exits(0);
-    assert!(done.stdout.contains("1 tied to one statement"), "{}", done.stdout);
-    // Also by that of the [failure], which the flag goes before.
+    assert!(done.stdout.contains("1 matched to one statement"), "{}", done.stdout);
+    // Also by `layout` of [failure], which the flag overrides.
     let layout = |pattern: &str| format!("[failure]\nlayout = '{pattern}'\n");
     let text = "WARN ~ cannot write flush marker START_FLUSH\n";
     let of_failure = |pattern: &str| wal().file("x.log", text).file("hypocenter.toml", layout(pattern));
     let tied = |tool: Tool| {
         let done = tool.end().exits(0);
-        assert!(done.stdout.contains("1 tied to one statement"), "{}", done.stdout);
+        assert!(done.stdout.contains("1 matched to one statement"), "{}", done.stdout);
     };
     tied(of_failure("%p ~ %m%n").args("--log x.log"));
     tied(of_failure("%d %m%n").args("--log x.log --layout").arg("%p ~ %m%n"));
@@ -455,7 +455,7 @@ fn what_is_wrong_with_the_question_is_said_with_what_to_do() {
     wal().args("--why x --log y").end().exits(1).says("cannot be used with");
 }
 
-/// Where the constant pool of a class file ends.
+/// End of the constant pool of a class file.
 fn pool_end(bytes: &[u8]) -> usize {
     let number = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
     let (mut at, mut index) = (10, 1);
@@ -546,5 +546,5 @@ fn bad_jars_and_doubled_classes_change_nothing() {
         );
     }
     let tool = Tool::new("scan").file("x.jar", vec![0x5a; 4096]).args("--classpath x.jar --packages wal");
-    tool.end().exits(1).says("the class path has no class that can be read").says("x.jar");
+    tool.end().exits(1).says("x.jar");
 }

@@ -141,7 +141,7 @@ fn taken_apart(mut document: Value) -> (Value, bool) {
     (document, is_kept)
 }
 
-/// What is said to people, without how far the work is, which depends on the machine.
+/// Output for people, without progress, which depends on the machine.
 fn said(done: &Done) -> Vec<&str> {
     done.stderr.lines().filter(|it| !it.trim_start().starts_with("working")).collect()
 }
@@ -261,21 +261,17 @@ fn a_damaged_file_is_made_again() {
     let damages: [(&str, Damage, &str); 9] = [
         ("empty", |it, _| it.clear(), "it has no first line"),
         ("cut in the first line", |it, header| it.truncate(header / 2), "it has no first line"),
-        ("cut", |it, _| it.truncate(it.len() - 1), "it was cut"),
-        ("longer", |it, _| it.push(0), "it was cut"),
-        ("a changed byte", |it, header| it[header + 40] ^= 1, "its content is not what was written"),
-        ("its last byte", |it, _| *it.last_mut().unwrap() ^= 1, "its content is not what was written"),
+        ("cut", |it, _| it.truncate(it.len() - 1), "it is truncated"),
+        ("longer", |it, _| it.push(0), "it is truncated"),
+        ("a changed byte", |it, header| it[header + 40] ^= 1, "its content was changed"),
+        ("its last byte", |it, _| *it.last_mut().unwrap() ^= 1, "its content was changed"),
         (
             "another version",
             |it, _| *it = replaced(it, "\"version\":1", "\"version\":9"),
-            "it belongs to another scan",
+            "it is of another scan",
         ),
-        (
-            "another key",
-            |it, _| *it = replaced(it, "\"key\":\"", "\"key\":\"0"),
-            "it belongs to another scan",
-        ),
-        ("something else", |it, _| *it = b"\x7fELF\n".to_vec(), "its first line is not one of ours"),
+        ("another key", |it, _| *it = replaced(it, "\"key\":\"", "\"key\":\"0"), "it is of another scan"),
+        ("something else", |it, _| *it = b"\x7fELF\n".to_vec(), "its first line is not in our format"),
     ];
     // One after the other: they share the file.
     for (name, damage, what) in damages {
@@ -328,7 +324,7 @@ fn a_place_that_cannot_be_written_is_a_note() {
         let done = tool.args("--json").args(ALL).end().exits(0);
         assert_eq!(taken_apart(done.outcome()), (expected.clone(), false), "{name}");
         assert_eq!(
-            done.stderr.contains("this scan cannot be kept in"),
+            done.stderr.contains("this scan cannot be cached in"),
             is_stopped,
             "{name}: {}",
             done.stderr

@@ -127,8 +127,7 @@ fn assert_ended((code, stderr, stdout): (i32, String, String), said: &str) {
 fn a_signal_ends_the_analysis_before_the_first_trial() {
     // The whole JDK takes far longer to analyse than this test; a log that nobody writes is never read to its end.
     // The packages of the JDK take far longer to analyse than this test; a log that nobody writes is never read to its end.
-    const READING: (&str, &str) =
-        ("reproduce --log pipe.log", "working   analysis: read the configuration and the failure logs");
+    const READING: (&str, &str) = ("reproduce --log pipe.log", "working   analysis: read the configuration");
     const ROWS: [((&str, &str), &str); 6] = [
         (("scan --no-cache --packages java,jdk,sun", "working   scan"), "INT"),
         (("explore --workload spool --packages java,jdk,sun", "working   scan"), "TERM"),
@@ -175,13 +174,16 @@ fn a_signal_during_a_trial_ends_the_campaign_and_keeps_it() {
             let mut running = Running::start(&place, &format!("reproduce --log failure.log {flags}"));
             running.until("the first round runs", || place.started().contains_key(&2));
             // A run without a fault is told when it ends, and the search when it begins.
-            running.until_it_says("trial 1: no fault, no failure");
+            running.until_it_says("reproduce-0001/1: no fault, no failure");
             running.signal(signal);
             let (code, said, _) = running.end();
             assert_eq!(code, 3, "{said}");
-            for part in
-                ["  search    ", "you ended the campaign", "reproduce --resume reproduce-0001", "kept in"]
-            {
+            for part in [
+                "  search    ",
+                "you interrupted the campaign",
+                "reproduce --resume reproduce-0001",
+                "kept in",
+            ] {
                 assert!(said.contains(part), "`{part}` is not in:\n{said}");
             }
             place.file("go", "");

@@ -11,7 +11,9 @@ use hypocenter_plan::{SiteKind, TaskMethod, first_states};
 use hypocenter_program::{ClassPath, Program, Scope, StateOptions, task_methods};
 use hypocenter_trace::Map;
 use serde_json::{Value, json};
-use support::{Done, Jdk, Tool, classes, default_jdk, each, jdks, line_of, on_every_jdk};
+use support::{
+    Done, Jdk, Tool, classes, default_jdk, each, jdks_with_virtual_threads, line_of, on_every_jdk,
+};
 
 /// The states that are marked in the source.
 const MARKS: [&str; 12] = [
@@ -122,12 +124,8 @@ fn every_hit_is_in_the_state_of_the_innermost_task() {
 
 #[test]
 fn a_virtual_thread_keeps_its_state_while_others_run_on_its_carrier() {
-    let able: Vec<&Jdk> = jdks().iter().filter(|jdk| jdk.feature >= 21).collect();
-    if able.is_empty() {
-        eprintln!("left out: no JDK of this machine has virtual threads (21 or newer)");
-    }
     each(
-        &able,
+        &jdks_with_virtual_threads(),
         |jdk| format!("Java {}", jdk.feature),
         |jdk| {
             let tool = Tool::on(jdk, "run").args("--json").plan(&plan(json!([])));

@@ -109,8 +109,18 @@ fn a_trial_in_which_the_failure_happens_is_no_failed_trial() {
     rerun(0);
     place.tool("trial --index 999").exits(1);
     // What a trial needs is kept; without it nothing is guessed.
-    fs::remove_file(place.path("hypocenter-out/latest/map")).expect("it can be removed");
-    place.tool("trial --index 0").exits(1).says("map: it is gone");
+    let map = fs::read_dir(place.path("hypocenter-out/latest/maps")).expect("maps").flatten().next();
+    let map = map.expect("there is a map").path();
+    let bytes = fs::read(&map).expect("it can be read");
+    fs::remove_file(&map).expect("it can be removed");
+    let name = map.file_name().expect("a name").to_string_lossy().into_owned();
+    let said = place.tool("trial --index 0").exits(1).says(&format!("maps/{name}: it does not exist"));
+    said.says("resume the campaign to write it again");
+    // As it says.
+    place.tool("reproduce --resume --json").exits(0);
+    assert_eq!(fs::read(&map).expect("it is there again"), bytes);
+    fs::remove_file(place.path("hypocenter-out/latest/prepared.json")).expect("it can be removed");
+    place.tool("trial --index 0").exits(1).says("prepared.json: it");
 }
 
 #[test]
@@ -122,7 +132,7 @@ fn a_trial_in_which_the_agent_did_not_load_ends_the_search_and_is_not_told() {
         SCRIPT.replace("exec", "[ \"${n}\" -ge 2 ] && exec echo started without java\nexec"),
     );
     let said = place.reproduce("").exits(1);
-    let said = said.says("trials/002: no JVM loaded the agent and a class that has hooks");
+    let said = said.says("trials/002: no JVM loaded the agent and a class with hooks");
     let told = fs::read_to_string(place.path("hypocenter-out/latest/results.jsonl")).expect("a journal");
     assert_eq!(told.lines().filter(|it| it.starts_with("{\"told\"")).count(), 2, "{}", said.stderr);
     // It is run again once that is put right.

@@ -1,4 +1,4 @@
-//! What the troubleshooting says of messages is indexed by their texts, so these must be what the tool prints.
+//! Messages in the troubleshooting guide are indexed by their texts, so the tool must print exactly these.
 
 use std::path::{Path, PathBuf};
 
@@ -75,7 +75,7 @@ fn every_page_of_the_guide_is_there() {
         for link in text.split("](").skip(1).filter_map(|it| it.split_once(')')).map(|it| it.0) {
             let file = link.split('#').next().unwrap_or(link);
             let there = file.is_empty() || file.contains("://") || path.parent().unwrap().join(file).exists();
-            assert!(there, "{name} leads to {link}, which is not there");
+            assert!(there, "{name} leads to {link}, which does not exist");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a trial left behind, as bytes in memory: an engine reads it without touching a file.
+//! Evidence of a trial, as bytes in memory: an engine reads it without touching a file.
 
 use hypocenter_plan::ThreadDump;
 use hypocenter_trace::{Map, MapError, Trace, TraceError};
@@ -13,14 +13,14 @@ pub struct Evidence {
     dumps: Vec<ThreadDump>,
 }
 
-/// What a process wrote.
+/// Output of a process.
 #[derive(Debug)]
 pub struct LogBytes {
     /// The node or client.
     pub process: String,
-    /// The how-manieth process of that name.
+    /// Index among the processes of this name.
     pub incarnation: u32,
-    /// Where it is in the trial's directory: no two logs of a trial have the same.
+    /// Its place in the trial's directory: no two logs of a trial have the same.
     pub path: String,
     /// Its bytes.
     pub bytes: Mmap,
@@ -42,7 +42,7 @@ impl Evidence {
         Trace::new(&self.trace)
     }
 
-    /// What each process wrote, stdout before stderr, in the order of their start.
+    /// Output of each process, stdout before stderr, in the order of their start.
     pub fn logs(&self) -> &[LogBytes] {
         &self.logs
     }

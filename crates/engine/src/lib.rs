@@ -8,16 +8,21 @@
 //! **Architecture Invariant:** an engine spawns no process, reads no clock and touches no file. It runs on recorded
 //! outcomes in a unit test, on two cores, or on a cluster.
 
+mod confirm;
 mod evidence;
+mod hook_set;
 mod job;
 mod list;
 pub mod stats;
 
+pub use confirm::{Claim, Claims, Confirmed, Retry, Settled, Shows, Tries};
 pub use evidence::{Evidence, LogBytes};
-pub use job::{Job, JobId, Next, Purpose, Work};
+pub use hook_set::HookSet;
+pub use job::{Job, JobId, Next, Purpose, TrialRef, Work};
 pub use list::{Counted, Hits, Plans, Tally};
 
 use hypocenter_plan::Outcome;
+use hypocenter_results::Event;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -25,45 +30,48 @@ use serde::de::DeserializeOwned;
 pub trait Engine {
     /// Reads the evidence of trials.
     type Digester: Digester;
-    /// What the campaign found.
-    type Verdict;
+    /// Result of the campaign: the document of the engine.
+    type Results;
 
-    /// Its name, for the journal: one engine does not go on with another's campaign.
+    /// Its name, for the journal: an engine does not resume the campaign of another.
     fn name(&self) -> &'static str;
 
     /// Asks for work for `room` idle workers. An answer of [`Next::Wait`] or [`Next::Done`] changes nothing: it is not
     /// in the journal, and asking again gives the same.
     fn next(&mut self, room: usize) -> Next;
 
-    /// What reads the evidence: fixed for the whole campaign.
+    /// Reader of the evidence: fixed for the whole campaign.
     fn digester(&self) -> Self::Digester;
 
-    /// Tells what a job gave; a study has a digest and no outcome. Jobs end in any order.
-    fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: DigestOf<Self>);
+    /// Tells what a job gave; a study has a digest and no outcome. Jobs end in any order. Gives what was learnt from it.
+    fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: DigestOf<Self>) -> Vec<Event>;
 
-    /// Whether the trace of a trial that was told is still to be looked at, as that of a finding is. The others are dropped once
+    /// Tests whether the trace of a trial that was told is still to be looked at, as that of a finding is. The others are dropped once
     /// they are digested.
     fn keeps_trace(&self, _id: JobId) -> bool {
         true
     }
 
-    /// What is known so far.
-    fn verdict(&self) -> Self::Verdict;
+    /// Current results, with additions from the evidence of a few trials.
+    fn results(&self, look: &Look<'_>) -> Self::Results;
 }
 
-/// What an engine keeps of the evidence of a trial.
+/// Gives a trial that is over and what it left behind, as far as that is still there.
+pub type Look<'l> = dyn Fn(JobId) -> Option<(Outcome, Evidence)> + 'l;
+
+/// Digest of the evidence of a trial that an engine keeps.
 pub type DigestOf<E> = <<E as Engine>::Digester as Digester>::Digest;
 
 /// Turns the evidence of trials into the little that an engine keeps of it. It knows nothing of the engine's state, so
 /// it runs beside other trials.
 pub trait Digester: Send + Sync {
-    /// What is kept: it goes into the journal.
+    /// Stored form: it goes into the journal.
     type Digest: Serialize + DeserializeOwned + Send;
-    /// What was read of a trial that still runs; `()` for those who read nothing before its end.
+    /// Digest of a trial that still runs; `()` for readers that read nothing before its end.
     type Reading: Default + Send;
-    /// Whether it reads logs of trials that still run.
+    /// True if it reads logs of trials that still run.
     const READS_EARLY: bool = false;
-    /// Whether a trial that a full disk kept from being recorded says nothing to it, and is run again.
+    /// True if a trial that a full disk kept from being recorded says nothing to it, and is run again.
     const NEEDS_ALL: bool = true;
 
     /// Reads more of a log of a trial that still runs: bytes of the file at this path in the trial's directory, which follow those

@@ -1,20 +1,20 @@
 //! The simplest engine: a list of plans, each tried once. It drives `run --repeat` and `replay`.
 
 use hypocenter_plan::{Outcome, Plan};
+use hypocenter_results::Event;
 use serde::{Deserialize, Serialize};
 
-use crate::{Digester, Engine, Evidence, Job, JobId, Next, Purpose, Work};
+use crate::{Digester, Engine, Evidence, Job, JobId, Look, Next, Purpose, Work};
 
-/// A workload under each of a list of plans.
+/// Workloads, each under a plan.
 #[derive(Debug)]
 pub struct Plans {
-    workload: String,
-    plans: Vec<Plan>,
+    plans: Vec<(String, Plan)>,
     asked: usize,
     tally: Tally,
 }
 
-/// What a list of trials gave.
+/// Results of a list of trials.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     /// Trials that are over.
@@ -32,9 +32,15 @@ pub struct Tally {
 }
 
 impl Plans {
-    /// The engine for these plans.
+    /// The engine for one workload under each of these plans.
     pub fn new(workload: impl Into<String>, plans: Vec<Plan>) -> Plans {
-        Plans { workload: workload.into(), plans, asked: 0, tally: Tally::default() }
+        let workload = workload.into();
+        Plans::each(plans.into_iter().map(|plan| (workload.clone(), plan)).collect())
+    }
+
+    /// The engine for workloads, by their names, each under its plan.
+    pub fn each(plans: Vec<(String, Plan)>) -> Plans {
+        Plans { plans, asked: 0, tally: Tally::default() }
     }
 }
 
@@ -56,7 +62,7 @@ impl Digester for Counted {
     }
 }
 
-/// What is kept of a trial's evidence.
+/// Stored evidence of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hits {
     hits: u64,
@@ -64,7 +70,7 @@ pub struct Hits {
 
 impl Engine for Plans {
     type Digester = Counted;
-    type Verdict = Tally;
+    type Results = Tally;
 
     fn name(&self) -> &'static str {
         "plans"
@@ -76,18 +82,18 @@ impl Engine for Plans {
             return if all_told { Next::Done } else { Next::Wait };
         }
         let from = self.asked;
-        self.asked = self.plans.len().min(from + room);
+        self.asked = self.plans.len().min(from.saturating_add(room));
         if from == self.asked {
             return Next::Wait;
         }
-        let purpose = |number: usize| match self.plans[number].candidates.is_empty() {
+        let purpose = |number: usize| match self.plans[number].1.candidates.is_empty() {
             true => Purpose::Normal,
             false => Purpose::Probe,
         };
         let job = |number: usize| Job {
             id: JobId(number as u64),
             purpose: purpose(number),
-            work: Work::Trial { workload: self.workload.clone(), plan: self.plans[number].clone() },
+            work: Work::trial(self.plans[number].0.clone(), self.plans[number].1.clone()),
         };
         Next::Start((from..self.asked).map(job).collect())
     }
@@ -96,17 +102,18 @@ impl Engine for Plans {
         Counted
     }
 
-    fn tell(&mut self, _: JobId, outcome: Option<&Outcome>, digest: Hits) {
-        let Some(outcome) = outcome else { return };
+    fn tell(&mut self, _: JobId, outcome: Option<&Outcome>, digest: Hits) -> Vec<Event> {
+        let Some(outcome) = outcome else { return Vec::new() };
         self.tally.trials += 1;
         self.tally.well += u64::from(outcome.end.is_well());
         self.tally.injected += u64::from(outcome.injected() > 0);
         self.tally.failures += u64::from(outcome.failure.as_ref().is_some_and(|it| it.happened));
         self.tally.agentless += u64::from(outcome.jvms.is_empty());
         self.tally.hits += digest.hits;
+        Vec::new()
     }
 
-    fn verdict(&self) -> Tally {
+    fn results(&self, _: &Look<'_>) -> Tally {
         self.tally.clone()
     }
 }
@@ -138,7 +145,7 @@ mod tests {
         let Next::Start(first) = engine.next(2) else { panic!("there is work") };
         assert_eq!(first.iter().map(|it| it.id.0).collect::<Vec<_>>(), [0, 1]);
         let Next::Start(second) = engine.next(2) else { panic!("there is one more") };
-        assert_eq!(second[0].work, Work::Trial { workload: "w".into(), plan: plan(2) });
+        assert_eq!(second[0].work, Work::trial("w", plan(2)));
         assert_eq!(engine.next(2), Next::Wait);
         for (id, status) in [(2, 0), (0, 1), (1, 0)] {
             assert_eq!(engine.next(2), Next::Wait);
@@ -146,7 +153,7 @@ mod tests {
         }
         assert_eq!(engine.next(2), Next::Done);
         assert_eq!(
-            engine.verdict(),
+            engine.results(&|_| None),
             Tally { trials: 3, well: 2, injected: 0, failures: 0, agentless: 3, hits: 15 }
         );
     }

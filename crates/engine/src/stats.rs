@@ -19,6 +19,14 @@ pub fn fisher(with: (u64, u64), without: (u64, u64)) -> f64 {
     }
 }
 
+/// How probable it may be that a difference between two rates is chance.
+const CHANCE_MAX: f64 = 0.1;
+
+/// Whether the rate of one group of runs is higher than that of another, by Fisher's test.
+pub fn exceeds(with: (u64, u64), without: (u64, u64)) -> bool {
+    fisher(with, without) <= CHANCE_MAX
+}
+
 /// The probability that the mean of one sample exceeds that of another by so much, if both come from the same mean: Welch's t-test,
 /// which does not ask for equal variances. Two samples without any spread differ for sure or not at all; a sample of fewer than two
 /// values has no spread to judge by, and proves nothing unless neither has any.
@@ -37,7 +45,7 @@ pub fn welch(sample: &[f64], other: &[f64]) -> f64 {
     }
 }
 
-/// What a sample contributes to the degrees of freedom (Welch and Satterthwaite).
+/// Contribution of a sample to the degrees of freedom (Welch and Satterthwaite).
 fn share(of_mean: f64, count: f64) -> f64 {
     if count > 1.0 { of_mean * of_mean / (count - 1.0) } else { 0.0 }
 }
@@ -62,7 +70,7 @@ impl Moments {
     }
 }
 
-/// Which of many tests may be called significant so that no more than this share of them is false: Benjamini and Hochberg.
+/// Significant tests among many, so that at most this share of them is false: Benjamini and Hochberg.
 pub fn discoveries(p_values: &[f64], false_rate: f64) -> Vec<bool> {
     let all = p_values.len() as f64;
     let mut order: Vec<usize> = (0..p_values.len()).collect();
@@ -96,6 +104,20 @@ mod tests {
         }
         // What cannot be is no reason to panic.
         is_near(fisher((9, 5), (0, 5)), 1.0 / 252.0, 1e-12);
+    }
+
+    #[test]
+    fn a_rate_exceeds_another_where_that_is_hardly_chance() {
+        for (with, without, expected) in [
+            ((5, 5), (2, 10), true),
+            ((3, 5), (0, 5), true),
+            ((2, 5), (0, 5), false),
+            ((20, 20), (18, 20), false),
+            ((20, 20), (16, 20), true),
+            ((0, 5), (0, 5), false),
+        ] {
+            assert_eq!(exceeds(with, without), expected, "{with:?} {without:?}");
+        }
     }
 
     #[test]

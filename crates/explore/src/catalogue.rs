@@ -1,4 +1,4 @@
-//! The calls at which something can go wrong, and what.
+//! The calls that can fail, and what.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ impl Catalogue {
         self.in_memory.iter()
     }
 
-    /// Whether a stack, innermost frame first, goes through a call that only works in memory.
+    /// Tests whether a stack, innermost frame first, goes through a call that only works in memory.
     pub fn is_in_memory(&self, stack: &[Frame]) -> bool {
         let line = |it: &Frame| it.at.as_deref()?.rsplit_once(':')?.1.parse::<u32>().ok();
         let at = |it: &Frame| Some(MethodLine { method: it.method.clone(), line: line(it)? });

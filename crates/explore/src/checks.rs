@@ -1,17 +1,17 @@
-//! What is wrong with a trial, judged against the runs without a fault.
+//! Symptoms of a trial, judged against the runs without a fault.
 //!
 //! A failure that the injected fault explains at once, such as that its own node gave up in good order, is *expected*.
-//! What matters is a service that is broken in part while something says that it is well (LEGOLAS 5.3).
+//! Relevant failures are partial ones: a service is broken in part while something reports healthy (LEGOLAS 5.3).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hypocenter_plan::{End, Outcome, Problem, ProcessOutcome, Role};
 use hypocenter_results::explored::{Severity, Symptom, SymptomKind};
 
-use crate::reader::Digest;
+use crate::reader::TrialDigest;
 use crate::threads::{ThreadAtEnd, Waits};
 
-/// How many new messages are named in words.
+/// Number of new messages that are quoted.
 const NAMED_MAX: usize = 3;
 
 /// A client of the workload: the node that it talks to, what it asks for, and its phase.
@@ -27,20 +27,20 @@ pub struct ClientOf {
     pub phase: u32,
 }
 
-/// What runs without a fault have shown.
+/// Results of runs without a fault.
 #[derive(Debug, Clone, Default)]
 pub struct Normal {
-    /// How many there were.
+    /// Number of them.
     pub runs: u64,
     /// Messages.
     logged: BTreeSet<String>,
     /// Nodes that ended by themselves.
     ended: BTreeSet<String>,
-    /// What threads waited for without an end, by thread and place.
+    /// Threads that waited without a timeout, by thread and place.
     waiting: BTreeSet<(String, Option<String>)>,
     /// Threads that every node of every run had at its end.
     standing: Option<BTreeSet<String>>,
-    /// What was wrong with runs without a fault, and in how many.
+    /// Symptoms of runs without a fault, and the number of runs with each.
     wrong: BTreeMap<String, u64>,
     /// Nodes that ended in those runs, and in how many.
     dead: BTreeMap<String, u64>,
@@ -50,7 +50,7 @@ pub struct Normal {
 
 impl Normal {
     /// Takes a run without a fault down.
-    pub fn take_down(&mut self, outcome: &Outcome, digest: &Digest) {
+    pub fn take_down(&mut self, outcome: &Outcome, digest: &TrialDigest) {
         self.runs += 1;
         self.logged.extend(digest.logged.iter().map(|it| it.message.clone()));
         self.ended.extend(outcome.ended_nodes().map(|it| it.name.clone()));
@@ -75,22 +75,22 @@ impl Normal {
         }
         // Whoever says so without a fault would hide what a fault does.
         let unwell = outcome.processes.iter().filter(|it| it.alive == Some(false));
-        wrong.extend(unwell.map(|it| format!("{} says that it is not well: look at its `alive`", it.name)));
+        wrong.extend(unwell.map(|it| format!("{} reports unhealthy: check its `alive`", it.name)));
         if let Some(failure) = outcome.failure.as_ref().filter(|it| it.happened) {
-            wrong.push(format!("the oracle says that the failure happened: {}", failure.why));
+            wrong.push(format!("the oracle reports the failure: {}", failure.why));
         }
         // One that cannot judge would be silent for the whole campaign.
         let of = |place: &'static str| outcome.problems.iter().filter(move |it| it.place == place);
         wrong.extend(of(Problem::ORACLE).map(|it| format!("{}: {}", it.place, it.what)));
         self.problems.extend(of(Problem::COMMAND).map(|it| it.what.clone()));
-        wrong.extend(digest.unreadable.iter().map(|it| format!("what was recorded cannot be read: {it}")));
+        wrong.extend(digest.unreadable.iter().map(|it| format!("the trace cannot be read: {it}")));
         // A node may end where nothing else is wrong.
         let dead = outcome.ended_nodes().filter(|_| !wrong.is_empty()).filter_map(ProcessOutcome::told_end);
         dead.for_each(|it| *self.dead.entry(it).or_default() += 1);
         wrong.into_iter().for_each(|it| *self.wrong.entry(it).or_default() += 1);
     }
 
-    /// What was wrong with runs without a fault, and in how many: nodes that ended first, since they explain the rest.
+    /// Symptoms of runs without a fault, and the number of runs with each: nodes that ended first, since they explain the rest.
     pub fn wrong(&self) -> Vec<(String, u64)> {
         self.dead.iter().chain(&self.wrong).map(|(what, &runs)| (what.clone(), runs)).collect()
     }
@@ -114,14 +114,14 @@ pub(crate) struct Struck<'a> {
     pub node: &'a str,
     /// The process of that node: itself, or what it lives in.
     pub process: &'a str,
-    /// Whether something only took long, and may take long still.
+    /// True if something only took long, and may take long still.
     pub is_delay: bool,
 }
 
 /// Judges a trial in which a fault happened on a node.
 pub(crate) fn symptoms(
     outcome: &Outcome,
-    digest: &Digest,
+    digest: &TrialDigest,
     fault: Struck<'_>,
     clients: &[ClientOf],
     normal: &Normal,
@@ -135,11 +135,11 @@ pub(crate) fn symptoms(
         found.push(Symptom {
             kind: SymptomKind::Command,
             severity: Severity::Major,
-            why: format!("the oracle says that the failure happened: {}", failure.why),
+            why: format!("the oracle reports the failure: {}", failure.why),
         });
     }
     found.sort_by_key(|it| (std::cmp::Reverse(it.severity), it.kind));
-    // The worst symptom is told alone in many places: a dead node explains it, and comes before it.
+    // Many places report only the worst symptom: a dead node explains it, and comes before it.
     if let Some(worst) = found.first_mut().filter(|it| it.kind != SymptomKind::Crash) {
         let dead = dead_nodes(outcome, normal).filter_map(ProcessOutcome::told_end);
         worst.why = dead.chain([worst.why.clone()]).collect::<Vec<_>>().join("; ");
@@ -152,10 +152,10 @@ fn crash(outcome: &Outcome, fault: Struck<'_>, normal: &Normal) -> Vec<Symptom> 
         .map(|it| {
             let end = it.end.unwrap_or(End::Unfinished);
             let (severity, of) = match (it.name == fault.process, end) {
-                (false, _) => (Severity::Critical, "it got no fault"),
+                (false, _) => (Severity::Critical, "it had no fault"),
                 // A JVM that breaks is no answer to an exception.
-                (true, End::Signalled { .. }) => (Severity::Major, "it got the fault"),
-                (true, _) => (Severity::Expected, "it got the fault"),
+                (true, End::Signalled { .. }) => (Severity::Major, "it had the fault"),
+                (true, _) => (Severity::Expected, "it had the fault"),
             };
             let why = format!("{}; {of}", it.told_end().unwrap_or_default());
             Symptom { kind: SymptomKind::Crash, severity, why }
@@ -171,7 +171,7 @@ fn client(outcome: &Outcome, fault: Struck<'_>, clients: &[ClientOf]) -> Option<
         started.iter().copied().filter(|it| !it.is_well()).partition(|it| it.name == fault.process);
     let symptom = |severity, why: String| Some(Symptom { kind: SymptomKind::Client, severity, why });
     if let ([own], []) = (own.as_slice(), failed.as_slice()) {
-        return symptom(Severity::Expected, format!("the client that got the fault fails: {}", told(own)));
+        return symptom(Severity::Expected, format!("the client with the fault fails: {}", told(own)));
     }
     if failed.is_empty() {
         // A workload of one command is its own client.
@@ -206,7 +206,7 @@ fn client(outcome: &Outcome, fault: Struck<'_>, clients: &[ClientOf]) -> Option<
     if !well().is_empty() {
         return symptom(
             Severity::Critical,
-            format!("clients fail whose nodes say that they are well ({}): {names}", well()),
+            format!("clients fail although their node reports healthy ({}): {names}", well()),
         );
     }
     let gave_up = outcome.ended_nodes().any(|it| it.name == fault.process)
@@ -215,7 +215,7 @@ fn client(outcome: &Outcome, fault: Struck<'_>, clients: &[ClientOf]) -> Option<
     if own && gave_up {
         return symptom(
             Severity::Expected,
-            format!("{struck} got the fault and says that it is not well, and its own clients fail: {names}"),
+            format!("{struck} had the fault and reports unhealthy, and its own clients fail: {names}"),
         );
     }
     let kinds = |of: &[&ProcessOutcome]| -> BTreeSet<&str> {
@@ -235,7 +235,7 @@ fn client(outcome: &Outcome, fault: Struck<'_>, clients: &[ClientOf]) -> Option<
     if later {
         return symptom(
             Severity::Major,
-            format!("what clients do later fails, and what they did first did not: {names}"),
+            format!("clients of a later phase fail, and those of the first phase did not: {names}"),
         );
     }
     if failed.len() < started.len() {
@@ -262,15 +262,15 @@ fn not_ready(outcome: &Outcome, fault: Struck<'_>) -> Option<Symptom> {
     let (severity, why) = match (ended, own, names.len()) {
         // Nobody is waited for once a node has ended that was not ready.
         (true, ..) if !was_ready => {
-            (Severity::Expected, format!("{struck} got the fault and ended before it was ready"))
+            (Severity::Expected, format!("{struck} had the fault and ended before it was ready"))
         }
         (_, _, 0) => (Severity::Expected, "no client was started, since a node had ended".to_owned()),
-        (true, ..) => (wholly, format!("{struck} got the fault and ended, and {others} never got ready")),
+        (true, ..) => (wholly, format!("{struck} had the fault and ended, and {others} never became ready")),
         (_, false, _) => {
-            (partly, format!("the fault is on {struck}, which got ready, and {others} never did"))
+            (partly, format!("the fault is on {struck}, which became ready, and {others} never did"))
         }
-        (_, true, 1) => (wholly, format!("{struck} got the fault, did not end, and never got ready")),
-        (_, true, _) => (wholly, format!("the fault is on {struck}, and {others} never got ready")),
+        (_, true, 1) => (wholly, format!("{struck} had the fault, did not end, and never became ready")),
+        (_, true, _) => (wholly, format!("the fault is on {struck}, and {others} never became ready")),
     };
     Some(Symptom { kind: SymptomKind::Client, severity, why })
 }
@@ -286,7 +286,7 @@ fn told(client: &ProcessOutcome) -> String {
     }
 }
 
-fn log(digest: &Digest, fault: Struck<'_>, normal: &Normal) -> Option<Symptom> {
+fn log(digest: &TrialDigest, fault: Struck<'_>, normal: &Normal) -> Option<Symptom> {
     // Nodes of a cluster say the same things, each in its turn.
     let is_new = |message: &str| !normal.logged.contains(message);
     let new: Vec<_> = digest.logged.iter().filter(|it| is_new(&it.message)).collect();
@@ -306,31 +306,31 @@ fn log(digest: &Digest, fault: Struck<'_>, normal: &Normal) -> Option<Symptom> {
 
 /// Threads that wait for each other are stuck whatever else happens. Others may be about to go on: what they do counts as a
 /// hint, where no run without a fault has it. Nodes that never got ready may not have started all of theirs.
-fn hang(digest: &Digest, normal: &Normal, never_ready: bool) -> Option<Symptom> {
+fn hang(digest: &TrialDigest, normal: &Normal, never_ready: bool) -> Option<Symptom> {
     let is_new = |it: &ThreadAtEnd| !normal.waiting.contains(&(it.thread.clone(), it.at.clone()));
     let is_circle = |it: &&ThreadAtEnd| matches!(it.waits, Waits::Lock { circle: true, .. }) && is_new(it);
     let circle: Vec<&ThreadAtEnd> = digest.threads.iter().filter(is_circle).collect();
     let symptom = |severity, why| Some(Symptom { kind: SymptomKind::Hang, severity, why });
     if !circle.is_empty() {
         let names: Vec<String> = circle.iter().map(|it| place(it)).collect();
-        return symptom(Severity::Major, format!("threads wait for each other: {}", names.join(", ")));
+        return symptom(Severity::Major, format!("threads deadlock: {}", names.join(", ")));
     }
     let standing = normal.standing.as_ref()?;
     let mut found: Vec<String> = Vec::new();
     for it in digest.threads.iter().filter(|it| is_new(it)) {
         match &it.waits {
             Waits::No => {}
-            Waits::ForEver => found.push(format!("{} waits without an end", place(it))),
+            Waits::ForEver => found.push(format!("{} waits without a timeout", place(it))),
             Waits::Lock { owner, owner_at, .. } => {
                 let at = owner_at.as_deref().map_or_else(String::new, |at| format!(" in {at}"));
-                found.push(format!("{} waits for what {owner} holds{at}", place(it)));
+                found.push(format!("{} waits for a lock that {owner} holds{at}", place(it)));
             }
         }
     }
     let nodes = by_node(&digest.threads);
     for (node, threads) in nodes.into_iter().filter(|_| !never_ready) {
         let gone = standing.iter().filter(|name| threads.iter().all(|it| it.thread != **name));
-        found.extend(gone.map(|name| format!("the thread {name} of {node} is gone")));
+        found.extend(gone.map(|name| format!("thread {name} of {node} has ended")));
     }
     let more = found.len().saturating_sub(NAMED_MAX);
     found.truncate(NAMED_MAX);
@@ -408,7 +408,7 @@ mod tests {
         let end = if is_ready { End::Unfinished } else { End::NotReady };
         let found = symptoms(
             &Outcome { end, ..outcome(processes) },
-            &Digest::default(),
+            &TrialDigest::default(),
             on("n1", is_delay),
             &clients(),
             &Normal::default(),
@@ -427,7 +427,7 @@ mod tests {
         let silent = |name| node(name, None, None);
         let waits = |name| ProcessOutcome { ready_ms: None, ..node(name, None, None) };
         for (what, processes, expected) in [
-            ("all is well", vec![up("n1"), up("n2"), client("c1", 10), client("c2", 10)], None),
+            ("healthy", vec![up("n1"), up("n2"), client("c1", 10), client("c2", 10)], None),
             (
                 "only clients of another node fail",
                 vec![down("n1"), down("n2"), client("c1", 10), client("c2", 3)],
@@ -479,7 +479,7 @@ mod tests {
         }
         let own = symptoms(
             &outcome(vec![up("n1"), client("c1", 3), client("c2", 10)]),
-            &Digest::default(),
+            &TrialDigest::default(),
             on("c1", false),
             &clients(),
             &Normal::default(),
@@ -495,7 +495,7 @@ mod tests {
         let dead = |name| node(name, Some(End::Exited { status: 1 }), None);
         let first = |processes: Vec<ProcessOutcome>, normal: &Normal| {
             let found =
-                symptoms(&outcome(processes), &Digest::default(), on("n1", false), &clients(), normal);
+                symptoms(&outcome(processes), &TrialDigest::default(), on("n1", false), &clients(), normal);
             found[0].why.clone()
         };
         // Worse than that the node of the fault is dead: its client was served, and that of another node was not.
@@ -504,12 +504,12 @@ mod tests {
         assert_eq!(first(processes(), &Normal::default()), format!("node n1 exited with status 1; {why}"));
         assert_eq!(
             first(vec![node("n1", None, None), dead("n2")], &Normal::default()),
-            "node n2 exited with status 1; it got no fault"
+            "node n2 exited with status 1; it had no fault"
         );
         // One that ends in every run explains nothing.
         let mut normal = Normal::default();
         let well = End::Exited { status: 0 };
-        normal.take_down(&Outcome { end: well, ..outcome(vec![dead("n1")]) }, &Digest::default());
+        normal.take_down(&Outcome { end: well, ..outcome(vec![dead("n1")]) }, &TrialDigest::default());
         assert_eq!(normal.wrong(), []);
         assert_eq!(first(processes(), &normal), why);
     }
@@ -520,9 +520,9 @@ mod tests {
         let problems = vec![Problem { place: "c1".into(), what: "WARN no answer".into() }];
         let dead = node("n1", Some(End::Exited { status: 1 }), None);
         let failed = Outcome { problems, ..outcome(vec![dead, client("c1", 3)]) };
-        normal.take_down(&failed, &Digest::default());
+        normal.take_down(&failed, &TrialDigest::default());
         let wrong: Vec<String> = normal.wrong().into_iter().map(|it| it.0).collect();
-        let end = "the workload ended before all steps were made";
+        let end = "the workload ended before all its steps";
         assert_eq!(wrong, ["node n1 exited with status 1", "c1: WARN no answer", end]);
     }
 
@@ -565,11 +565,11 @@ mod tests {
         let mut normal = Normal::default();
         let problems = vec![problem("command"), problem("oracle"), problem("hooks")];
         let end = End::Exited { status: 0 };
-        normal.take_down(&Outcome { end, problems, ..outcome(Vec::new()) }, &Digest::default());
-        let digest = Digest { unreadable: Some("cut".into()), ..Digest::default() };
+        normal.take_down(&Outcome { end, problems, ..outcome(Vec::new()) }, &TrialDigest::default());
+        let digest = TrialDigest { unreadable: Some("cut".into()), ..TrialDigest::default() };
         normal.take_down(&Outcome { end, ..outcome(Vec::new()) }, &digest);
         let wrong: Vec<String> = normal.wrong().into_iter().map(|it| it.0).collect();
-        assert_eq!(wrong, ["oracle: no", "what was recorded cannot be read: cut"]);
+        assert_eq!(wrong, ["oracle: no", "the trace cannot be read: cut"]);
         assert_eq!(normal.problems.iter().collect::<Vec<_>>(), ["no"], "it may still be what is meant");
     }
 
@@ -581,7 +581,7 @@ mod tests {
             message: message.into(),
             times: 1,
         };
-        let digest = |it: Vec<Logged>| Digest { logged: it, ..Digest::default() };
+        let digest = |it: Vec<Logged>| TrialDigest { logged: it, ..TrialDigest::default() };
         let mut normal = Normal::default();
         normal.take_down(&outcome(Vec::new()), &digest(vec![logged("n1", "slow")]));
         let check = |it: Logged| log(&digest(vec![it]), on("n1", false), &normal).map(|it| it.severity);
@@ -601,7 +601,7 @@ mod tests {
             holds: false,
         };
         let lock = |circle| Waits::Lock { owner: "sync".into(), owner_at: Some("a.S.run".into()), circle };
-        let both = |it: Vec<ThreadAtEnd>| Digest { threads: it, ..Digest::default() };
+        let both = |it: Vec<ThreadAtEnd>| TrialDigest { threads: it, ..TrialDigest::default() };
         let acceptor = || thread("n1", "acceptor", Waits::No);
         let mut normal = Normal::default();
         let always = || thread("n1", "always", lock(true));
@@ -613,21 +613,18 @@ mod tests {
         assert_eq!(judged(Vec::new()), None, "a node that has ended has no threads");
         let (severity, why) =
             judged(vec![acceptor(), always(), main(), thread("n1", "prep", lock(true))]).unwrap();
-        assert_eq!(
-            (severity, why.as_str()),
-            (Severity::Major, "threads wait for each other: prep of n1 in a.A.run")
-        );
+        assert_eq!((severity, why.as_str()), (Severity::Major, "threads deadlock: prep of n1 in a.A.run"));
         let (severity, why) =
             judged(vec![acceptor(), always(), main(), thread("n1", "prep", lock(false))]).unwrap();
         assert_eq!(
             (severity, why.as_str()),
-            (Severity::Minor, "prep of n1 in a.A.run waits for what sync holds in a.S.run")
+            (Severity::Minor, "prep of n1 in a.A.run waits for a lock that sync holds in a.S.run")
         );
-        assert_eq!(judged(vec![always(), main()]).unwrap().1, "the thread acceptor of n1 is gone");
+        assert_eq!(judged(vec![always(), main()]).unwrap().1, "thread acceptor of n1 has ended");
         assert_eq!(hang(&both(vec![always(), main()]), &normal, true), None, "it may not have begun");
         assert_eq!(
             judged(vec![acceptor(), always(), main(), thread("n1", "commit", Waits::ForEver)]).unwrap().1,
-            "commit of n1 in a.A.run waits without an end"
+            "commit of n1 in a.A.run waits without a timeout"
         );
     }
 }

@@ -1,6 +1,6 @@
 //! The engine: runs without a fault, then trials, then replays of what was found.
 //!
-//! What is left to chance in a trial is left to its plan: the candidates have the chance with which each of their requests
+//! Random choices of a trial are left to its plan: the candidates have the probability with which each of their requests
 //! is taken, drawn in the JVM from the trial's seed. So the choice holds also where a trial does not go as those before it
 //! went, and no process asks another anything while the trial runs. A call has one candidate in a trial, since two would
 //! double its chance; which of its faults that is follows from the seed.
@@ -8,15 +8,21 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hypocenter_engine::{Engine, Job, JobId, Next, Purpose, Work};
+use hypocenter_engine::{
+    Claim, Claims, Engine, Job, JobId, Look, Next, Purpose, Retry, Settled, Shows, Tries, Work,
+};
 use hypocenter_logs::role;
-use hypocenter_plan::{Candidate, Fault, Guard, Outcome, Plan, Repeat, Site, StackGuard, glob_matches};
+use hypocenter_plan::{
+    Candidate, CandidateResult, Fault, Guard, Outcome, Plan, Repeat, StackGuard, glob_matches,
+};
 use hypocenter_results::Injected;
-use hypocenter_results::explored::{Standing, Symptom, Tried};
+use hypocenter_results::event::{Effect, Event, Learned, RoundEnded};
+use hypocenter_results::explored::{Exploration, Standing, Symptom, Tried};
 use hypocenter_trace::hash;
 
 use crate::catalogue::Catalogue;
 use crate::checks::{self, ClientOf, Normal, Struck};
+use crate::document::StatePlace;
 use crate::few::{FEW_MAX, Few};
 use crate::findings::{self, Findings, Suspect};
 use crate::fresh::Fresh;
@@ -25,27 +31,33 @@ use crate::ledger::{Group, KeyKind, Ledger};
 use crate::moments::Moments;
 use crate::neighbours::{Near, Surroundings};
 use crate::policy::Policy;
-use crate::reader::{Digest, Reader};
+use crate::reader::{Reader, TrialDigest};
 use crate::round_robin::{RoundRobin, chance};
 use crate::threads::ThreadAtEnd;
 
-/// How many candidates a plan has at most: calls that were seen first come first.
+/// Maximum number of candidates of a plan; calls that were already seen come first.
 const CANDIDATES_MAX: usize = 1 << 12;
 
-/// What can be set.
+/// Settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// The workload's name.
     pub workload: String,
     /// The clients of the workload.
     pub clients: Vec<ClientOf>,
-    /// What every trial has: what it records, its nodes, when it is armed, the seed of the first.
+    /// True if there are several nodes, so that a fault alone does not say on which it is.
+    pub several_nodes: bool,
+    /// True if clients, or an oracle, say what is wrong.
+    pub is_judged: bool,
+    /// For each task that is followed where its states begin.
+    pub places: Vec<Vec<StatePlace>>,
+    /// Common plan of all trials: its records, its nodes, the time of arming, the seed of the first.
     pub plan: Plan,
-    /// How the fault of a trial is chosen.
+    /// Policy that chooses the fault of a trial.
     pub policy: Policy,
-    /// What requests are grouped by.
+    /// Grouping of requests.
     pub key: KeyKind,
-    /// How many injections a key gets before all get them anew.
+    /// Number of injections of a key before the budgets of all keys restart.
     pub budget: u32,
     /// The chance that a trial passes over all requests of its key.
     pub epsilon: f64,
@@ -55,31 +67,31 @@ pub struct Settings {
     pub normal_runs: u64,
     /// Replays of each suspicious finding.
     pub replays: u64,
-    /// How many findings are replayed, the worst first.
+    /// Maximum number of findings that are replayed, worst first.
     pub replayed_findings: usize,
-    /// How many trials each finding that repeats is compared with: so many of the same call, so many at the
+    /// Number of trials that each repeated finding is compared with: so many of the same call, so many at the
     /// same place, so many in the same state.
     pub neighbours: u64,
-    /// What is not reported again.
+    /// Known findings.
     pub known: Vec<Known>,
     /// No further trial is begun once a suspicious finding has this method on its stack; `*` stands for any text.
     pub until: Option<String>,
 }
 
-/// What came of the campaign so far.
+/// Results of the campaign so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
-    /// How it stands.
+    /// Its state.
     pub standing: Standing,
     /// The trials, by their numbers.
     pub trials: Vec<Tried>,
-    /// How many of them had their fault.
+    /// Number of them with their fault.
     pub injected: u64,
     /// The abstract states that threads came to.
     pub states: Vec<String>,
-    /// How many keys there are.
+    /// Number of keys.
     pub keys: usize,
-    /// How often all budgets were given anew.
+    /// Number of restarts of all budgets.
     pub resets: u64,
     /// The findings, the worst first.
     pub findings: Vec<Suspect>,
@@ -87,31 +99,8 @@ pub struct Verdict {
     pub normal_runs: u64,
     /// Candidates that could not be injected.
     pub refused: u64,
-    /// What the lab has to say of the runs without a fault, such as that no JVM loaded the agent.
+    /// Notes of the lab about the runs without a fault, such as that no JVM loaded the agent.
     pub problems: Vec<String>,
-}
-
-impl Verdict {
-    /// In how many of the trials in which no fault happened the workload failed all the same, and how many those are.
-    pub fn failed_alone(&self) -> (usize, usize) {
-        let without = || self.trials.iter().filter(|it| it.injected.is_none());
-        (without().filter(|it| it.failed_alone.is_some()).count(), without().count())
-    }
-}
-
-/// A state nearly all of whose requests are made by one call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Crowded<'e> {
-    /// The node and the state, in words.
-    pub key: String,
-    /// The call.
-    pub site: &'e Site,
-    /// How many requests it makes.
-    pub made: u64,
-    /// Of how many.
-    pub requests: u64,
-    /// How many other calls make the rest.
-    pub others: usize,
 }
 
 /// The engine. See the module.
@@ -130,24 +119,32 @@ pub struct Explore {
     trials: Vec<Tried>,
     states: Vec<String>,
     findings: Findings,
-    /// What is replayed, once the trials are over: the numbers of findings, each as often as it is replayed.
-    replays: Option<Vec<usize>>,
-    replays_asked: usize,
+    /// True if the policy has nothing left to inject.
+    is_used_up: bool,
+    confirming: Confirming,
     surroundings: Surroundings,
-    /// What findings are compared with, once the replays are over.
-    neighbours: Option<Vec<(usize, Near, Candidate)>>,
-    neighbours_asked: usize,
     refused: u64,
     ended: Option<Standing>,
 }
 
-/// What a job is for.
+/// Purpose of a job.
 #[derive(Debug, Clone)]
 enum Asked {
     Normal,
     Trial { number: u64, focus: Option<String>, chosen: Chosen, plan: Box<Plan> },
-    Replay { finding: usize, plan: Box<Plan> },
-    Neighbour { finding: usize, near: Near, plan: Box<Plan> },
+}
+
+/// Confirmation of the findings, once the trials are over.
+#[derive(Debug, Default)]
+struct Confirming {
+    /// Number of settled findings.
+    settled: usize,
+    /// Comparisons of those that hold: the number of the finding, the kind of similarity, and the trial.
+    near: Option<Vec<(usize, Near, Candidate)>>,
+    /// Number of those that are over.
+    compared: usize,
+    /// The plans of the runs that are not over.
+    plans: BTreeMap<JobId, Plan>,
 }
 
 /// The keys that a trial is for.
@@ -159,7 +156,7 @@ enum Chosen {
     Nothing,
 }
 
-/// What a policy keeps.
+/// State of a policy.
 #[derive(Debug)]
 enum Chooser {
     RoundRobin(RoundRobin, Few, Moments),
@@ -169,7 +166,7 @@ enum Chooser {
         requests: u64,
         trials: u64,
     },
-    /// The instances of a run without a fault: node, call, the how-manieth there, fault.
+    /// Instances of a run without a fault: node, call, index there, fault.
     Sequence {
         instances: Vec<(String, u32, u64, u32)>,
         next: usize,
@@ -206,34 +203,27 @@ impl Explore {
             trials: Vec::new(),
             states: Vec::new(),
             findings: Findings::new(settings.known.clone()),
-            replays: None,
-            replays_asked: 0,
+            is_used_up: false,
+            confirming: Confirming::default(),
             surroundings: Surroundings::default(),
-            neighbours: None,
-            neighbours_asked: 0,
             refused: 0,
             ended: None,
             settings,
         }
     }
 
-    /// The trial with this number in the campaign, if it had a fault to inject and is over.
-    pub fn trial_of(&self, id: JobId) -> Option<&Tried> {
-        self.trials.iter().find(|it| it.trial == id.0)
-    }
-
     /// The state in which one call hides most others, if there is one and faults are drawn from its requests.
-    pub fn crowded(&self) -> Option<Crowded<'_>> {
+    fn crowded(&self) -> Option<Learned> {
         let is_drawn = matches!(self.chooser, Chooser::RoundRobin(..));
         let groups = self.ledger.groups().iter().filter(|it| is_drawn && it.requests() > FEW_MAX);
         let crowded = groups.filter_map(|it| Some((it, it.crowding()?)));
         let (group, call) = crowded.max_by_key(|(it, _)| it.calls.len())?;
-        Some(Crowded {
+        Some(Learned::Crowded {
             key: in_words(group.key.state.as_deref(), &group.key),
-            site: &self.catalogue.sites()[call.site as usize].site,
+            site: self.catalogue.sites()[call.site as usize].site.clone(),
             made: call.least,
             requests: group.requests(),
-            others: group.calls.len() - 1,
+            others: group.calls.len() as u64 - 1,
         })
     }
 
@@ -246,18 +236,10 @@ impl Explore {
         Plan { seed: self.seed(), limit: 1, candidates, ..self.settings.plan.clone() }
     }
 
-    fn job(&mut self, asked: Asked, plan: Plan) -> Job {
+    fn job(&mut self, purpose: Purpose, plan: Plan) -> Job {
         let id = JobId(self.next_id);
         self.next_id += 1;
-        let of = |finding: usize| JobId(self.findings.all()[finding].worst_trial);
-        let purpose = match &asked {
-            Asked::Normal => Purpose::Normal,
-            Asked::Trial { .. } => Purpose::Probe,
-            Asked::Replay { finding, .. } => Purpose::Replay(of(*finding)),
-            Asked::Neighbour { finding, .. } => Purpose::Near(of(*finding)),
-        };
-        self.open.insert(id, asked);
-        Job { id, purpose, work: Work::Trial { workload: self.settings.workload.clone(), plan } }
+        Job { id, purpose, work: Work::trial(self.settings.workload.clone(), plan) }
     }
 
     /// The next job, if there is one now.
@@ -269,18 +251,28 @@ impl Explore {
         if self.normal_asked < normal_runs {
             self.normal_asked += 1;
             let plan = self.plan(Vec::new());
-            return Some(self.job(Asked::Normal, plan));
+            let job = self.job(Purpose::Normal, plan);
+            self.open.insert(job.id, Asked::Normal);
+            return Some(job);
         }
-        if self.normal.runs < normal_runs {
+        if self.normal.runs < normal_runs || !self.wants_trials() {
             return None;
         }
-        if self.trials_asked < self.settings.trials && self.replays.is_none() && !self.is_found() {
-            return self.trial();
-        }
-        self.replay().or_else(|| self.neighbour())
+        self.trial()
     }
 
-    /// Whether what was looked for is found.
+    /// Tests whether there may be more trials.
+    fn wants_trials(&self) -> bool {
+        self.trials_asked < self.settings.trials && !self.is_used_up && !self.is_found()
+    }
+
+    /// Tests whether all trials are over.
+    fn has_tried(&self) -> bool {
+        let is_begun = self.ended.is_none() && self.normal.runs >= self.settings.normal_runs.max(1);
+        is_begun && !self.wants_trials() && self.open.is_empty()
+    }
+
+    /// Tests whether what was looked for is found.
     fn is_found(&self) -> bool {
         let Some(until) = &self.settings.until else { return false };
         let mut suspicious = self.findings.all().iter().filter(|it| it.is_suspicious());
@@ -292,10 +284,12 @@ impl Explore {
         self.trials_asked += 1;
         let plan = self.plan(candidates);
         let asked = Asked::Trial { number: self.trials_asked, focus, chosen, plan: Box::new(plan.clone()) };
-        Some(self.job(asked, plan))
+        let job = self.job(Purpose::Probe, plan);
+        self.open.insert(job.id, asked);
+        Some(job)
     }
 
-    /// What the next trial may inject. None changes nothing.
+    /// Injections that the next trial may make. None changes nothing.
     fn choose(&mut self) -> Option<(Vec<Candidate>, Chosen, Option<String>)> {
         let (ledger, catalogue) = (&self.ledger, &*self.catalogue);
         let draw = Draw { catalogue, seed: self.seed() };
@@ -349,53 +343,18 @@ impl Explore {
         }
     }
 
-    /// Replays begin when every trial is over.
-    fn replay(&mut self) -> Option<Job> {
-        if self.replays.is_none() {
-            if self.open.values().any(|it| matches!(it, Asked::Trial { .. })) {
-                return None;
-            }
-            self.replays = Some(self.to_replay());
-        }
-        let finding = *self.replays.as_ref()?.get(self.replays_asked)?;
-        self.replays_asked += 1;
-        let plan = self.plan_of_one(self.findings.all()[finding].injected.candidate());
-        let asked = Asked::Replay { finding, plan: Box::new(plan.clone()) };
-        Some(self.job(asked, plan))
-    }
-
     /// Nothing is learnt from its requests, and without them it runs as it does for whoever replays it.
-    fn plan_of_one(&self, candidate: Candidate) -> Plan {
-        let mut plan = self.plan(vec![candidate]);
+    fn plan_of_one(&self, candidate: Option<Candidate>) -> Plan {
+        let mut plan = self.plan(candidate.into_iter().collect());
         plan.record.watch.clear();
         plan
     }
 
-    /// Findings are compared when every replay is over.
-    fn neighbour(&mut self) -> Option<Job> {
-        if self.neighbours.is_none() {
-            if self.replays.is_none() || !self.open.is_empty() {
-                return None;
-            }
-            self.neighbours = Some(self.compare());
-        }
-        let (finding, near, candidate) = self.neighbours.as_ref()?.get(self.neighbours_asked)?.clone();
-        self.neighbours_asked += 1;
-        let plan = self.plan_of_one(candidate);
-        let asked = Asked::Neighbour { finding, near, plan: Box::new(plan.clone()) };
-        Some(self.job(asked, plan))
-    }
-
-    /// What the findings that repeat are compared with, beside what the trials have tried already.
-    fn compare(&mut self) -> Vec<(usize, Near, Candidate)> {
-        let mut replayed: Vec<usize> = self.replays.iter().flatten().copied().collect();
-        replayed.sort_unstable();
-        replayed.dedup();
+    /// Comparisons of the repeated findings, beside the trials that were already made.
+    fn compare(&mut self, mut holds: Vec<usize>) -> Vec<(usize, Near, Candidate)> {
+        holds.sort_unstable();
         let mut wanted = Vec::new();
-        for number in replayed {
-            if self.findings.all()[number].rate.0 == 0 {
-                continue;
-            }
+        for number in holds {
             let injected = self.findings.all()[number].injected.clone();
             for trial in &self.trials {
                 let Some(other) = &trial.injected else { continue };
@@ -416,16 +375,22 @@ impl Explore {
         wanted
     }
 
-    /// The suspicious findings, the worst first, all of them once before any twice.
-    fn to_replay(&self) -> Vec<usize> {
+    /// The suspicious findings, the worst first.
+    fn suspicious(&self) -> Vec<usize> {
         let all = self.findings.all();
         let mut worst: Vec<usize> = (0..all.len()).filter(|&it| all[it].is_suspicious()).collect();
         worst.sort_by_key(|&it| (std::cmp::Reverse(all[it].severity), all[it].first_trial));
         worst.truncate(self.settings.replayed_findings);
-        (0..self.settings.replays).flat_map(|_| worst.iter().copied()).collect()
+        worst
     }
 
-    /// All runs without a fault are told.
+    /// The finding whose worst trial this is.
+    fn finding_of(&self, trial: JobId) -> usize {
+        let found = self.findings.all().iter().position(|it| it.worst_trial == trial.0);
+        found.expect("only the worst trial of a finding is confirmed")
+    }
+
+    /// Begins the trials, once all runs without a fault are reported.
     fn begin(&mut self) {
         let wrong = self.normal.wrong();
         if !wrong.is_empty() {
@@ -436,7 +401,7 @@ impl Explore {
     }
 
     /// Takes the requests of a trial down: what it found can be injected from the next trial on.
-    fn take_down(&mut self, digest: &Digest) -> usize {
+    fn take_down(&mut self, digest: &TrialDigest) -> usize {
         let counts = self.ledger.take_down(&self.catalogue, digest);
         match &mut self.chooser {
             Chooser::RoundRobin(keys, ..) => {
@@ -463,14 +428,16 @@ impl Explore {
         self.states.len() - before
     }
 
-    fn symptoms(&self, injected: &Injected, outcome: &Outcome, digest: &Digest) -> Vec<Symptom> {
+    fn symptoms(&self, injected: &Injected, outcome: &Outcome, digest: &TrialDigest) -> Vec<Symptom> {
         let is_delay = matches!(injected.fault, Fault::Delay { .. });
         let struck = Struck { node: &injected.at.node, process: injected.process(), is_delay };
         checks::symptoms(outcome, digest, struck, &self.settings.clients, &self.normal)
     }
 
-    fn told_trial(&mut self, id: JobId, asked: Asked, outcome: &Outcome, digest: &Digest) {
-        let Asked::Trial { number, focus, chosen, plan } = asked else { return };
+    fn told_trial(&mut self, id: JobId, asked: Asked, outcome: &Outcome, digest: &TrialDigest) -> RoundEnded {
+        let Asked::Trial { number, focus, chosen, plan } = asked else {
+            unreachable!("only trials are reported here")
+        };
         let injected = findings::injected(&plan, outcome);
         let refused = |it: &&hypocenter_plan::CandidateOutcome| {
             matches!(it.result, hypocenter_plan::CandidateResult::Refused { .. })
@@ -509,52 +476,147 @@ impl Explore {
             requests: digest.requests(),
             failed_alone,
         };
+        let ended = self.ended_round(&record, outcome);
         let place = self.trials.partition_point(|it| it.number < number);
         self.trials.insert(place, record);
+        ended
     }
 
-    /// One whose fault was not reached, or went in somewhere else, says nothing.
-    fn told_neighbour(
-        &mut self,
-        finding: usize,
-        near: Near,
-        plan: &Plan,
-        outcome: &Outcome,
-        digest: &Digest,
-    ) {
-        let of = &self.findings.all()[finding].injected;
-        if let Some((_, injected)) = findings::injected(plan, outcome)
-            && self.surroundings.near(of, &injected) == Some(near)
-        {
-            let symptoms = self.symptoms(&injected, outcome, digest);
-            self.findings.compared(finding, near, &symptoms);
+    /// A trial that is over, for those who watch.
+    fn ended_round(&self, it: &Tried, outcome: &Outcome) -> RoundEnded {
+        let effect = match (it.symptoms.first(), it.failed_alone, &it.injected) {
+            (Some(it), ..) => Effect::Symptom { severity: it.severity, why: it.why.clone() },
+            (None, Some(end), _) => {
+                let why = format!("the workload {end}, and no fault happened");
+                Effect::NoFault { why, is_bad: true }
+            }
+            (None, None, None) => Effect::NoFault { why: why_not(outcome), is_bad: false },
+            (None, None, Some(_)) => Effect::Fine,
+        };
+        RoundEnded {
+            number: it.number,
+            trial: it.trial,
+            faults: it.injected.iter().cloned().collect(),
+            meant: it.focus.clone(),
+            given: Vec::new(),
+            effect,
+            again: None,
+            runs: None,
+            new_states: it.new_states,
+            tried: None,
+            ends: outcome.node_ends(),
+            left: self.settings.trials.saturating_sub(it.number),
+            record: serde_json::to_string(it).expect("a record is always JSON"),
         }
     }
 
-    fn told_replay(&mut self, id: JobId, finding: usize, plan: &Plan, outcome: &Outcome, digest: &Digest) {
-        let injected = findings::injected(plan, outcome);
-        let symptoms = injected.map(|(_, injected)| self.symptoms(&injected, outcome, digest));
-        self.findings.replayed(finding, id.0, symptoms.as_deref());
+    /// Result of a comparison. A comparison whose fault was not reached, or was injected elsewhere, proves nothing.
+    fn told_near(&mut self, number: usize, plan: &Plan, outcome: &Outcome, digest: &TrialDigest) -> Shows {
+        self.confirming.compared += 1;
+        let Some((finding, near, _)) = self.confirming.near.as_ref().and_then(|it| it.get(number)) else {
+            return Shows::Missed;
+        };
+        let (finding, near) = (*finding, *near);
+        let of = &self.findings.all()[finding].injected;
+        match findings::injected(plan, outcome) {
+            Some((_, injected)) if self.surroundings.near(of, &injected) == Some(near) => {
+                let symptoms = self.symptoms(&injected, outcome, digest);
+                shows(self.findings.compared(finding, near, &symptoms))
+            }
+            _ => Shows::Missed,
+        }
     }
 
     fn standing(&self) -> Standing {
         if let Some(ended) = &self.ended {
             return ended.clone();
         }
-        let replayed = self.neighbours.as_ref().is_some_and(|it| self.neighbours_asked >= it.len());
-        match (self.open.is_empty(), replayed) {
-            (true, true) if self.trials_asked < self.settings.trials && !self.is_found() => {
-                Standing::NothingLeft
-            }
-            (true, true) => Standing::Done,
-            _ => Standing::Going,
+        let is_compared = match &self.confirming.near {
+            Some(near) => self.confirming.compared == near.len(),
+            // Nothing that holds, so there is nothing to compare.
+            None => self.has_tried() && self.claims().is_empty() && self.confirming.plans.is_empty(),
+        };
+        match is_compared && self.open.is_empty() {
+            true if self.is_used_up => Standing::NothingLeft,
+            true => Standing::Done,
+            false => Standing::Going,
         }
+    }
+}
+
+/// Evidence of a run.
+fn shows(it: bool) -> Shows {
+    if it { Shows::Yes } else { Shows::No }
+}
+
+impl Claims for Explore {
+    fn claims(&self) -> Vec<Claim> {
+        let suspicious = self.suspicious();
+        if !self.has_tried() || self.settings.replays == 0 || self.confirming.settled == suspicious.len() {
+            return Vec::new();
+        }
+        let claim = |it: usize| Claim {
+            of: JobId(self.findings.all()[it].worst_trial),
+            replays: self.settings.replays,
+            until_sure: false,
+        };
+        suspicious.into_iter().map(claim).collect()
+    }
+
+    fn again(&mut self, of: JobId, way: Retry) -> Job {
+        let (purpose, candidate) = match way {
+            Retry::Near(number) => {
+                let near = self.confirming.near.as_ref().and_then(|it| it.get(number));
+                (Purpose::Near(of), near.map(|it| it.2.clone()))
+            }
+            Retry::Replay | Retry::Control => {
+                let finding = &self.findings.all()[self.finding_of(of)];
+                (Purpose::Replay(of), Some(finding.injected.candidate()))
+            }
+        };
+        let plan = self.plan_of_one(candidate);
+        let job = self.job(purpose, plan.clone());
+        self.confirming.plans.insert(job.id, plan);
+        job
+    }
+
+    fn shows(&mut self, of: JobId, run: (JobId, Retry), outcome: &Outcome, digest: TrialDigest) -> Shows {
+        let (id, way) = run;
+        let plan = self.confirming.plans.remove(&id).unwrap_or_default();
+        if let Retry::Near(number) = way {
+            return self.told_near(number, &plan, outcome, &digest);
+        }
+        let finding = self.finding_of(of);
+        match findings::injected(&plan, outcome) {
+            Some((_, injected)) => {
+                let symptoms = self.symptoms(&injected, outcome, &digest);
+                shows(self.findings.replayed(finding, id.0, &symptoms))
+            }
+            None => Shows::Missed,
+        }
+    }
+
+    fn counted(&mut self, of: JobId, tries: Tries) {
+        let finding = self.finding_of(of);
+        self.findings.counted(finding, tries);
+    }
+
+    fn settled(&mut self, _: JobId, _: Settled) -> Vec<Event> {
+        self.confirming.settled += 1;
+        Vec::new()
+    }
+
+    fn near(&mut self, holds: &[JobId]) -> Vec<JobId> {
+        let near = self.compare(holds.iter().map(|it| self.finding_of(*it)).collect());
+        let of = near.iter().map(|it| JobId(self.findings.all()[it.0].worst_trial)).collect();
+        self.confirming.near = Some(near);
+        of
     }
 }
 
 impl Engine for Explore {
     type Digester = Reader;
-    type Verdict = Verdict;
+    type Results = Exploration;
 
     fn name(&self) -> &'static str {
         "explore"
@@ -574,11 +636,8 @@ impl Engine for Explore {
         if !self.open.is_empty() || room == 0 {
             return Next::Wait;
         }
-        // Nothing is open and nothing comes: a policy that has nothing left goes on to the replays.
-        if self.ended.is_none() && self.replays.is_none() && self.normal.runs > 0 {
-            self.replays = Some(self.to_replay());
-            return self.next(room);
-        }
+        // Nothing is open and nothing comes.
+        self.is_used_up |= self.ended.is_none() && self.normal.runs > 0 && self.wants_trials();
         Next::Done
     }
 
@@ -592,8 +651,12 @@ impl Engine for Explore {
         id.0 == 0 || self.findings.all().iter().any(is_of)
     }
 
-    fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: Digest) {
-        let (Some(asked), Some(outcome)) = (self.open.remove(&id), outcome) else { return };
+    fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: TrialDigest) -> Vec<Event> {
+        let (Some(asked), Some(outcome)) = (self.open.remove(&id), outcome) else { return Vec::new() };
+        let mut events = Vec::new();
+        if let Some(why) = &digest.unreadable {
+            events.push(Event::Learned(Learned::Unreadable { trial: id.0, why: why.clone() }));
+        }
         match asked {
             Asked::Normal => {
                 self.normal.take_down(outcome, &digest);
@@ -601,17 +664,40 @@ impl Engine for Explore {
                 self.take_down(&digest);
                 if self.normal.runs >= self.settings.normal_runs.max(1) {
                     self.begin();
+                    let is_by_state = self.settings.key == KeyKind::State && self.ended.is_none();
+                    events.extend(self.crowded().filter(|_| is_by_state).map(Event::Learned));
                 }
             }
-            asked @ Asked::Trial { .. } => self.told_trial(id, asked, outcome, &digest),
-            Asked::Replay { finding, plan } => self.told_replay(id, finding, &plan, outcome, &digest),
-            Asked::Neighbour { finding, near, plan } => {
-                self.told_neighbour(finding, near, &plan, outcome, &digest)
+            asked @ Asked::Trial { .. } => {
+                let round = self.told_trial(id, asked, outcome, &digest);
+                events.push(Event::Round(Box::new(round)));
+                let claims = self.claims().len() as u64;
+                if claims > 0 {
+                    let near = self.settings.neighbours.saturating_mul(Near::ALL.len() as u64);
+                    let replays = self.settings.replays;
+                    events.push(Event::Learned(Learned::Confirming { claims, replays, near }));
+                }
             }
         }
+        events
     }
 
-    fn verdict(&self) -> Verdict {
+    fn results(&self, look: &Look<'_>) -> Exploration {
+        self.document(look)
+    }
+}
+
+impl Explore {
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub(crate) fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// Current results.
+    pub fn verdict(&self) -> Verdict {
         Verdict {
             standing: self.standing(),
             trials: self.trials.clone(),
@@ -630,11 +716,30 @@ impl Engine for Explore {
     }
 }
 
-/// Whether a delay stopped a thread with a lock in its hands. Whether others need that lock is a matter of the moment, so other
+/// Tests whether a delay stopped a thread with a lock in its hands. Whether others need that lock is a matter of the moment, so other
 /// moments of the same state are worth a look.
-fn holds_up(injected: &Injected, digest: &Digest) -> bool {
+fn holds_up(injected: &Injected, digest: &TrialDigest) -> bool {
     let here = |it: &&ThreadAtEnd| it.node == injected.process() && it.thread == role(&injected.at.thread);
     matches!(injected.fault, Fault::Delay { .. }) && digest.threads.iter().filter(here).any(|it| it.holds)
+}
+
+/// Why no fault happened, as far as the outcome knows.
+fn why_not(outcome: &Outcome) -> String {
+    let whys = outcome.candidates.iter().filter_map(|it| match &it.result {
+        CandidateResult::NotReached { why } | CandidateResult::Refused { why } => Some(why),
+        CandidateResult::Injected(_) | CandidateResult::NotNeeded => None,
+    });
+    let whys: Vec<&String> = whys.collect();
+    let hits: u64 = outcome.candidates.iter().map(|it| it.hits).sum();
+    match (whys.as_slice(), hits) {
+        ([], _) => "nothing was reached".to_owned(),
+        ([why], _) => (*why).clone(),
+        (several, 0) => format!("none of its {} calls was reached in that state", several.len()),
+        (several, hits) => format!(
+            "its {} calls were reached {hits} times in that state and skipped: at random, or because they only work in memory",
+            several.len(),
+        ),
+    }
 }
 
 /// A key for people.
@@ -648,7 +753,7 @@ fn in_words(state: Option<&str>, key: &crate::ledger::Key) -> String {
 }
 
 /// Every request of a run, one for each of its faults, as far as the run's requests are kept.
-fn instances_of(catalogue: &Catalogue, digest: &Digest) -> Vec<(String, u32, u64, u32)> {
+fn instances_of(catalogue: &Catalogue, digest: &TrialDigest) -> Vec<(String, u32, u64, u32)> {
     let mut counts: BTreeMap<(&str, u32), u64> = BTreeMap::new();
     let mut instances = Vec::new();
     for &(situation, site) in &digest.sequence {
@@ -663,7 +768,7 @@ fn instances_of(catalogue: &Catalogue, digest: &Digest) -> Vec<(String, u32, u64
     instances
 }
 
-/// What the requests of a group have in common, as a plan says it.
+/// Common properties of the requests of a group, as a guard of a plan.
 fn guard_of(group: &Group) -> Guard {
     Guard {
         node: Some(group.key.node.clone()),

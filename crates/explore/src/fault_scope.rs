@@ -1,4 +1,4 @@
-//! Which faults are tried, and where a program has them.
+//! Faults to try, and their places in a program.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use hypocenter_program::{CallId, FaultKind, MemoryPlace, Program, TypeId, name_c
 
 use crate::catalogue::{Catalogue, SiteFaults};
 
-/// Which faults are tried.
+/// Kinds of faults to try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FaultScope {
     /// Exceptions of input and output: `IOException` and what is below it.

@@ -1,6 +1,6 @@
 //! The requests of states that have only few, one by one: each is tried before any is tried again.
 //!
-//! Where a state has thousands of requests, which one is taken is best left to chance. Where it has ten, chance takes the first
+//! Choice of a request: if a state has thousands of requests, it is best left to chance. If it has ten, chance takes the first
 //! again and again, and what matters may be the sixth.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,17 +9,17 @@ use hypocenter_trace::hash;
 
 use crate::ledger::{Call, Group};
 
-/// How many requests are few.
+/// Number of requests that counts as few.
 pub(crate) const FEW_MAX: u64 = 64;
 
-/// What was tried, by the numbers of keys: the call and its how-manieth request.
+/// Tried requests, by the numbers of keys: the call and the index of its request.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Few {
     tried: BTreeMap<u32, BTreeSet<(u32, u64)>>,
 }
 
 impl Few {
-    /// A request of a group that has few, if it has: the call and its how-manieth request, drawn from the seed.
+    /// Request of a group with few, if it has few: the call and the index of its request, drawn from the seed.
     pub(crate) fn next(&mut self, key: u32, group: &Group, seed: u64) -> Option<(Call, u64)> {
         let total = group.requests();
         if total == 0 || total > FEW_MAX {

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use hypocenter_engine::Tries;
 use hypocenter_plan::{Fault, Frame, Outcome, Plan};
 use hypocenter_results::Injected;
 use hypocenter_results::explored::{Severity, Symptom};
@@ -27,9 +28,9 @@ pub struct Suspect {
     pub injected: Injected,
     /// The methods of the system that led there, innermost first.
     pub stack: Vec<String>,
-    /// How much it matters: as much as the worst of its trials.
+    /// Its severity: the highest of its trials.
     pub severity: Severity,
-    /// What was wrong with the worst of its trials, the worst first; where one was replayed and showed it, with the replay.
+    /// Symptoms of the worst of its trials, worst first; if a replay repeated it, those of the replay.
     pub symptoms: Vec<Symptom>,
     /// The first trial that shows it, by its number among those with a fault.
     pub first_trial: u64,
@@ -43,33 +44,33 @@ pub struct Suspect {
     pub missed: u64,
     /// A trial that has its fault and nothing else, where one was replayed.
     pub replayed: Option<u64>,
-    /// What came of what is near it.
+    /// Results of trials near it.
     pub neighbours: Neighbours,
-    /// What is known of it already.
+    /// Facts known in advance.
     pub known: Option<String>,
 }
 
 impl Suspect {
-    /// Whether somebody should look at it.
+    /// Tests whether somebody should look at it.
     pub fn is_suspicious(&self) -> bool {
         self.severity.is_suspicious() && self.known.is_none()
     }
 
-    /// Whether a trial shows what is wrong here.
+    /// Tests whether a trial shows what is wrong here.
     pub(crate) fn is_shown_by(&self, symptoms: &[Symptom]) -> bool {
         let kind = self.symptoms.first().map(|it| it.kind);
         symptoms.iter().any(|it| Some(it.kind) == kind && it.severity >= self.severity)
     }
 }
 
-/// What trials are put together by: the kind of fault, and the stack without the JDK's frames and without lines. Which call it was
+/// Grouping of trials: the kind of fault, and the stack without the JDK's frames and without lines. The call
 /// counts for what a call throws; a thread that is held up is held up at any of them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Cluster {
     fault: &'static str,
     callee: Option<String>,
     stack: Vec<String>,
-    /// What is known stays apart from what is not, by its number.
+    /// Known values stay apart from unknown ones, by number.
     known: Option<usize>,
 }
 
@@ -162,29 +163,32 @@ impl Findings {
         &self.findings
     }
 
-    /// A replay of a finding is over; it has no symptoms where its fault did not happen.
-    pub(crate) fn replayed(&mut self, number: usize, trial: u64, symptoms: Option<&[Symptom]>) {
+    /// A replay in which the fault of a finding happened is over. Returns true if it showed the same.
+    pub(crate) fn replayed(&mut self, number: usize, trial: u64, symptoms: &[Symptom]) -> bool {
         let finding = &mut self.findings[number];
-        let Some(symptoms) = symptoms else {
-            finding.missed += 1;
-            return;
-        };
         let again = finding.is_shown_by(symptoms);
-        finding.rate = (finding.rate.0 + u64::from(again), finding.rate.1 + 1);
         if again && finding.replayed.is_none() {
             finding.replayed = Some(trial);
-            // What is told is of the trial that can be shown again; what it is known by comes first.
+            // The report shows the trial that can be replayed; its identity comes first.
             let kind = finding.symptoms.first().map(|it| it.kind);
             finding.symptoms = symptoms.to_vec();
             finding.symptoms.sort_by_key(|it| Some(it.kind) != kind);
         }
+        again
     }
 
-    /// Something near a finding was tried.
-    pub(crate) fn compared(&mut self, number: usize, near: Near, symptoms: &[Symptom]) {
+    /// The replays of a finding so far.
+    pub(crate) fn counted(&mut self, number: usize, tries: Tries) {
+        let finding = &mut self.findings[number];
+        (finding.rate, finding.missed) = ((tries.hits, tries.runs), tries.missed);
+    }
+
+    /// Something near a finding was tried. Returns true if it showed the same.
+    pub(crate) fn compared(&mut self, number: usize, near: Near, symptoms: &[Symptom]) -> bool {
         let finding = &mut self.findings[number];
         let shows_it = finding.is_shown_by(symptoms);
         finding.neighbours.take_down(near, shows_it);
+        shows_it
     }
 
     /// The findings, the worst first; of those that matter as much, the one that comes again more often, then the first.

@@ -1,8 +1,8 @@
 //! Each key once: whichever of those that had no injection yet is reached first. It knows numbers only.
 
-/// How many keys a trial waits for, those that were seen first before the others.
+/// Maximum number of keys that a trial waits for; those seen first have precedence.
 const WAITED_FOR_MAX: usize = 64;
-/// How many trials in a row a key may be waited for in vain.
+/// Maximum number of successive trials that may wait for a key in vain.
 const MISSES_MAX: u32 = 3;
 
 #[derive(Debug, Clone, Copy, Default)]

@@ -13,7 +13,7 @@ pub struct Known {
     pub stack: Option<String>,
     /// The kind of its fault; any if none is given.
     pub fault: Option<FaultName>,
-    /// What is known of it, such as the number of a report.
+    /// Explanation, such as the number of a report.
     pub why: String,
 }
 
@@ -27,7 +27,7 @@ pub enum FaultName {
 }
 
 impl Known {
-    /// Whether a fault is this one. `stack` has the methods of the system that led to it.
+    /// Tests whether a fault is this one. `stack` has the methods of the system that led to it.
     pub(crate) fn fits(&self, injected: &Injected, stack: &[String]) -> bool {
         let name = match injected.fault {
             Fault::Exception { .. } => Some(FaultName::Exception),

@@ -1,11 +1,11 @@
-//! What requests are grouped by, and what was seen of each group.
+//! Groups of requests, and the results of each group.
 
 use rustc_hash::FxHashMap;
 
 use crate::catalogue::Catalogue;
-use crate::reader::{Digest, Situation};
+use crate::reader::{Situation, TrialDigest};
 
-/// What requests are grouped by.
+/// Grouping of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KeyKind {
     /// The node and the abstract state of the thread (LEGOLAS 4.3).
@@ -14,6 +14,17 @@ pub enum KeyKind {
     Operation,
     /// The node, the call, the fault and the stack (the failure ids of FATE).
     Failure,
+}
+
+impl KeyKind {
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            KeyKind::State => "state",
+            KeyKind::Operation => "operation",
+            KeyKind::Failure => "failure",
+        }
+    }
 }
 
 /// A group of requests.
@@ -25,7 +36,7 @@ pub struct Key {
     pub state: Option<String>,
     /// The thread, where its name is its state: a pattern.
     pub thread: Option<String>,
-    /// What is called, where it counts.
+    /// Called method, if it counts.
     pub callee: Option<String>,
     /// The call, by its number in the catalogue, where it counts.
     pub site: Option<u32>,
@@ -40,28 +51,28 @@ pub struct Key {
 pub struct Call {
     /// The call, by its number in the catalogue.
     pub site: u32,
-    /// Which of its faults belong to the group: one, or all.
+    /// Faults that belong to the group: one, or all.
     pub fault: Option<u32>,
-    /// How many requests it made in a trial without a fault, the fewest of all such trials that had any; 0 if none had.
+    /// Number of its requests in a trial without a fault, the fewest of all such trials that had any; 0 if none had.
     pub least: u64,
 }
 
-/// What was seen of a group.
+/// Results of a group.
 #[derive(Debug, Clone)]
 pub struct Group {
-    /// What its requests have in common.
+    /// Common properties of its requests.
     pub key: Key,
     /// The calls that made them, in the order in which they were seen.
     pub calls: Vec<Call>,
-    /// What it is but for the node, by number: groups that differ in nothing else have the same.
+    /// Its identity except the node, by number: groups that differ in nothing else share it.
     pub anywhere: u32,
 }
 
-/// Which part of its requests, at the least, one call of a group makes that crowds the others out.
+/// Minimum share of the requests of a group that one call makes if it crowds the others out.
 const CROWD: f64 = 0.9;
 
 impl Group {
-    /// How many requests it has in a trial without a fault.
+    /// Number of its requests in a trial without a fault.
     pub(crate) fn requests(&self) -> u64 {
         self.calls.iter().map(|it| it.least).fold(0, u64::saturating_add)
     }
@@ -97,7 +108,7 @@ impl Ledger {
 
     /// Takes down the requests of a trial, and gives the number of requests of each group that has any, in the order in
     /// which they came first.
-    pub fn take_down(&mut self, catalogue: &Catalogue, digest: &Digest) -> Vec<(u32, u64)> {
+    pub fn take_down(&mut self, catalogue: &Catalogue, digest: &TrialDigest) -> Vec<(u32, u64)> {
         let mut counts: Vec<(u32, u64)> = Vec::new();
         let mut places: FxHashMap<u32, usize> = FxHashMap::default();
         for it in &digest.requested {

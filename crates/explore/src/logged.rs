@@ -1,4 +1,4 @@
-//! What the nodes of a trial logged as a warning or worse.
+//! Entries that the nodes of a trial logged as a warning or worse.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use hypocenter_engine::LogBytes;
 use hypocenter_logs::{Level, Log, role};
 use serde::{Deserialize, Serialize};
 
-/// How many different messages of a trial are kept.
+/// Maximum number of distinct messages of a trial that are kept.
 const LOGGED_MAX: usize = 1 << 10;
-/// How much of a message is kept.
+/// Maximum length of a stored message.
 const MESSAGE_CHARS_MAX: usize = 200;
 
 /// Messages that say the same but for numbers.
@@ -16,11 +16,11 @@ const MESSAGE_CHARS_MAX: usize = 200;
 pub struct Logged {
     /// The process.
     pub process: String,
-    /// Whether it is an error, rather than a warning.
+    /// True if it is an error, rather than a warning.
     pub error: bool,
-    /// What it says, with every number as `#`.
+    /// Its text, with every number as `#`.
     pub message: String,
-    /// How often.
+    /// Count.
     pub times: u64,
 }
 

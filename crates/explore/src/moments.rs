@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::ledger::{Call, Group};
 
-/// What was looked at, by the numbers of keys.
+/// Tried requests, by the numbers of keys.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Moments {
     /// The call that is worth another look.
@@ -19,13 +19,13 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
-    /// A request of a call, its how-manieth, held a lock: the key's next trial is for another one.
+    /// Records that a request of a call, by its index, held a lock: the next trial of the key is for another one.
     pub(crate) fn held(&mut self, key: u32, site: u32, request: u64) {
         self.wanted.insert(key, site);
         *self.tried.entry((key, site)).or_default() |= 1 << magnitude(request);
     }
 
-    /// What to look at next, if the last trial of this key was worth it and there is a magnitude left: the call and its how-manieth
+    /// Next request, if the last trial of this key was worth it and there is a magnitude left: the call and the index of its
     /// request.
     pub(crate) fn next(&mut self, key: u32, group: &Group) -> Option<(Call, u64)> {
         let site = self.wanted.remove(&key)?;

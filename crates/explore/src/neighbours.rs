@@ -1,4 +1,4 @@
-//! What a finding is compared with: the same call at other moments, other calls at the same place, and other calls in the same state.
+//! Trials that a finding is compared with: the same call at other occurrences, other calls at the same place, and other calls in the same state.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use crate::findings::way;
 
 use crate::catalogue::Catalogue;
 
-use crate::reader::{Digest, Situation};
+use crate::reader::{Situation, TrialDigest};
 
-/// How much of the calls of a state may lie between two moments that are about the same.
+/// Share of the calls of a state that may lie between two occurrences that count as equally far along.
 const AS_FAR: f64 = 0.1;
 
-/// What something that was tried has in common with a finding that it is near.
+/// Common properties of a trial and the finding that it is near.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Near {
     /// The same call, come to by the same way, at another moment or on another node.
@@ -34,7 +34,7 @@ impl Near {
 /// Of how many trials how many showed the same.
 pub type Showed = (u64, u64);
 
-/// What came of what is near a finding.
+/// Results of trials near a finding.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Neighbours {
     /// The same call by the same way, at other moments or on other nodes.
@@ -63,7 +63,7 @@ impl Neighbours {
         }
     }
 
-    /// What matters for the finding, as far as its neighbours tell.
+    /// Relevant property of the finding, as far as its neighbours show.
     pub fn what_matters(&self) -> Option<String> {
         let mostly = |(hits, runs): Showed| (runs > 0).then_some(hits * 2 >= runs);
         let moment = mostly(self.same_site);
@@ -71,28 +71,32 @@ impl Neighbours {
         let (matters, of) = match (mostly(self.same_place), mostly(self.same_state)) {
             (_, Some(true)) => {
                 let matters = match moment {
-                    Some(true) => "the state matters: whichever call goes wrong in it, and whenever",
-                    Some(false) => "the state matters, and the moment: other calls in it do the same",
+                    Some(true) => "the state matters, not the call or its occurrence",
+                    Some(false) => {
+                        "the state and the occurrence matter: other calls in this state have the same effect"
+                    }
                     None => "the state matters, not the call",
                 };
                 (matters, vec![self.same_state])
             }
             (Some(true), _) => {
                 let matters = match moment {
-                    Some(true) => "the place matters: whichever call goes wrong there, and whenever",
-                    Some(false) => "the place matters, and the moment: other calls there do the same",
+                    Some(true) => "the place matters, not the call or its occurrence",
+                    Some(false) => {
+                        "the place and the occurrence matter: other calls there have the same effect"
+                    }
                     None => "the place matters, not the call",
                 };
                 (matters, vec![self.same_place])
             }
             (None, None) => match moment? {
-                true => ("the moment does not matter", vec![]),
-                false => ("the moment matters", vec![]),
+                true => ("the occurrence does not matter", vec![]),
+                false => ("the occurrence matters", vec![]),
             },
             _ => {
                 let matters = match moment {
-                    Some(true) => "the call matters, not the moment",
-                    Some(false) => "this call at this moment matters",
+                    Some(true) => "the call matters, not its occurrence",
+                    Some(false) => "this occurrence of this call matters",
                     None => "the call matters",
                 };
                 (matters, vec![self.same_place, self.same_state])
@@ -104,7 +108,7 @@ impl Neighbours {
     }
 }
 
-/// Which calls were made in which situation, and how often, by runs without a fault: the most of all of them.
+/// Calls by situation, and their number, in runs without a fault: the maximum of all runs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Surroundings {
     calls: BTreeMap<Key, Vec<(u32, u64)>>,
@@ -114,7 +118,7 @@ pub(crate) struct Surroundings {
 type Key = (String, String, Option<String>);
 
 impl Surroundings {
-    pub(crate) fn take_down(&mut self, digest: &Digest) {
+    pub(crate) fn take_down(&mut self, digest: &TrialDigest) {
         for it in &digest.requested {
             let Some(situation) = digest.situations.get(it.situation as usize) else { continue };
             let calls = self.calls.entry(key(situation)).or_default();
@@ -125,7 +129,7 @@ impl Surroundings {
         }
     }
 
-    /// How two faults are near each other, if they are.
+    /// Similarity of two faults, if they are near each other.
     pub(crate) fn near(&self, one: &Injected, other: &Injected) -> Option<Near> {
         if kind(&one.fault) != kind(&other.fault) {
             return None;
@@ -145,7 +149,7 @@ impl Surroundings {
         (key(&situation(one)) == key(&situation(other))).then_some(Near::State)
     }
 
-    /// Whether two faults are about as far along, each among the calls of its own, so that only the call tells them apart.
+    /// Tests whether two faults are about as far along, each among the calls of its own, so that only the call tells them apart.
     pub(crate) fn are_as_far(&self, one: &Injected, other: &Injected, catalogue: &Catalogue) -> bool {
         let share = |it: &Injected| Some(it.at.occurrence as f64 / self.times(it, catalogue)? as f64);
         match (share(one), share(other)) {
@@ -154,7 +158,7 @@ impl Surroundings {
         }
     }
 
-    /// How often a call is made in the situation of a fault, if runs without a fault came there and its plan counts there.
+    /// Number of times that a call is made in the situation of a fault, if runs without a fault reached it and its plan counts there.
     fn times(&self, injected: &Injected, catalogue: &Catalogue) -> Option<u64> {
         injected.guard.state.as_ref()?;
         let site = catalogue.find(&injected.site)?;
@@ -233,7 +237,7 @@ fn method(site: &Site) -> (&str, &str, &str) {
     (&site.class, &site.method, &site.descriptor)
 }
 
-/// Where a fault happened, in the words of requests.
+/// Place of a fault, in terms of requests.
 fn situation(it: &Injected) -> Situation {
     let thread = it.at.state.is_none().then(|| role(&it.at.thread).replace('#', "*"));
     let state = it.at.state.clone().unwrap_or_else(|| NO_TASK.to_owned());
@@ -262,10 +266,10 @@ mod tests {
         let catalogue = Catalogue::new(vec![SiteFaults { site: finding.site.clone(), faults }]);
         let moments = |finding: &Injected, times: u64| -> Vec<u64> {
             let mut surroundings = Surroundings::default();
-            surroundings.take_down(&Digest {
+            surroundings.take_down(&TrialDigest {
                 situations: vec![situation(finding)],
                 requested: vec![Requested { situation: 0, site: 0, stack: 0, times }],
-                ..Digest::default()
+                ..TrialDigest::default()
             });
             let found = surroundings.of(finding, &catalogue, Near::Site, 9);
             found.iter().filter_map(|it| it.when.occurrence).collect()
@@ -281,42 +285,27 @@ mod tests {
     fn what_matters_is_told_by_what_shows_the_same() {
         for (same_site, same_place, same_state, expected) in [
             ((0, 0), (0, 0), (0, 0), None),
-            ((2, 2), (0, 0), (0, 2), Some("the call matters, not the moment")),
-            ((2, 2), (0, 2), (0, 0), Some("the call matters, not the moment")),
-            ((0, 2), (0, 0), (0, 2), Some("this call at this moment matters")),
-            (
-                (2, 2),
-                (0, 0),
-                (2, 2),
-                Some("the state matters: whichever call goes wrong in it, and whenever"),
-            ),
-            (
-                (2, 2),
-                (0, 0),
-                (1, 2),
-                Some("mostly, the state matters: whichever call goes wrong in it, and whenever"),
-            ),
+            ((2, 2), (0, 0), (0, 2), Some("the call matters, not its occurrence")),
+            ((2, 2), (0, 2), (0, 0), Some("the call matters, not its occurrence")),
+            ((0, 2), (0, 0), (0, 2), Some("this occurrence of this call matters")),
+            ((2, 2), (0, 0), (2, 2), Some("the state matters, not the call or its occurrence")),
+            ((2, 2), (0, 0), (1, 2), Some("mostly, the state matters, not the call or its occurrence")),
             (
                 (0, 2),
                 (0, 0),
                 (2, 2),
-                Some("the state matters, and the moment: other calls in it do the same"),
+                Some("the state and the occurrence matter: other calls in this state have the same effect"),
             ),
             // What other places of the state show is no doubt of the place.
-            (
-                (2, 2),
-                (2, 2),
-                (1, 8),
-                Some("the place matters: whichever call goes wrong there, and whenever"),
-            ),
+            ((2, 2), (2, 2), (1, 8), Some("the place matters, not the call or its occurrence")),
             (
                 (0, 2),
                 (2, 3),
                 (0, 2),
-                Some("mostly, the place matters, and the moment: other calls there do the same"),
+                Some("mostly, the place and the occurrence matter: other calls there have the same effect"),
             ),
             ((0, 0), (2, 2), (0, 2), Some("the place matters, not the call")),
-            ((0, 1), (0, 0), (0, 0), Some("the moment matters")),
+            ((0, 1), (0, 0), (0, 0), Some("the occurrence matters")),
             ((0, 0), (0, 0), (0, 1), Some("the call matters")),
         ] {
             let neighbours = Neighbours { same_site, same_place, same_state };
@@ -363,10 +352,10 @@ mod tests {
         let catalogue = Catalogue::new(sites.into());
         let requested = [(0, 6), (1, 60)];
         let requested = requested.map(|(site, times)| Requested { situation: 0, site, stack: 0, times });
-        surroundings.take_down(&Digest {
+        surroundings.take_down(&TrialDigest {
             situations: vec![situation(&finding)],
             requested: requested.into(),
-            ..Digest::default()
+            ..TrialDigest::default()
         });
         let as_far = |occurrence| {
             surroundings.are_as_far(&finding, &in_state("a.Out.write()V", occurrence), &catalogue)
@@ -393,10 +382,10 @@ mod tests {
         let mut surroundings = Surroundings::default();
         let requested = [(0, 8), (1, 8), (2, 40)];
         let requested = requested.map(|(site, times)| Requested { situation: 0, site, stack: 0, times });
-        surroundings.take_down(&Digest {
+        surroundings.take_down(&TrialDigest {
             situations: vec![situation(&finding)],
             requested: requested.into(),
-            ..Digest::default()
+            ..TrialDigest::default()
         });
         let tried = |near| -> Vec<(String, u64)> {
             let found = surroundings.of(&finding, &catalogue, near, 9).into_iter();

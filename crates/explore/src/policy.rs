@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::ledger::KeyKind;
 
-/// How the fault of a trial is chosen. All but [`Policy::Bsrr`] are there to be compared with it.
+/// Policy that chooses the fault of a trial. All except [`Policy::Bsrr`] are for comparison with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Policy {
     /// Budgeted state round robin: each trial is for one state, in turn; a state has a budget of injections, and which of its
@@ -37,12 +37,12 @@ impl Policy {
         }
     }
 
-    /// Whether it looks at the stacks with which requests are made.
+    /// Tests whether it looks at the stacks with which requests are made.
     pub fn needs_stacks(self) -> bool {
         self == Policy::Fate
     }
 
-    /// What it groups requests by, where it groups them by states as `chosen` says.
+    /// Grouping of requests; for groupings by state, `chosen` decides.
     pub(crate) fn key(self, chosen: KeyKind) -> KeyKind {
         if self == Policy::Fate { KeyKind::Failure } else { chosen }
     }
@@ -60,7 +60,7 @@ impl FromStr for Policy {
     fn from_str(name: &str) -> Result<Policy, String> {
         Policy::ALL.into_iter().find(|it| it.name() == name).ok_or_else(|| {
             let known = Policy::ALL.map(Policy::name).join(", ");
-            format!("there is no policy `{name}`; there are {known}")
+            format!("unknown policy `{name}`, use one of {known}")
         })
     }
 }

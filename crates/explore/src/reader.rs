@@ -1,4 +1,4 @@
-//! What a trial's evidence says of requests: who made them, in which state, how often.
+//! Requests in the evidence of a trial: their threads, states and counts.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,12 +13,12 @@ use crate::catalogue::Catalogue;
 use crate::logged::{Logged, logged};
 use crate::threads::{ThreadAtEnd, at_end};
 
-/// How many requests of a run without a fault are kept one by one.
+/// Maximum number of requests of a run without a fault that are kept one by one.
 const SEQUENCE_MAX: usize = 1 << 12;
-/// How many different requests of a trial are kept; there are few where threads are named well.
+/// Maximum number of distinct requests of a trial that are kept; there are few if threads have good names.
 const REQUESTED_MAX: usize = 1 << 16;
 
-/// Where requests come from: a node, and the abstract state of one of its threads.
+/// Origin of requests: a node, and the abstract state of one of its threads.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Situation {
     /// The node.
@@ -34,14 +34,14 @@ pub struct Situation {
 /// Requests of one call in one situation, with one stack where stacks are recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requested {
-    /// Which situation, by its number in the digest.
+    /// Situation, by its number in the digest.
     pub situation: u32,
     /// The call, by its number in the catalogue.
     pub site: u32,
     /// Its stack, by its number in the digest from 1; 0 if none was recorded.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub stack: u32,
-    /// How often.
+    /// Count.
     pub times: u64,
 }
 
@@ -49,10 +49,10 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// What is kept of a trial.
+/// Excerpt of the evidence of a trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Digest {
-    /// Where requests came from.
+pub struct TrialDigest {
+    /// Origins of requests.
     pub situations: Vec<Situation>,
     /// The methods of recorded stacks, innermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -60,7 +60,7 @@ pub struct Digest {
     /// The requests, in the order in which they came first: those before the fault of the trial, if it had one. What comes behind is
     /// what the fault has done, and no other trial would come there with its fault still to be injected.
     pub requested: Vec<Requested>,
-    /// Whether the fault happened, so that not all requests count.
+    /// True if the fault happened, so that not all requests count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
     /// Of a run without a fault: its requests one by one, as situation and call, as far as they are kept.
@@ -68,10 +68,10 @@ pub struct Digest {
     pub sequence: Vec<(u32, u32)>,
     /// The abstract states that threads came to, in the order of the plan.
     pub states: Vec<String>,
-    /// What was logged as a warning or worse.
+    /// Entries logged as a warning or worse.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub logged: Vec<Logged>,
-    /// What threads did at the end, where they were dumped.
+    /// Activity of threads at the end, if they were dumped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<ThreadAtEnd>,
     /// Why the trial says less than it could.
@@ -79,7 +79,7 @@ pub struct Digest {
     pub unreadable: Option<String>,
 }
 
-impl Digest {
+impl TrialDigest {
     /// A stack by its number; empty if none was recorded.
     pub fn stack(&self, number: u32) -> Vec<String> {
         number.checked_sub(1).and_then(|it| self.stacks.get(it as usize)).cloned().unwrap_or_default()
@@ -114,7 +114,7 @@ impl Reader {
         })
     }
 
-    fn requests(&self, plan: &Plan, map: &Map<'_>, trace: &Trace<'_>) -> Digest {
+    fn requests(&self, plan: &Plan, map: &Map<'_>, trace: &Trace<'_>) -> TrialDigest {
         let is_normal = plan.candidates.is_empty();
         let mut found = Found { names: state_names(&plan.record.tasks), is_normal, ..Found::default() };
         let numbers = self.numbers(map);
@@ -143,20 +143,22 @@ impl Reader {
                 found.came_to(it.to);
             }
         }
-        Digest { is_cut: injected.is_some(), ..found.digest() }
+        TrialDigest { is_cut: injected.is_some(), ..found.digest() }
     }
 }
 
 impl Digester for Reader {
-    type Digest = Digest;
+    type Digest = TrialDigest;
     type Reading = ();
 
-    fn digest(&self, job: &Job, evidence: &[Evidence], (): ()) -> Digest {
-        let (Work::Trial { plan, .. }, [evidence]) = (&job.work, evidence) else { return Digest::default() };
+    fn digest(&self, job: &Job, evidence: &[Evidence], (): ()) -> TrialDigest {
+        let (Work::Trial { plan, .. }, [evidence]) = (&job.work, evidence) else {
+            return TrialDigest::default();
+        };
         let mut digest = match (evidence.map(), evidence.trace()) {
             (Ok(map), Ok(trace)) => self.requests(plan, &map, &trace),
-            (Err(error), _) => Digest { unreadable: Some(error.to_string()), ..Digest::default() },
-            (_, Err(error)) => Digest { unreadable: Some(error.to_string()), ..Digest::default() },
+            (Err(error), _) => TrialDigest { unreadable: Some(error.to_string()), ..TrialDigest::default() },
+            (_, Err(error)) => TrialDigest { unreadable: Some(error.to_string()), ..TrialDigest::default() },
         };
         digest.logged = logged(evidence.logs());
         digest.threads = at_end(evidence.dumps());
@@ -167,7 +169,7 @@ impl Digester for Reader {
 /// The requests of a trial, while they are read.
 #[derive(Debug, Default)]
 struct Found {
-    /// Whether it is a run without a fault, whose requests are kept one by one.
+    /// True if it is a run without a fault, whose requests are kept one by one.
     is_normal: bool,
     names: Vec<String>,
     situations: Vec<Situation>,
@@ -178,7 +180,7 @@ struct Found {
     stacks_known: FxHashMap<Vec<String>, u32>,
     /// Of the JVM at hand: its stacks.
     stacks_here: FxHashMap<u32, u32>,
-    /// How often, and when first.
+    /// Count, and time of the first.
     counts: FxHashMap<(u32, u32, u32), (u64, u64)>,
     sequence: Vec<(u64, u32, u32)>,
     entered: Vec<bool>,
@@ -243,7 +245,7 @@ impl Found {
         }
     }
 
-    fn digest(mut self) -> Digest {
+    fn digest(mut self) -> TrialDigest {
         let mut counts: Vec<_> = self.counts.into_iter().collect();
         counts.sort_unstable_by_key(|&(key, (_, first))| (first, key));
         let requested = counts.into_iter().map(|((situation, site, stack), (times, _))| Requested {
@@ -255,13 +257,13 @@ impl Found {
         self.sequence.sort_unstable();
         self.sequence.truncate(SEQUENCE_MAX);
         let entered = self.names.into_iter().zip(&self.entered);
-        Digest {
+        TrialDigest {
             situations: self.situations,
             stacks: self.stacks,
             requested: requested.collect(),
             sequence: self.sequence.into_iter().map(|(_, situation, site)| (situation, site)).collect(),
             states: entered.filter(|(_, entered)| **entered).map(|(name, _)| name).collect(),
-            ..Digest::default()
+            ..TrialDigest::default()
         }
     }
 }
@@ -298,7 +300,7 @@ mod tests {
         assert_eq!(digest.states, ["a.A.run#0"]);
         assert_eq!(digest.requests(), 3);
         let text = serde_json::to_string(&digest).unwrap();
-        assert_eq!(serde_json::from_str::<Digest>(&text).unwrap(), digest);
+        assert_eq!(serde_json::from_str::<TrialDigest>(&text).unwrap(), digest);
     }
 
     #[test]

@@ -11,10 +11,10 @@
 
 use std::collections::VecDeque;
 
-/// How many trials in a row a key may miss before it waits.
+/// Maximum number of successive trials that a key may miss before it waits.
 const MISSES_MAX: u32 = 3;
 
-/// What is known of a key.
+/// Knowledge about a key.
 #[derive(Debug, Clone, Default)]
 struct Info {
     /// Its state, by number.
@@ -44,7 +44,7 @@ impl Info {
 #[derive(Debug, Clone, Default)]
 struct State {
     keys: VecDeque<u32>,
-    /// Whether it ever had a turn.
+    /// True if it ever had a turn.
     is_tried: bool,
 }
 
@@ -142,7 +142,7 @@ impl RoundRobin {
         chance(info.requests as f64 / info.trials.max(1) as f64, epsilon)
     }
 
-    /// How often all budgets were given anew.
+    /// Number of restarts of all budgets.
     pub(crate) fn resets(&self) -> u64 {
         self.resets
     }

@@ -1,4 +1,4 @@
-//! What the threads of a trial did at its end, from the dumps of its JVMs.
+//! Activity of the threads of a trial at its end, from the dumps of its JVMs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::findings::is_platform;
 
-/// How many different threads of a trial are kept.
+/// Maximum number of distinct threads of a trial that are kept.
 const THREADS_MAX: usize = 1 << 12;
 
 /// Threads of a node that did the same at the end of a trial.
@@ -21,15 +21,15 @@ pub struct ThreadAtEnd {
     /// The innermost method on its stack that is not the platform's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// What it waited for.
+    /// Object that it waited for.
     #[serde(default, skip_serializing_if = "Waits::is_no")]
     pub waits: Waits,
-    /// Whether it sleeps with a lock in its hands, that others may need.
+    /// True if it sleeps with a lock in its hands, that others may need.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub holds: bool,
 }
 
-/// What a thread waits for.
+/// Object that a thread waits for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Waits {
@@ -40,12 +40,12 @@ pub enum Waits {
     ForEver,
     /// For a lock that another thread holds.
     Lock {
-        /// That thread.
+        /// The thread.
         owner: String,
-        /// Where that is.
+        /// Its place.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         owner_at: Option<String>,
-        /// Whether that thread waits for this one in its turn.
+        /// True if that thread waits for this one in its turn.
         circle: bool,
     },
 }

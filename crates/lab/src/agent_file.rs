@@ -7,6 +7,7 @@ use std::fs::{self, DirBuilder, File};
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{Mode, OFlags};
 
@@ -41,7 +42,8 @@ impl AgentFile {
             return Ok(());
         }
         // Behind a name that is taken at its first use nothing of somebody else's can hide.
-        let part = format!(".{}.{}.part", self.name, std::process::id());
+        let number = PARTS.fetch_add(1, Ordering::Relaxed);
+        let part = format!(".{}.{}-{number}.part", self.name, std::process::id());
         match rustix::fs::unlinkat(&directory, &part, rustix::fs::AtFlags::empty()) {
             Err(rustix::io::Errno::NOENT) | Ok(()) => {}
             Err(error) => return Err(error.into()),
@@ -53,7 +55,7 @@ impl AgentFile {
         rustix::fs::renameat(&directory, &part, &directory, &self.name)?;
         match self.is_intact(&directory)? {
             true => Ok(()),
-            false => Err(Error::other("somebody changes the agent's file while it is unpacked")),
+            false => Err(Error::other("another process changes the agent file while it is unpacked")),
         }
     }
 
@@ -61,7 +63,7 @@ impl AgentFile {
     fn own_directory(&self) -> Result<File> {
         if let Some(open) = self.directory.ancestors().skip(1).find(|it| is_open_to_all(it)) {
             let what = format!(
-                "anybody can replace what is in {}, which is writable for all and not sticky",
+                "any user can replace files in {}, which is world-writable and not sticky",
                 open.display()
             );
             return Err(Error::new(ErrorKind::PermissionDenied, what));
@@ -80,7 +82,7 @@ impl AgentFile {
         Ok(directory)
     }
 
-    /// Whether the file is the user's own, writable for nobody else, and has the library's bytes.
+    /// Tests whether the file is the user's own, writable for nobody else, and has the library's bytes.
     fn is_intact(&self, directory: &File) -> Result<bool> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let Ok(file) = rustix::fs::openat(directory, &self.name, flags, Mode::empty()) else {
@@ -98,10 +100,13 @@ impl AgentFile {
     }
 }
 
+/// Numbers the parts of this process: trials that start side by side may each find the file missing.
+static PARTS: AtomicU64 = AtomicU64::new(0);
+
 /// For the user alone.
 const OWN_MODE: u32 = 0o700;
 
-/// Whether everybody can rename what is in a directory.
+/// Tests whether everybody can rename what is in a directory.
 fn is_open_to_all(directory: &Path) -> bool {
     const STICKY: u32 = 0o1000;
     fs::metadata(directory).is_ok_and(|it| it.mode() & 0o002 != 0 && it.mode() & STICKY == 0)
@@ -148,7 +153,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         fs::set_permissions(root.path(), fs::Permissions::from_mode(0o777)).unwrap();
         let why = AgentFile::unpack(&root.path().join("mine"), "agent.so", b"library").unwrap_err();
-        assert!(why.to_string().contains("writable for all"), "{why}");
+        assert!(why.to_string().contains("world-writable"), "{why}");
         fs::set_permissions(root.path(), fs::Permissions::from_mode(0o1777)).unwrap();
         AgentFile::unpack(&root.path().join("mine"), "agent.so", b"library").unwrap();
     }

@@ -3,29 +3,41 @@
 use std::collections::BTreeMap;
 
 use hypocenter_plan::{
-    Arm, Fault, Mdc, Pause, Plan, PlanError, Repeat, SiteKind, StackGuard, StateId, TaskMethod, Watch,
-    WatchLevel, first_states, glob_matches, state_names,
+    Arm, EventTime, Fault, Mdc, Pause, Plan, PlanError, Repeat, Site, SiteKind, StackGuard, StateId,
+    TaskMethod, Trails, Watch, WatchLevel, first_states, glob_matches, state_names,
 };
 use hypocenter_trace::{
-    ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedPlan, ArmedStack, ArmedStep, Map, MapClass, Step,
-    TrialSpec, level,
+    ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedPlan, ArmedRepeat, ArmedSince, ArmedStack,
+    ArmedStep, ArmedTrack, Map, MapClass, SiteId, Step, Track, TrialSpec, level,
 };
 
-/// What keeps a plan from being carried out.
+/// Reasons that keep a plan from running.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArmError {
     /// The plan itself.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// The map does not have a site that something waits for.
+    #[error("`{site}`, which {who} for, is not in the target; `hypocenter scan --sites` lists what is")]
+    NoOther {
+        /// The site.
+        site: String,
+        /// Who waits for it, with the verb.
+        who: String,
+    },
     /// The map does not have a candidate's site.
-    #[error("candidate {candidate}: `{site}` is not in the instrumentation map; make the map from this plan")]
+    #[error(
+        "candidate {candidate}: `{site}` is not in the instrumentation map; create the map from this plan"
+    )]
     NoSite {
-        /// Which candidate.
+        /// Index of the candidate.
         candidate: usize,
         /// Its site.
         site: String,
     },
 }
+
+const NANOS_PER_MS: u64 = 1_000_000;
 
 /// The message of an injected exception whose plan gives none.
 const MESSAGE: &str = "injected by hypocenter";
@@ -40,8 +52,15 @@ pub fn arm(
 ) -> Result<TrialSpec, ArmError> {
     plan.check()?;
     let mut levels = watched(plan, map);
+    for watch in &plan.record.watch_sites {
+        // One that the map does not have was reported when the map was made.
+        let sites = watch.sites.iter().filter_map(|site| map.find(site));
+        sites.for_each(|site| levels[site.0 as usize] |= bits(watch.level));
+    }
     let steps = steps(&plan.record.tasks, map);
     steps.iter().for_each(|it| levels[it.site.0 as usize] |= level::STATE);
+    let tracks = plan.record.trails.as_ref().map_or_else(Vec::new, |it| tracks(it, map));
+    tracks.iter().for_each(|it| levels[it.site.0 as usize] |= level::TRACK);
     let states = state_names(&plan.record.tasks);
     let mut candidates = Vec::with_capacity(plan.candidates.len());
     for (number, it) in plan.candidates.iter().enumerate() {
@@ -49,7 +68,17 @@ pub fn arm(
             .find(&it.site)
             .ok_or_else(|| ArmError::NoSite { candidate: number, site: it.site.to_string() })?;
         levels[site.0 as usize] |= level::COUNT | level::DECIDE;
-        const NANOS_PER_MS: u64 = 1_000_000;
+        let waits = |site: &Site, who: String| {
+            map.find(site).ok_or_else(|| ArmError::NoOther { site: site.to_string(), who })
+        };
+        let since = match &it.when.since {
+            None => None,
+            Some(since) => Some(ArmedSince {
+                site: waits(&since.site, format!("candidate {number} waits"))?,
+                least_nanos: since.at_least_ms.saturating_mul(NANOS_PER_MS),
+                most_nanos: since.at_most_ms.map_or(u64::MAX, |it| it.saturating_mul(NANOS_PER_MS)),
+            }),
+        };
         let fault = match &it.fault {
             Fault::Exception { class, message } => ArmedFault::Exception {
                 classes: match throwables.get(class) {
@@ -80,9 +109,31 @@ pub fn arm(
             },
             occurrence: it.when.occurrence,
             probability: it.when.probability,
-            always: it.repeat == Repeat::Always,
+            repeat: match it.repeat {
+                Repeat::Once => ArmedRepeat::Once,
+                Repeat::Always => ArmedRepeat::Always,
+                Repeat::ForMs(ms) => ArmedRepeat::Nanos(ms.saturating_mul(NANOS_PER_MS)),
+                Repeat::Times(times) => ArmedRepeat::Times(times),
+                Repeat::TotalMs(ms) => ArmedRepeat::TotalNanos(ms.saturating_mul(NANOS_PER_MS)),
+            },
+            since,
+            within: match &it.when.enclosing_loop {
+                None => None,
+                Some(it) => Some(waits(it, format!("candidate {number} waits"))?),
+            },
         });
     }
+    let arm_after = match &plan.arm {
+        Arm::After(site) => {
+            let found = map.find(site);
+            let missing = || ArmError::NoOther { site: site.to_string(), who: "`arm` waits".to_owned() };
+            Some(found.ok_or_else(missing)?)
+        }
+        Arm::Start | Arm::Ready => None,
+    };
+    let marked = candidates.iter().filter_map(|it| it.since).map(|it| it.site).chain(arm_after);
+    marked.for_each(|it| levels[it.0 as usize] |= level::COUNT | level::MARK);
+    let ticking = plan.record.time == EventTime::Coarse && levels.iter().any(|it| it & level::EVENT != 0);
     Ok(TrialSpec {
         trial,
         seed: plan.seed,
@@ -90,15 +141,19 @@ pub fn arm(
         armed: plan.arm == Arm::Start,
         map_digest: map.digest(),
         levels,
-        plan: ArmedPlan { candidates, never_below: plan.never_below.clone() },
+        plan: ArmedPlan { candidates, never_below: plan.never_below.clone(), arm_after },
         steps,
+        tracks,
+        path_depth: plan.record.trails.as_ref().and_then(|it| it.path_depth),
         stack_frames: plan.record.stack_frames,
         ring_bytes: plan.record.ring_kb.saturating_mul(1024),
         lossless: plan.record.lossless,
+        native: plan.record.native,
+        ticking,
     })
 }
 
-/// How closely the plan watches each site of the map.
+/// Level of detail that the plan sets for each site of the map.
 fn watched(plan: &Plan, map: &Map<'_>) -> Vec<u8> {
     let mut levels = vec![0; map.site_count()];
     if plan.record.watch.is_empty() {
@@ -138,7 +193,7 @@ fn bits(watch: WatchLevel) -> u8 {
     }
 }
 
-/// Where the states of tasks begin and end. What the map does not have is left out: its class was not on the class path.
+/// Starts and ends of the states of tasks. Places that the map lacks are left out: their class was not on the class path.
 fn steps(tasks: &[TaskMethod], map: &Map<'_>) -> Vec<ArmedStep> {
     let mut steps = Vec::new();
     let firsts = first_states(tasks);
@@ -179,6 +234,50 @@ fn steps_of(
         };
         steps.push(ArmedStep { site, step });
     }
+}
+
+/// Where the trails of threads lead. A method that the map does not have is left out, as its class was not on the class path.
+fn tracks(trails: &Trails, map: &Map<'_>) -> Vec<ArmedTrack> {
+    let is_it = |name: &[u8], wanted: &str| String::from_utf8_lossy(name) == wanted;
+    let mut tracks = Vec::new();
+    for wanted in &trails.methods {
+        let Some(class) = map.class(wanted.class.replace('.', "/").as_bytes()) else { continue };
+        let own = class
+            .methods()
+            .find(|it| is_it(it.name(), &wanted.method) && is_it(it.descriptor(), &wanted.descriptor));
+        let mut sites: Vec<SiteId> = own.into_iter().flat_map(|it| it.hooks()).map(|it| it.site).collect();
+        sites.sort_unstable();
+        sites.dedup();
+        tracks.extend(tracks_of(&sites, trails, map));
+    }
+    tracks
+}
+
+/// The tracks of a method. It is named by its entry, and each loop by the site of its body.
+fn tracks_of(sites: &[SiteId], trails: &Trails, map: &Map<'_>) -> Vec<ArmedTrack> {
+    let of_kind = |kind: SiteKind| sites.iter().copied().filter(move |&it| map.kind(it) == Some(kind));
+    let Some(entry) = of_kind(SiteKind::Entry).next() else { return Vec::new() };
+    let ordinal = |site: SiteId| map.match_key(site).map(|it| it.1);
+    let body = |site: SiteId| of_kind(SiteKind::LoopBody).find(|&it| ordinal(it) == ordinal(site));
+    let track = |site: SiteId| {
+        let kind = map.kind(site)?;
+        let is_followed = match kind {
+            SiteKind::Entry | SiteKind::Exit | SiteKind::Unwind => true,
+            SiteKind::Branch | SiteKind::Switch => trails.path_depth.is_some(),
+            _ => trails.has_loops(),
+        };
+        let track = match kind {
+            SiteKind::Entry => Track::EnterMethod(entry),
+            SiteKind::Exit | SiteKind::Unwind => Track::LeaveMethod(entry),
+            SiteKind::LoopEntry => Track::EnterLoop(body(site)?),
+            SiteKind::LoopBody => Track::Iterate(site),
+            SiteKind::LoopExit | SiteKind::LoopUnwind => Track::LeaveLoop(body(site)?),
+            SiteKind::Branch | SiteKind::Switch => Track::Branch,
+            _ => return None,
+        };
+        is_followed.then_some(ArmedTrack { site, track })
+    };
+    sites.iter().filter_map(|&it| track(it)).collect()
 }
 
 /// The number of a state; the plan was checked, so it has one.

@@ -1,53 +1,37 @@
-//! Many trials under one engine: asked for, carried out by a pool, journaled, told.
+//! Many trials under one engine: asked for, carried out by an executor, journaled, told.
 //!
 //! The journal is written before the world changes: a job is in it before it starts, a result before the engine hears
 //! of it. So whatever kills the tool, a resumed campaign replays the journal into a fresh engine, must get the same jobs,
 //! and does again what was in flight.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, mpsc};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hypocenter_engine::{Digester, Engine, Evidence, Job, JobId, Next, Work};
-use hypocenter_plan::{End, Outcome, Plan};
+use hypocenter_engine::{DigestOf, Engine, Job, JobId, Next, Work};
+use hypocenter_plan::Outcome;
+use hypocenter_results::Event as Learnt;
 
+use crate::executor::{Executor, Given, Happened};
 use crate::journal::{Entry, Head, Journal};
 use crate::lock::Lock;
-use crate::trial::{TrialFiles, evidence_of};
-use crate::{Kept, LabError, disk, follow};
-
-/// Carries out one trial: a local process here, a scheduler elsewhere.
-pub trait Executor: Sync {
-    /// Runs a trial in a directory, which it makes, and leaves its outcome there.
-    fn trial(&self, id: JobId, workload: &str, plan: &Plan, directory: &Path) -> Result<Outcome, LabError>;
-
-    /// The log files that the processes of a trial in this directory have written so far, beside what they print. Those that are
-    /// known are read while the trial runs, the others when it is over.
-    fn log_files(&self, _directory: &Path) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    /// Asked now and then; true stops the campaign, which can be resumed.
-    fn interrupted(&self) -> bool {
-        false
-    }
-}
+use crate::{Kept, LabError, disk};
 
 /// Sees a campaign while it runs.
 pub trait Progress: Sync {
     /// The journal was read: this many jobs were told before; whether its last line had been cut.
     fn resumed(&self, _told: u64, _cut: bool) {}
-    /// A result is about to be told, or told again from the journal: the campaign has been under way for so long, over all its
+    /// Called before a result is reported, or reported again from the journal: the campaign has taken so long, over all its
     /// sittings.
     fn under_way(&self, _elapsed: Duration) {}
     /// A job was started.
     fn started(&self, _job: &Job) {}
     /// A trial was ended from outside, and is run again.
     fn again(&self, _job: &Job, _why: &str) {}
-    /// A job is over.
+    /// Called when a job is over, before it is reported.
     fn ended(&self, _job: &Job, _outcome: Option<&Outcome>) {}
+    /// Events of the engine for a job, or for its entry in the journal.
+    fn learnt(&self, _job: &Job, _outcome: Option<&Outcome>, _events: &[Learnt]) {}
 }
 
 /// A campaign in its directory.
@@ -55,141 +39,92 @@ pub trait Progress: Sync {
 pub struct Campaign<'a> {
     /// The directory.
     pub directory: &'a Path,
-    /// What keeps others out of it.
+    /// Lock against others.
     pub lock: &'a Lock,
-    /// What its journal must say.
+    /// Required head of its journal.
     pub head: Head,
-    /// How many trials run at once.
-    pub jobs: usize,
     /// When this sitting began.
     pub begun: Instant,
-    /// Whether traces stay once they are digested, also where the engine no longer needs them.
+    /// True if traces stay once they are digested, also where the engine no longer needs them.
     pub keep_traces: bool,
+    /// Whether only the runs without a fault are carried out, and what would follow is said: it is not in the journal, so the campaign
+    /// goes on from there.
+    pub is_dry: bool,
 }
 
-/// How often a trial is run whose keeper was ended from outside.
-const ATTEMPTS_MAX: u32 = 3;
-
-/// How a campaign stopped.
+/// Reason for the end of a campaign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
     /// The engine is done.
     Done,
     /// The user asked; the journal has everything so far.
     Interrupted,
+    /// A dry run has come to the first job that has a fault.
+    Planned,
 }
 
-/// The directory of a trial.
-pub fn trial_directory(campaign: &Path, id: JobId) -> PathBuf {
-    campaign.join("trials").join(format!("{:03}", id.0))
+/// The end of one sitting of a campaign.
+#[derive(Debug)]
+pub struct Sitting {
+    /// The reason.
+    pub stopped: Stopped,
+    /// The partial outcome of a trial that the user ended.
+    pub ended_early: Option<Box<Outcome>>,
+    /// The jobs that a dry run would have done next, some of them.
+    pub planned: Vec<Job>,
 }
 
-/// The result of a job. Nothing if the trial was interrupted.
-type Given<D> = Result<Option<(Option<Outcome>, <D as Digester>::Digest)>, LabError>;
-type Ended<E> = (Job, Given<<E as Engine>::Digester>);
+/// The jobs of a dry run that are said.
+const PLANNED_MAX: usize = 20;
+/// Time between two looks for an interrupt by the user.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 impl Campaign<'_> {
-    /// Runs the campaign, or goes on with it.
+    /// Runs the campaign, or resumes it. `interrupted` is asked now and then; true stops the campaign, which can be resumed.
     pub fn run<E: Engine>(
         &self,
         engine: &mut E,
-        executor: &dyn Executor,
+        executor: &mut dyn Executor<DigestOf<E>>,
         progress: &dyn Progress,
-    ) -> Result<Stopped, LabError> {
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Sitting, LabError> {
         let mut open: BTreeMap<JobId, Job> = BTreeMap::new();
         let (mut told, mut before) = (0, Duration::ZERO);
-        // The trials that were told and whose traces are there.
         let mut held: BTreeSet<JobId> = BTreeSet::new();
         let path = Journal::path_in(self.directory);
-        let (mut journal, cut) = Journal::open(&path, &self.head, |entry| {
+        let (journal, cut) = Journal::open(&path, &self.head, |entry| {
             if let Entry::Told { id, after_ms, .. } = &entry {
                 told += 1;
                 held.insert(*id);
                 before = Duration::from_millis(*after_ms);
                 progress.under_way(before);
             }
-            replay(engine, entry, &mut open, self.directory)
+            replay(engine, entry, &mut open, self.directory, progress)
         })?;
         self.drop_traces(engine, &mut held)?;
         if told > 0 || !open.is_empty() || cut {
             progress.resumed(told, cut);
         }
-        let digester = engine.digester();
-        let (jobs, queue) = mpsc::channel::<Job>();
-        let queue = Mutex::new(queue);
-        let (results, inbox) = mpsc::channel::<Ended<E>>();
-        std::thread::scope(|scope| {
-            // Dropped when the scope's body ends, so the workers end with it.
-            let jobs = jobs;
-            for _ in 0..self.jobs.max(1) {
-                let (queue, results, digester) = (&queue, results.clone(), &digester);
-                scope.spawn(move || {
-                    loop {
-                        let job = queue.lock().unwrap_or_else(|poison| poison.into_inner()).recv();
-                        let Ok(job) = job else { return };
-                        let result = self.carry_out(&job, executor, progress, digester);
-                        if results.send((job, result)).is_err() {
-                            return;
-                        }
-                    }
-                });
-            }
-            let start = |job: &Job| {
-                progress.started(job);
-                // The workers live as long as this sender.
-                let _ = jobs.send(job.clone());
-            };
-            open.values().for_each(start);
-            let mut stop: Option<Result<Stopped, LabError>> = None;
-            loop {
-                let room = self.jobs.max(1).saturating_sub(open.len());
-                if stop.is_none() && executor.interrupted() {
-                    stop = Some(Ok(Stopped::Interrupted));
-                }
-                if stop.is_none() && room > 0 {
-                    match asked(engine, room) {
-                        Next::Start(new) => {
-                            journal.append(&Entry::Asked { room, jobs: new.clone() })?;
-                            new.iter().for_each(start);
-                            open.extend(new.into_iter().map(|job| (job.id, job)));
-                            continue;
-                        }
-                        Next::Wait => {}
-                        Next::Done => stop = Some(Ok(Stopped::Done)),
-                    }
-                }
-                // A request brings what was told before to the disk with it; where there is none, this does. Were a result lost
-                // in between, the trial's own outcome would give it again.
-                journal.sync()?;
-                self.drop_traces(engine, &mut held)?;
-                if open.is_empty() {
-                    return stop.unwrap_or(Err(LabError::Stuck));
-                }
-                // The workers hold senders, and there is a job open.
-                let Ok((job, result)) = inbox.recv() else { return Err(LabError::Stuck) };
-                open.remove(&job.id);
-                match result {
-                    Ok(None) => stop = Some(Ok(Stopped::Interrupted)),
-                    Ok(Some((outcome, digest))) => {
-                        let kept = Kept::new(self.directory, job.id, &digest)?;
-                        let elapsed = before + self.begun.elapsed();
-                        let after_ms = elapsed.as_millis() as u64;
-                        let outcome = outcome.map(Box::new);
-                        let entry = Entry::Told { id: job.id, outcome, digest: kept, after_ms };
-                        journal.note(&entry)?;
-                        progress.under_way(elapsed);
-                        let Entry::Told { outcome, .. } = entry else { unreachable!("made above") };
-                        progress.ended(&job, outcome.as_deref());
-                        engine.tell(job.id, outcome.as_deref(), digest);
-                        held.insert(job.id);
-                    }
-                    // The others may end first; what they give is not lost.
-                    Err(error) => {
-                        stop.get_or_insert(Err(error));
-                    }
-                }
-            }
-        })
+        let waiting = open.into_values().collect();
+        let mut course = Course {
+            campaign: self,
+            engine,
+            progress,
+            journal,
+            before,
+            held,
+            waiting,
+            running: BTreeMap::new(),
+            stop: None,
+            ended_early: None,
+            planned: Vec::new(),
+        };
+        let stopped = course.run(executor, interrupted);
+        if stopped.is_err() {
+            // Nobody hears of what still runs.
+            executor.cancel();
+        }
+        Ok(Sitting { stopped: stopped?, ended_early: course.ended_early, planned: course.planned })
     }
 
     /// Drops the traces of trials that are in the journal for good and that the engine does not need any more.
@@ -202,120 +137,148 @@ impl Campaign<'_> {
         }
         Ok(())
     }
+}
 
-    fn carry_out<D: Digester>(
-        &self,
-        job: &Job,
-        executor: &dyn Executor,
-        progress: &dyn Progress,
-        digester: &D,
-    ) -> Given<D> {
-        match &job.work {
-            Work::Trial { workload, plan } => {
-                let directory = trial_directory(self.directory, job.id);
-                let usable = Usable { needs_all: D::NEEDS_ALL, has_fault: !plan.candidates.is_empty() };
-                let (outcome, reading) = match usable.known(&directory)? {
-                    Some(outcome) => (outcome, D::Reading::default()),
-                    None => self.run_trial(job, (workload, plan), executor, progress, digester)?,
-                };
-                usable.check(&outcome, &directory)?;
-                if outcome.end == End::Interrupted {
-                    return Ok(None);
-                }
-                let evidence = [evidence_of(&directory, &outcome)?];
-                Ok(Some((Some(outcome), digester.digest(job, &evidence, reading))))
-            }
-            Work::Study { trials } => {
-                let evidence = trials
-                    .iter()
-                    .map(|&id| {
-                        let directory = trial_directory(self.directory, id);
-                        let outcome = finished(&directory)?.ok_or_else(|| LabError::Journal {
-                            path: directory.display().to_string(),
-                            why: "the trial has no outcome any more; run the campaign anew".to_owned(),
-                        })?;
-                        evidence_of(&directory, &outcome)
-                    })
-                    .collect::<Result<Vec<Evidence>, LabError>>()?;
-                Ok(Some((None, digester.digest(job, &evidence, D::Reading::default()))))
-            }
-        }
-    }
+/// A campaign while it runs.
+struct Course<'c, E: Engine> {
+    campaign: &'c Campaign<'c>,
+    engine: &'c mut E,
+    progress: &'c dyn Progress,
+    journal: Journal,
+    /// Time that earlier sittings took.
+    before: Duration,
+    /// The trials that were told and whose traces are there.
+    held: BTreeSet<JobId>,
+    /// Jobs that were asked for and wait for room.
+    waiting: VecDeque<Job>,
+    running: BTreeMap<JobId, Job>,
+    /// The end of the campaign, once it is decided; running jobs end first.
+    stop: Option<Result<Stopped, LabError>>,
+    ended_early: Option<Box<Outcome>>,
+    planned: Vec<Job>,
+}
 
-    /// Runs a trial, and again where its keeper is ended from outside.
-    fn run_trial<D: Digester>(
-        &self,
-        job: &Job,
-        (workload, plan): (&str, &Plan),
-        executor: &dyn Executor,
-        progress: &dyn Progress,
-        digester: &D,
-    ) -> Result<(Outcome, D::Reading), LabError> {
-        let directory = trial_directory(self.directory, job.id);
-        let mut attempts = 0;
+impl<E: Engine> Course<'_, E> {
+    fn run(
+        &mut self,
+        executor: &mut dyn Executor<DigestOf<E>>,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Stopped, LabError> {
         loop {
-            let mut reading = D::Reading::default();
-            let trial = || executor.trial(job.id, workload, plan, &directory);
-            attempts += 1;
-            let tried = if D::READS_EARLY {
-                let mut see = |path: &str, at, bytes: &[u8]| digester.read(&mut reading, path, at, bytes);
-                follow::beside(&directory, &|it| executor.log_files(it), &mut see, trial)
-            } else {
-                trial()
-            };
-            let error = match tried {
-                Ok(outcome) => return Ok((outcome, reading)),
-                Err(error) => error,
-            };
-            let Some(why) = error.lost_keeper().map(str::to_owned) else { return Err(error) };
-            if attempts == ATTEMPTS_MAX {
-                let trial = directory.display().to_string();
-                return Err(LabError::KeeperLost { trial, attempts, why });
+            self.look(executor, interrupted);
+            if self.stop.is_none() && self.start(executor)? {
+                continue;
             }
-            if executor.interrupted() {
-                return Err(error);
+            // A request brings what was told before to the disk with it; where there is none, this does. Were a result lost
+            // in between, the trial's own outcome would give it again.
+            self.journal.sync()?;
+            self.campaign.drop_traces(self.engine, &mut self.held)?;
+            if self.running.is_empty() {
+                return self.stop.take().unwrap_or(Err(LabError::Stuck));
             }
-            progress.again(job, &why);
-            if let Some(outcome) = finished(&directory)? {
-                return Ok((outcome, D::Reading::default()));
+            let mut events = executor.poll(LOOK_EVERY);
+            while events.is_empty() {
+                self.look(executor, interrupted);
+                events = executor.poll(LOOK_EVERY);
+            }
+            events.into_iter().try_for_each(|it| self.take(it))?;
+        }
+    }
+
+    /// Ends what runs if the user asks for it.
+    fn look(&mut self, executor: &mut dyn Executor<DigestOf<E>>, interrupted: &dyn Fn() -> bool) {
+        if interrupted() {
+            self.stop.get_or_insert(Ok(Stopped::Interrupted));
+            executor.cancel();
+        }
+    }
+
+    /// Gives the executor what it has room for, and says whether the engine had something new.
+    fn start(&mut self, executor: &mut dyn Executor<DigestOf<E>>) -> Result<bool, LabError> {
+        while executor.room() > 0
+            && let Some(job) = self.waiting.pop_front()
+        {
+            self.progress.started(&job);
+            self.running.insert(job.id, job.clone());
+            executor.submit(job);
+        }
+        let room = executor.room();
+        if room == 0 {
+            return Ok(false);
+        }
+        match asked(self.engine, room) {
+            Next::Start(jobs) if self.campaign.is_dry && jobs.iter().any(has_fault) => {
+                self.planned = jobs;
+                if let Next::Start(more) = self.engine.next(PLANNED_MAX) {
+                    self.planned.extend(more);
+                }
+                self.planned.truncate(PLANNED_MAX);
+                self.stop = Some(Ok(Stopped::Planned));
+                Ok(false)
+            }
+            Next::Start(jobs) => {
+                self.journal.append(&Entry::Asked { room, jobs: jobs.clone() })?;
+                self.waiting.extend(jobs);
+                Ok(true)
+            }
+            Next::Wait => Ok(false),
+            Next::Done => {
+                self.stop = Some(Ok(Stopped::Done));
+                Ok(false)
             }
         }
     }
-}
 
-/// Which outcomes say something to an engine.
-struct Usable {
-    /// Whether it needs all that a trial records.
-    needs_all: bool,
-    /// Whether a fault was planned. Of a run without one the engine itself says that no JVM had hooks.
-    has_fault: bool,
-}
-
-impl Usable {
-    /// The outcome of a trial that was carried out before, by whomever. One that cannot be used, or that has to be digested and
-    /// has no trace any more, is put aside.
-    fn known(&self, directory: &Path) -> Result<Option<Outcome>, LabError> {
-        let Some(outcome) = finished(directory)? else { return Ok(None) };
-        if self.check(&outcome, directory).is_ok() && TrialFiles::of(directory).trace.exists() {
-            return Ok(Some(outcome));
-        }
-        put_aside(directory)?;
-        Ok(None)
-    }
-
-    fn check(&self, outcome: &Outcome, directory: &Path) -> Result<(), LabError> {
-        let trial = || directory.display().to_string();
-        if !self.needs_all || outcome.end == End::Interrupted {
-            return Ok(());
-        }
-        if outcome.disk_full {
-            return Err(LabError::DiskFull { trial: trial() });
-        }
-        if outcome.jvms.is_empty() && self.has_fault {
-            return Err(LabError::NoAgent { trial: trial(), end: outcome.end.to_string() });
+    fn take(&mut self, event: Happened<DigestOf<E>>) -> Result<(), LabError> {
+        let (id, result) = match event {
+            Happened::Again { id, why } => {
+                let job = self.running.get(&id).expect("only what runs is run again");
+                self.progress.again(job, &why);
+                return Ok(());
+            }
+            Happened::Ended { id, result } => (id, result),
+        };
+        let job = self.running.remove(&id).expect("only what was submitted ends, and once");
+        match result {
+            Ok(Given::Result { outcome, digest }) => self.tell(&job, outcome, digest)?,
+            Ok(Given::Interrupted { outcome }) => {
+                self.stop = Some(Ok(Stopped::Interrupted));
+                self.ended_early = outcome.or(self.ended_early.take());
+            }
+            // The others may end first; what they give is not lost.
+            Err(error) => {
+                self.stop.get_or_insert(Err(error));
+            }
         }
         Ok(())
     }
+
+    /// Tells the engine a result, once the journal has it.
+    fn tell(
+        &mut self,
+        job: &Job,
+        outcome: Option<Box<Outcome>>,
+        digest: DigestOf<E>,
+    ) -> Result<(), LabError> {
+        let kept = Kept::new(self.campaign.directory, job.id, &digest)?;
+        let elapsed = self.before + self.campaign.begun.elapsed();
+        let after_ms = elapsed.as_millis() as u64;
+        let entry = Entry::Told { id: job.id, outcome, digest: kept, after_ms };
+        self.journal.note(&entry)?;
+        // As a resumed campaign will read it.
+        self.progress.under_way(Duration::from_millis(after_ms));
+        let Entry::Told { outcome, .. } = entry else { unreachable!("made above") };
+        self.progress.ended(job, outcome.as_deref());
+        let events = self.engine.tell(job.id, outcome.as_deref(), digest);
+        self.progress.learnt(job, outcome.as_deref(), &events);
+        self.held.insert(job.id);
+        Ok(())
+    }
+}
+
+/// Whether a job injects something.
+fn has_fault(job: &Job) -> bool {
+    matches!(&job.work, Work::Trial { plan, .. } if !plan.candidates.is_empty())
 }
 
 /// Asks the engine for work. An answer that is not in the journal must change nothing, or a resumed campaign would differ from one
@@ -323,7 +286,12 @@ impl Usable {
 fn asked<E: Engine>(engine: &mut E, room: usize) -> Next {
     let next = engine.next(room);
     if cfg!(debug_assertions) && !matches!(next, Next::Start(_)) {
-        assert_eq!(engine.next(room), next, "`{}` changes when it is asked and has no work", engine.name());
+        assert_eq!(
+            engine.next(room),
+            next,
+            "`{}` changes its state when asked, although it has no work",
+            engine.name()
+        );
     }
     next
 }
@@ -334,66 +302,136 @@ fn replay<E: Engine>(
     entry: Entry,
     open: &mut BTreeMap<JobId, Job>,
     campaign: &Path,
+    progress: &dyn Progress,
 ) -> Result<(), String> {
     match entry {
         Entry::Asked { room, jobs } => {
             if engine.next(room) != Next::Start(jobs.clone()) {
-                return Err("the engine asks for other trials than it did".to_owned());
+                return Err("the engine asks for other trials than before".to_owned());
             }
             open.extend(jobs.into_iter().map(|job| (job.id, job)));
             Ok(())
         }
         Entry::Told { id, outcome, digest, .. } => {
-            open.remove(&id).ok_or_else(|| format!("trial {id} was told and not asked for, or twice"))?;
+            let job = open
+                .remove(&id)
+                .ok_or_else(|| format!("trial {id} was reported without a request, or twice"))?;
             let digest = digest.read(campaign, id)?;
             let digest = serde_json::from_value(digest).map_err(|error| format!("trial {id}: {error}"))?;
-            engine.tell(id, outcome.as_deref(), digest);
+            let events = engine.tell(id, outcome.as_deref(), digest);
+            progress.learnt(&job, outcome.as_deref(), &events);
             Ok(())
         }
     }
 }
 
-/// The outcome of a trial that is over, whoever ran it. What is left of one that was cut short is put aside, so that the
-/// trial can be run again.
-pub fn finished(directory: &Path) -> Result<Option<Outcome>, LabError> {
-    if let Some(outcome) = read_outcome(directory)? {
-        return Ok(Some(outcome));
-    }
-    if !directory.exists() {
-        return Ok(None);
-    }
-    // Whoever carries it out right now keeps its place, and may have ended just before the lock was free.
-    let _nobody = Lock::of_trial(directory)?;
-    if let Some(outcome) = read_outcome(directory)? {
-        return Ok(Some(outcome));
-    }
-    put_aside(directory)?;
-    Ok(None)
-}
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
 
-/// Makes room for a trial that is run again; nothing that was recorded is lost.
-pub fn put_aside(directory: &Path) -> Result<(), LabError> {
-    let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let aside = (1..)
-        .map(|number| directory.with_file_name(format!("{name}.cut-{number}")))
-        .find(|it| !it.exists())
-        .expect("there is always another number");
-    match fs::rename(directory, &aside) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(LabError::File { path: directory.display().to_string(), source: error })
+    use hypocenter_engine::{Hits, Plans};
+    use hypocenter_plan::{End, FORMAT_VERSION, Plan};
+
+    use super::*;
+    use crate::JOURNAL_VERSION;
+
+    /// Ends one job a poll, the last one first, and never has more than it has room for.
+    struct Slow {
+        places: usize,
+        open: Vec<Job>,
+        started: Vec<u64>,
+        is_cancelled: bool,
+    }
+
+    impl Slow {
+        fn with(places: usize) -> Slow {
+            Slow { places, open: Vec::new(), started: Vec::new(), is_cancelled: false }
         }
-        _ => Ok(()),
     }
-}
 
-fn read_outcome(directory: &Path) -> Result<Option<Outcome>, LabError> {
-    let path = TrialFiles::of(directory).outcome;
-    match fs::read(&path) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|why| LabError::Journal {
-            path: path.display().to_string(),
-            why: format!("{why}; the file was changed"),
-        }),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(LabError::File { path: path.display().to_string(), source: error }),
+    impl Executor<Hits> for Slow {
+        fn room(&self) -> usize {
+            self.places - self.open.len()
+        }
+
+        fn submit(&mut self, job: Job) {
+            assert!(self.room() > 0, "{} has no room", job.id);
+            assert!(!self.is_cancelled, "{} comes too late", job.id);
+            self.started.push(job.id.0);
+            self.open.push(job);
+        }
+
+        fn poll(&mut self, _: Duration) -> Vec<Happened<Hits>> {
+            let Some(job) = self.open.pop() else { panic!("there is nothing to wait for") };
+            let outcome = Box::new(Outcome {
+                version: FORMAT_VERSION,
+                end: End::Exited { status: 0 },
+                wall_ms: 1,
+                disk_full: false,
+                failure: None,
+                processes: Vec::new(),
+                candidates: Vec::new(),
+                jvms: Vec::new(),
+                problems: Vec::new(),
+            });
+            let given = match self.is_cancelled {
+                true => Given::Interrupted { outcome: None },
+                false => {
+                    let digest = serde_json::from_str("{\"hits\":1}").expect("it is one");
+                    Given::Result { outcome: Some(outcome), digest }
+                }
+            };
+            vec![Happened::Ended { id: job.id, result: Ok(given) }]
+        }
+
+        fn cancel(&mut self) {
+            self.is_cancelled = true;
+        }
+    }
+
+    #[test]
+    fn jobs_wait_for_room_and_an_interrupted_campaign_goes_on_with_less() {
+        let directory = tempfile::tempdir().unwrap();
+        let lock = Lock::take(directory.path()).unwrap();
+        let head = Head {
+            journal: JOURNAL_VERSION,
+            engine: "plans".into(),
+            seed: 1,
+            target: "t".into(),
+            tool: "1".into(),
+        };
+        let campaign = Campaign {
+            directory: directory.path(),
+            lock: &lock,
+            head,
+            begun: Instant::now(),
+            keep_traces: true,
+            is_dry: false,
+        };
+        struct Nobody;
+        impl Progress for Nobody {}
+        let sit = |executor: &mut Slow, looks: usize| {
+            let mut engine = Plans::new("w", vec![Plan::default(); 7]);
+            let asked = Cell::new(0);
+            let interrupted = || {
+                asked.set(asked.get() + 1);
+                asked.get() > looks
+            };
+            let sitting = campaign.run(&mut engine, executor, &Nobody, &interrupted).unwrap();
+            (sitting.stopped, engine.results(&|_| None).trials)
+        };
+        // One ends, another is asked for, and before it starts the user ends the campaign with three under way.
+        let mut many = Slow::with(4);
+        assert_eq!(sit(&mut many, 3), (Stopped::Interrupted, 1));
+        assert_eq!(many.started, [0, 1, 2, 3]);
+        // Those that were asked for are submitted one by one before anything new.
+        let mut one = Slow::with(1);
+        assert_eq!(sit(&mut one, usize::MAX), (Stopped::Done, 7));
+        assert_eq!(one.started, [0, 1, 2, 4, 5, 6]);
+        assert!(!one.is_cancelled);
+        // Nothing is left to do.
+        let mut none = Slow::with(2);
+        assert_eq!(sit(&mut none, usize::MAX), (Stopped::Done, 7));
+        assert!(none.started.is_empty());
     }
 }

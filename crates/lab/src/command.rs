@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// How the agent is told its orders.
+/// Orders for the agent.
 #[derive(Debug, Clone)]
 pub struct AgentOption {
     /// The library.
@@ -35,7 +35,7 @@ impl AgentOption {
 
 /// A command with the agent in it, and the variables to set for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WithAgent {
+pub(crate) struct WithAgent {
     /// The command.
     pub command: Vec<String>,
     /// The environment.
@@ -43,7 +43,7 @@ pub struct WithAgent {
 }
 
 /// Adds the agent to a command. `inherited` is the value that `JAVA_TOOL_OPTIONS` has already.
-pub fn with_agent(command: &[String], agent: &AgentOption, inherited: Option<&str>) -> WithAgent {
+pub(crate) fn with_agent(command: &[String], agent: &AgentOption, inherited: Option<&str>) -> WithAgent {
     let text = agent.text();
     let is_java = |program: &String| Path::new(program).file_name().is_some_and(|name| name == "java");
     if command.first().is_some_and(is_java) {

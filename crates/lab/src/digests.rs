@@ -26,7 +26,7 @@ pub enum Kept {
     Here(Value),
     /// In a file of its own.
     Beside {
-        /// How long it is.
+        /// Its duration.
         bytes: u64,
         /// Stands for what is in it.
         hash: String,
@@ -76,7 +76,7 @@ impl Kept {
 }
 
 fn changed(path: &Path, error: &serde_json::Error) -> LabError {
-    LabError::Journal { path: path.display().to_string(), why: format!("a digest is no JSON: {error}") }
+    LabError::Journal { path: path.display().to_string(), why: format!("a digest is not JSON: {error}") }
 }
 
 #[cfg(test)]

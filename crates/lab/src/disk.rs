@@ -14,7 +14,7 @@ use hypocenter_engine::JobId;
 use crate::trial::TrialFiles;
 use crate::{LabError, Lock, trial_directory};
 
-/// How deep directories are looked into.
+/// Maximum depth of directories that are searched.
 const DEPTH_MAX: usize = 64;
 
 /// The bytes that a directory takes on its disk. A file with several names counts once, links are not followed, and what
@@ -58,7 +58,7 @@ pub fn clean(campaign: &Path, is_kept: &dyn Fn(u64) -> bool) -> Result<u64, LabE
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match name.parse::<u64>() {
             Ok(number) => clean_trial(&path, is_kept(number))?,
-            // A trial that was cut short and put aside.
+            // A trial that was interrupted and put aside.
             Err(_) if name.contains(".cut-") => remove(&path)?,
             Err(_) => {}
         }
@@ -69,7 +69,7 @@ pub fn clean(campaign: &Path, is_kept: &dyn Fn(u64) -> bool) -> Result<u64, LabE
 fn clean_trial(directory: &Path, is_kept: bool) -> Result<(), LabError> {
     let files = TrialFiles::of(directory);
     if !files.outcome.exists() {
-        // It was cut short, and is run again from its start.
+        // It was interrupted, and is run again from its start.
         return remove(directory);
     }
     let of_workload = [&files.fresh, &files.tmp];

@@ -1,4 +1,4 @@
-//! What can keep a trial or a campaign from being run.
+//! Errors that keep a trial or a campaign from running.
 
 use hypocenter_trace::{MapError, TraceError};
 
@@ -6,9 +6,7 @@ use hypocenter_trace::{MapError, TraceError};
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// A file of the trial cannot be written or read.
-    #[error(
-        "{path}: {source}; the trial needs a directory of its own that can be written, with room on its disk"
-    )]
+    #[error("{path}: {source}; the trial needs its own writable directory on a disk with free space")]
     File {
         /// Which.
         path: String,
@@ -25,13 +23,12 @@ pub enum LabError {
     },
     /// A trial under an engine in which no JVM had hooks: it says nothing.
     #[error(
-        "{trial}: no JVM loaded the agent and a class that has hooks, although the workload {end}; check that the command \
-         starts java itself or leaves JAVA_TOOL_OPTIONS alone (`hypocenter doctor` tries the agent)"
+        "{trial}: no JVM loaded the agent and a class with hooks, although the workload {end}; check that the command starts java itself or keeps JAVA_TOOL_OPTIONS (`hypocenter doctor` tests the agent)"
     )]
     NoAgent {
         /// Its directory.
         trial: String,
-        /// How it ended.
+        /// Its end.
         end: String,
     },
     /// The process that owns the trial's processes.
@@ -42,15 +39,14 @@ pub enum LabError {
     KeeperGone(String),
     /// The owner of a trial's processes does not live long enough, however often the trial is run.
     #[error(
-        "{trial}: it was ended from outside {attempts} times, and is not tried again: {why}; find out what ends processes \
-         here (the kernel does where memory is short), and go on"
+        "{trial}: it was ended from outside {attempts} times, and is not tried again: {why}; find out what ends processes here (the kernel does if memory is short), and resume the campaign"
     )]
     KeeperLost {
         /// The directory of the trial.
         trial: String,
-        /// How often it was run.
+        /// Number of its runs.
         attempts: u32,
-        /// What became of the last owner.
+        /// Fate of the last owner.
         why: String,
     },
     /// The trial's file.
@@ -64,7 +60,7 @@ pub enum LabError {
     Unreadable {
         /// Which.
         path: String,
-        /// What is wrong with it.
+        /// Its error.
         why: String,
     },
     /// The plan.
@@ -81,7 +77,15 @@ pub enum LabError {
     Journal {
         /// Which.
         path: String,
-        /// What is wrong and what to do.
+        /// Error and advice.
+        why: String,
+    },
+    /// A campaign whose trials this one reads.
+    #[error("the campaign reads trials of {campaign}, and {why}; restore it, or start a new campaign")]
+    Input {
+        /// Its directory.
+        campaign: String,
+        /// Its error.
         why: String,
     },
     /// Somebody else works in the directory.
@@ -96,24 +100,26 @@ pub enum LabError {
         holder: String,
     },
     /// Somebody else carries out the trial.
-    #[error("{trial} is being carried out by another process; wait for it")]
+    #[error("{trial} is run by another process; wait for it")]
     TrialBusy {
         /// Its directory.
         trial: String,
     },
-    /// What a trial recorded is not all there, so that it cannot be judged.
-    #[error("{trial}: the disk was full, and the trial is not all recorded; free some space, and go on")]
+    /// Record of a trial is incomplete, so that it cannot be judged.
+    #[error(
+        "{trial}: the disk was full, and the record of the trial is incomplete; free some space, and resume the campaign"
+    )]
     DiskFull {
         /// Its directory.
         trial: String,
     },
     /// The engine neither works nor ends.
-    #[error("the engine waits for nothing: this is a bug of hypocenter; please report it")]
+    #[error("the engine waits for nothing: internal error; please report it")]
     Stuck,
 }
 
 impl LabError {
-    /// What became of the process that owned the trial's processes, if that is why there is no outcome: the trial itself is not to
+    /// Fate of the process that owned the trial's processes, if it is the reason for a missing outcome: the trial itself is not to
     /// blame then, and can be run again.
     pub fn lost_keeper(&self) -> Option<&str> {
         match self {

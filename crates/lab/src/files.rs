@@ -21,7 +21,7 @@ pub fn open(options: &mut OpenOptions, path: &Path) -> Result<File> {
 }
 
 /// Makes a directory unless it is there; a link to one is refused.
-pub fn make_directory(path: &Path) -> Result<()> {
+pub(crate) fn make_directory(path: &Path) -> Result<()> {
     match fs::create_dir(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
         made => return made,
@@ -29,7 +29,7 @@ pub fn make_directory(path: &Path) -> Result<()> {
     match fs::symlink_metadata(path)?.file_type() {
         it if it.is_dir() => Ok(()),
         it if it.is_symlink() => Err(link(path)),
-        _ => Err(Error::new(ErrorKind::NotADirectory, "it is a file, and should be a directory")),
+        _ => Err(Error::new(ErrorKind::NotADirectory, "it is a file, not a directory")),
     }
 }
 
@@ -75,7 +75,7 @@ fn create_part(path: &Path) -> Result<(PathBuf, File)> {
 fn link(path: &Path) -> Error {
     let to = fs::read_link(path).map_or_else(|_| String::new(), |it| format!(" to {}", it.display()));
     let what =
-        format!("it is a symbolic link{to}, and nothing is written through links; remove it and try again");
+        format!("it is a symbolic link{to}, and the tool writes through no links; remove it and try again");
     Error::other(what)
 }
 

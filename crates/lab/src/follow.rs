@@ -15,13 +15,13 @@ use std::time::Duration;
 use crate::oracle::open_regular;
 use crate::trial::TrialFiles;
 
-/// How often files are looked at.
+/// Interval at which files are checked.
 const TICK: Duration = Duration::from_millis(20);
 /// After how many looks new files are looked for.
 const LIST_TICKS: u32 = 10;
-/// How much is read at a time.
+/// Number of bytes that are read at a time.
 const PIECE_BYTES: usize = 256 << 10;
-/// How many pieces of one file are read before the others have their turn.
+/// Maximum number of pieces of one file that are read before the others have their turn.
 const PIECES_MAX: usize = 16;
 /// The most files that are followed.
 const FILES_MAX: usize = 64;
@@ -67,9 +67,9 @@ struct Follower<'a> {
 
 struct Followed {
     file: File,
-    /// Where it is in the trial's directory.
+    /// Its place in the trial's directory.
     path: String,
-    /// How much of it was shown.
+    /// Number of them that were shown.
     at: u64,
 }
 
@@ -133,7 +133,7 @@ impl Followed {
         Ok(count)
     }
 
-    /// Whether this is the file at a path.
+    /// Tests whether this is the file at a path.
     fn is_at(&self, path: &Path) -> bool {
         let identity = |it: fs::Metadata| (it.dev(), it.ino());
         let (here, there) = (self.file.metadata().map(identity), fs::metadata(path).map(identity));
@@ -148,10 +148,10 @@ mod tests {
 
     use super::*;
 
-    /// How long something may take that happens at once.
+    /// Time limit of an action that is almost immediate.
     const SOON: Duration = Duration::from_secs(60);
 
-    /// What was shown of each file, and how often it began anew.
+    /// Shown part of each file, and the number of its restarts.
     #[derive(Default)]
     struct Seen {
         files: Mutex<BTreeMap<String, (Vec<u8>, usize)>>,

@@ -3,6 +3,7 @@
 //! The first line says whose journal it is. A line that a dying tool left half-written has no line end; it is cut off
 //! when the campaign is resumed, and what it was about is done again.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Kept, LabError, files};
 
 /// The version of the journal's lines.
-pub const JOURNAL_VERSION: u32 = 3;
+pub const JOURNAL_VERSION: u32 = 4;
 
 /// Whose journal it is: a campaign goes on only with the same of all these.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,7 +26,7 @@ pub struct Head {
     pub engine: String,
     /// The campaign's seed.
     pub seed: u64,
-    /// What stands for the target: its classes and its workload.
+    /// Stand-in for the target: its classes and its workload.
     pub target: String,
     /// The version of the tool that began it.
     pub tool: String,
@@ -39,7 +40,7 @@ pub enum Entry {
     Asked {
         /// For how many idle workers.
         room: usize,
-        /// What it gave.
+        /// Its result.
         jobs: Vec<Job>,
     },
     /// The engine was told a result.
@@ -61,7 +62,7 @@ pub enum Entry {
 pub struct Journal {
     file: File,
     path: PathBuf,
-    /// Whether something was written that may not be on the disk.
+    /// True if something was written that may not be on the disk.
     is_noted: bool,
 }
 
@@ -111,7 +112,7 @@ impl Journal {
                     .map_err(|why| broken(1, why))?;
             } else {
                 let entry = serde_json::from_slice(&line).map_err(bad)?;
-                seen(entry).map_err(|why| broken(number, format!("{why}; begin a new campaign")))?;
+                seen(entry).map_err(|why| broken(number, format!("{why}; start a new campaign")))?;
             }
             good += len as u64;
         };
@@ -153,6 +154,17 @@ impl Journal {
         })
     }
 
+    /// The jobs that the journal at `path` asks for, whoever's it is. The campaign may be running meanwhile.
+    pub fn jobs(path: &Path) -> Result<(Head, BTreeMap<JobId, Job>), LabError> {
+        let mut all = BTreeMap::new();
+        let head = Journal::read(path, |entry| {
+            if let Entry::Asked { jobs, .. } = entry {
+                all.extend(jobs.into_iter().map(|it| (it.id, it)));
+            }
+        })?;
+        Ok((head, all))
+    }
+
     /// Adds an entry; it is on the disk when this returns, and so is all that was noted before.
     pub fn append(&mut self, entry: &Entry) -> Result<(), LabError> {
         self.line(entry)?;
@@ -186,10 +198,9 @@ fn check_head(found: &serde_json::Value, wanted: &Head) -> Result<(), String> {
     if version != Some(u64::from(JOURNAL_VERSION)) {
         return Err(match version {
             Some(version) => format!(
-                "journal version {version}, this tool knows version {JOURNAL_VERSION}; go on with the version of the \
-                 tool that wrote it, or begin a new campaign"
+                "journal version {version}, this tool supports version {JOURNAL_VERSION}; use the version of the tool that wrote it, or start a new campaign"
             ),
-            None => "this is no journal of a campaign".to_owned(),
+            None => "this is not the journal of a campaign".to_owned(),
         });
     }
     let found: Head = serde_json::from_value(found.clone()).map_err(|error| error.to_string())?;
@@ -200,7 +211,7 @@ fn check_head(found: &serde_json::Value, wanted: &Head) -> Result<(), String> {
     ] {
         if found != wanted {
             return Err(format!(
-                "the campaign was begun with {what} {found}, and this is {wanted}; begin a new campaign"
+                "the campaign was started with {what} {found}, and now it is {wanted}; start a new campaign"
             ));
         }
     }
@@ -252,7 +263,7 @@ mod tests {
             let lines = whole[..len].iter().filter(|&&byte| byte == b'\n').count();
             assert_eq!(entries, (0..lines.saturating_sub(1) as u64).map(told).collect::<Vec<_>>());
             assert_eq!(cut, len > 0 && whole[len - 1] != b'\n', "at {len}");
-            // What is left can be gone on with.
+            // The rest can be resumed.
             let (mut journal, _) = Journal::open(&path, &head(), |_| Ok(())).unwrap();
             journal.append(&told(9)).unwrap();
             assert_eq!(read(&path, &head()).unwrap().0.last(), Some(&told(9)));
@@ -271,13 +282,13 @@ mod tests {
             assert!(why.contains(expected), "{why}");
             assert_eq!(std::fs::read(&path).unwrap(), before);
         };
-        check(Head { seed: 8, ..head() }, "begun with seed 7");
-        check(Head { engine: "bsrr".into(), ..head() }, "begun with engine plans");
-        check(Head { target: "x".into(), ..head() }, "begun with target abc");
-        let newer = String::from_utf8(before.clone()).unwrap().replace("\"journal\":3", "\"journal\":4");
+        check(Head { seed: 8, ..head() }, "started with seed 7");
+        check(Head { engine: "bsrr".into(), ..head() }, "started with engine plans");
+        check(Head { target: "x".into(), ..head() }, "started with target abc");
+        let newer = String::from_utf8(before.clone()).unwrap().replace("\"journal\":4", "\"journal\":5");
         std::fs::write(&path, &newer).unwrap();
         let why = read(&path, &head()).unwrap_err().to_string();
-        assert!(why.contains("journal version 4") && why.contains("begin a new campaign"), "{why}");
+        assert!(why.contains("journal version 5") && why.contains("start a new campaign"), "{why}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), newer);
         let broken = String::from_utf8(before).unwrap() + "{\"told\":\n" + "{}\n";
         std::fs::write(&path, &broken).unwrap();

@@ -1,16 +1,13 @@
 //! Tests as JUnit's runners and reports name them, and the reports that Surefire and Gradle write.
 //!
-//! A report is read as a stream of events: no tree is built, entities are never expanded and a document type is
-//! refused, so time and memory are linear in the size of the file, and the size has a bound.
+//! A report is read as a stream of events and a document type is refused, so time and memory are linear in the size of the
+//! file, and the size has a bound.
 
-use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 
-use quick_xml::Reader;
-use quick_xml::events::{BytesStart, Event};
-
 use crate::oracle::{fits_name, open_regular};
+use crate::xml::{XmlElement, XmlError, XmlEvent, XmlReader};
 
 /// A larger report is not read.
 const REPORT_BYTES_MAX: u64 = 256 << 20;
@@ -48,7 +45,7 @@ fn bare_method(name: &str) -> Option<String> {
     Some(&name[..end]).filter(|it| !it.is_empty() && *it != "null").map(str::to_owned)
 }
 
-/// Which tests are meant: `Class`, `pkg.Class` or `Class.method`, with `*` for any text.
+/// Tests to match: `Class`, `pkg.Class` or `Class.method`, with `*` for any text.
 pub(crate) struct TestPattern<'a>(pub &'a str);
 
 impl TestPattern<'_> {
@@ -63,7 +60,7 @@ impl TestPattern<'_> {
             .any(|class| fits_name(self.0, &format!("{class}.{method}")))
     }
 
-    /// Whether the test's class is that of the method which is meant.
+    /// Tests whether the test's class is that of the method which is meant.
     pub(crate) fn fits_class_of(&self, test: &Test) -> bool {
         self.0.rsplit_once('.').is_some_and(|(class, _)| self.fits_class(class, &test.class))
     }
@@ -78,16 +75,16 @@ impl TestPattern<'_> {
 #[derive(Debug)]
 pub(crate) struct Case {
     pub test: Test,
-    /// How it failed, if it did.
+    /// Its failure, if it failed.
     pub failure: Option<CaseFailure>,
 }
 
-/// How a test failed.
+/// Failure of a test.
 #[derive(Debug)]
 pub(crate) struct CaseFailure {
-    /// What the report says of it.
+    /// Text of the report about it.
     pub message: String,
-    /// Whether it passed when it was run again. The fault happens once, so this is a failure all the same.
+    /// True if it passed when it was run again. The fault happens once, so this is a failure all the same.
     pub passed_later: bool,
 }
 
@@ -98,7 +95,7 @@ pub(crate) fn read_report(path: &Path, see: impl FnMut(Case)) -> Result<bool, St
     let length = file.metadata().map_err(|error| error.to_string())?.len();
     if length > REPORT_BYTES_MAX {
         return Err(format!(
-            "it has {} MB, and at most {} are read; make the tests print less, or name a smaller report",
+            "it has {} MB, and the limit is {} MB; reduce the output of the tests, or name a smaller report",
             length >> 20,
             REPORT_BYTES_MAX >> 20
         ));
@@ -109,50 +106,43 @@ pub(crate) fn read_report(path: &Path, see: impl FnMut(Case)) -> Result<bool, St
 
 fn read(bytes: &[u8], mut see: impl FnMut(Case)) -> Result<bool, String> {
     if bytes.trim_ascii().is_empty() {
-        return Err("it is empty: the JVM that runs the tests ended before it was written".to_owned());
+        return Err("it is empty: the JVM of the tests ended before it wrote the report".to_owned());
     }
-    let mut reader = Reader::from_reader(bytes);
+    let text = String::from_utf8_lossy(bytes);
     let mut report = Report { depth: 0, suites: Vec::new(), case: None, failing: None };
     let (mut is_report, mut typed) = (false, false);
-    const CUT_OFF: &str =
-        "it is cut off: the JVM that runs the tests ended while it was written, or the disk is full";
-    loop {
-        let event = match reader.read_event() {
-            Ok(event) => event,
-            Err(quick_xml::Error::Syntax(_)) if reader.buffer_position() >= bytes.len() as u64 => {
-                return Err(CUT_OFF.to_owned());
+    for event in XmlReader::new(&text) {
+        let event = event.map_err(|error| match error {
+            XmlError::CutOff => {
+                "it is truncated: the JVM of the tests ended while it wrote the report, or the disk is full"
+                    .to_owned()
             }
-            Err(error) => return Err(format!("it is no XML: {error}, at byte {}", reader.buffer_position())),
-        };
-        if let Event::Start(element) | Event::Empty(element) = &event
-            && report.depth == 0
-        {
-            is_report = matches!(element.local_name().as_ref(), b"testsuite" | b"testsuites");
-            if !is_report {
-                return Ok(false);
-            }
-            if typed {
-                return Err("it declares a document type, which no test report does; leave it out".to_owned());
-            }
-        }
+            error => format!("it is not XML: {error}"),
+        })?;
         match event {
-            Event::Start(element) => report.open(&element),
-            Event::Empty(element) => {
+            XmlEvent::DocumentType => typed = true,
+            XmlEvent::Open(element) => {
+                if report.depth == 0 {
+                    is_report = ["testsuite", "testsuites"].contains(&element.name());
+                    if !is_report {
+                        return Ok(false);
+                    }
+                    if typed {
+                        return Err(
+                            "it declares a document type, which test reports do not have; remove the declaration".to_owned()
+                        );
+                    }
+                }
                 report.open(&element);
-                report.close(&mut see);
             }
-            Event::End(_) => report.close(&mut see),
-            Event::Text(text) => report.text(&text),
-            Event::CData(text) => report.text(&text),
-            Event::DocType(_) => typed = true,
-            Event::Eof if report.depth > 0 => return Err(CUT_OFF.to_owned()),
-            Event::Eof => return Ok(is_report),
-            _ => {}
+            XmlEvent::Text(text) => report.text(&text),
+            XmlEvent::Close => report.close(&mut see),
         }
     }
+    Ok(is_report)
 }
 
-/// What is open at a point of a report.
+/// Open element at a point of a report.
 struct Report {
     depth: usize,
     /// The suites around, with their depth.
@@ -170,34 +160,31 @@ struct OpenCase {
 
 struct OpenFailure {
     message: String,
-    text: Vec<u8>,
+    text: String,
     passed_later: bool,
 }
 
 impl Report {
-    fn open(&mut self, element: &BytesStart<'_>) {
+    fn open(&mut self, element: &XmlElement<'_>) {
         self.depth += 1;
-        let name = element.local_name();
-        let name = name.as_ref();
+        let name = element.name();
         match name {
-            b"testsuite" if self.case.is_none() => {
-                self.suites.push((self.depth, attribute(element, b"name")))
-            }
-            b"testcase" if self.case.is_none() => {
-                let class = Some(attribute(element, b"classname")).filter(|it| !it.is_empty());
+            "testsuite" if self.case.is_none() => self.suites.push((self.depth, element.attribute("name"))),
+            "testcase" if self.case.is_none() => {
+                let class = Some(element.attribute("classname")).filter(|it| !it.is_empty());
                 let class =
                     class.or_else(|| self.suites.last().map(|(_, name)| name.clone())).unwrap_or_default();
-                let case = OpenCase { class, name: attribute(element, b"name"), failure: None };
+                let case = OpenCase { class, name: element.attribute("name"), failure: None };
                 self.case = Some((self.depth, case));
             }
-            b"failure" | b"error" | b"rerunFailure" | b"rerunError" | b"flakyFailure" | b"flakyError" => {
-                self.open_failure(element, name.starts_with(b"flaky"));
+            "failure" | "error" | "rerunFailure" | "rerunError" | "flakyFailure" | "flakyError" => {
+                self.open_failure(element, name.starts_with("flaky"));
             }
             _ => {}
         }
     }
 
-    fn open_failure(&mut self, element: &BytesStart<'_>, passed_later: bool) {
+    fn open_failure(&mut self, element: &XmlElement<'_>, passed_later: bool) {
         let depth = self.depth;
         // A suite that fails outside of its tests is a class that fails as a whole.
         if self.case.is_none()
@@ -210,19 +197,19 @@ impl Report {
         if depth - *at > 1 || case.failure.is_some() {
             return;
         }
-        let message = Some(attribute(element, b"message"))
+        let message = Some(element.attribute("message"))
             .filter(|it| !it.is_empty())
-            .unwrap_or_else(|| attribute(element, b"type"));
-        case.failure = Some(OpenFailure { message, text: Vec::new(), passed_later });
+            .unwrap_or_else(|| element.attribute("type"));
+        case.failure = Some(OpenFailure { message, text: String::new(), passed_later });
         self.failing = Some(depth);
     }
 
-    fn text(&mut self, text: &[u8]) {
+    fn text(&mut self, text: &str) {
         if self.failing.is_some()
             && let Some((_, OpenCase { failure: Some(failure), .. })) = &mut self.case
         {
             let room = TEXT_BYTES_MAX.saturating_sub(failure.text.len());
-            failure.text.extend_from_slice(&text[..text.len().min(room)]);
+            failure.text.push_str(&text[..text.floor_char_boundary(room)]);
         }
     }
 
@@ -242,7 +229,7 @@ impl OpenCase {
     fn close(self) -> Case {
         let mut test = Test::new(&self.class, &self.name);
         let failure = self.failure.map(|it| {
-            let text = String::from_utf8_lossy(&it.text);
+            let text = it.text;
             if test.method.is_none() && self.name.starts_with('[') {
                 test.method = method_in_trace(&self.class, &text);
             }
@@ -265,16 +252,6 @@ fn method_in_trace(class: &str, text: &str) -> Option<String> {
         (!method.contains('$') && !method.contains('.') && !method.starts_with('<'))
             .then(|| method.to_owned())
     })
-}
-
-fn attribute(element: &BytesStart<'_>, name: &[u8]) -> String {
-    // Without the check for duplicates, which is quadratic.
-    let mut attributes = element.attributes();
-    let found = attributes.with_checks(false).flatten().find(|it| it.key.as_ref() == name);
-    let Some(found) = found else { return String::new() };
-    let raw = String::from_utf8_lossy(&found.value);
-    let unescaped = quick_xml::escape::unescape(&raw).map(Cow::into_owned);
-    unescaped.unwrap_or_else(|_| raw.into_owned())
 }
 
 #[cfg(test)]
@@ -355,6 +332,11 @@ mod tests {
              </testcase></testsuite>",
             &["a.T.opens: E: no"],
         );
+        check(
+            "<testsuite name='a.T'><testcase name='m'><failure>expected:&lt;1&gt; but was:&#60;2&gt;</failure></testcase>\
+             </testsuite>",
+            &["a.T.m: expected:<1> but was:<2>"],
+        );
         assert_eq!(cases("just text").unwrap(), None);
         assert_eq!(cases("<!DOCTYPE html><html><p>one<p>two").unwrap(), None);
         assert_eq!(cases("<project><testcase name='m'><failure/></testcase></project>").unwrap(), None);
@@ -371,11 +353,11 @@ mod tests {
             "document type",
         );
         check("", "empty");
-        check("<testsuite><testcase name='m'>", "cut off");
-        check("<testsuite><testcase name='m", "cut off");
-        check("<testsuite><![CDATA[ x", "cut off");
-        check("<testsuite></testcase>", "no XML");
-        check(&"<testsuite>".repeat(500_000), "cut off");
+        check("<testsuite><testcase name='m'>", "truncated");
+        check("<testsuite><testcase name='m", "truncated");
+        check("<testsuite><![CDATA[ x", "truncated");
+        check("<testsuite></testcase>", "not XML");
+        check(&"<testsuite>".repeat(500_000), "truncated");
         let deep = format!("{}{}", "<testsuite>".repeat(200_000), "</testsuite>".repeat(200_000));
         assert_eq!(cases(&deep).unwrap().unwrap(), Vec::<String>::new());
         let attributes: String = (0..200_000).map(|it| format!(" a{it}=''")).collect();

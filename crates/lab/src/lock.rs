@@ -40,7 +40,7 @@ impl Lock {
         Ok(Lock { _file: file })
     }
 
-    /// Whether somebody works on the campaign. The question itself holds the lock for an instant, beside others who ask.
+    /// Tests whether somebody works on the campaign. The question itself holds the lock for an instant, beside others who ask.
     pub fn is_held(campaign: &Path) -> bool {
         let Ok(file) = File::open(campaign.join("lock")) else { return false };
         flock(&file, FlockOperation::NonBlockingLockShared) == Err(rustix::io::Errno::WOULDBLOCK)

@@ -8,7 +8,7 @@ use crate::oracle::{Ground, Place};
 use crate::stage::Staged;
 use crate::trial::TrialFiles;
 
-/// How many files a process may have; the first ones count.
+/// Maximum number of files of a process; the first ones count.
 const FILES_MAX: usize = 64;
 
 /// Adds the log files of the workload's processes to their outcomes. Of a node that was started again, they are its last
@@ -24,7 +24,7 @@ pub(crate) fn add(workload: &Workload, directory: &Path, fresh: &Path, staged: &
         done.push(key);
         for pattern in patterns(workload, process) {
             if let Err(what) = find(pattern, directory, fresh, &mut process.logs) {
-                let what = format!("{what}, of `logs` of {}", process.name);
+                let what = format!("{what} (`logs` of {})", process.name);
                 problems.push(Problem { place: "logs".to_owned(), what });
             }
         }
@@ -55,13 +55,13 @@ fn find(pattern: &str, directory: &Path, fresh: &Path, logs: &mut Vec<String>) -
     let ground = Ground { base: fresh, directory, fresh, tmp: None };
     let found = Place::on(pattern, &ground).files().map_err(|error| format!("`{pattern}`: {error}"))?;
     if found.is_empty() {
-        return Err(format!("no file fits `{pattern}` after the trial"));
+        return Err(format!("no file matches `{pattern}` after the trial"));
     }
     for path in &found {
         let below = path.strip_prefix(directory).ok().and_then(|it| it.to_str());
-        let below = below.ok_or_else(|| format!("{} has a name that is no text", path.display()))?;
+        let below = below.ok_or_else(|| format!("{} has a name that is not UTF-8", path.display()))?;
         if logs.len() >= FILES_MAX {
-            return Err(format!("more than {FILES_MAX} files fit `{pattern}`; the others are not read"));
+            return Err(format!("more than {FILES_MAX} files match `{pattern}`; the others are not read"));
         }
         if !logs.iter().any(|it| it == below) {
             logs.push(below.to_owned());

@@ -1,4 +1,4 @@
-//! Who sees a trial while it runs.
+//! Observer of a running trial.
 
 use hypocenter_plan::Role;
 
@@ -6,6 +6,12 @@ use crate::output::Output;
 
 /// Sees the processes of a trial while they run.
 pub trait Observer: Sync {
+    /// A trial begins. By the thread that runs it.
+    fn began(&self) {}
+
+    /// The trial that began on this thread is over, or could not be run; comes once for each that began.
+    fn ended(&self) {}
+
     /// A process wrote something: whole lines, unless a line is very long or the last.
     fn output(&self, _process: &str, _role: Role, _from: Output, _bytes: &[u8]) {}
 
@@ -26,6 +32,6 @@ pub trait Observer: Sync {
 
 /// Looks at nothing.
 #[derive(Debug, Clone, Copy)]
-pub struct Silent;
+pub struct Unobserved;
 
-impl Observer for Silent {}
+impl Observer for Unobserved {}

@@ -1,7 +1,7 @@
 //! Says whether the failure happened, from what a trial left behind.
 //!
 //! [`check`] looks at an [`Oracle`] before anything is run; [`judge`] looks at the [`Scene`] of a trial that is over.
-//! What the target wrote is not trusted: logs and reports may be of any size, in any encoding and made to hurt, so
+//! Output of the target is not trusted: logs and reports may have any size and encoding and be made to hurt, so
 //! all is read in bounded memory. What cannot be known is an error and not a "no": a log that is gone, a report that
 //! cannot be read. Texts in `why` are as the target wrote them, cut; whoever shows them escapes them.
 
@@ -15,6 +15,7 @@ mod printed;
 mod stack;
 mod test_failed;
 mod text;
+mod unmet;
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -26,14 +27,15 @@ pub(crate) use lines::open_regular;
 pub(crate) use place::{Ground, Place};
 pub(crate) use stack::fits_name;
 pub use text::LineText;
+pub use unmet::unmet;
 
-/// How long the reason of a combined oracle may get.
+/// Maximum length of the reason of a combined oracle.
 const WHY_CHARS_MAX: usize = 2000;
 
-/// What an oracle may look at, when a trial is over.
+/// Data of an oracle at the end of a trial.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
-    /// How the trial ended.
+    /// End of the trial.
     pub end: End,
     /// When it was started: what tests reported before is not of this trial.
     pub started: SystemTime,
@@ -41,15 +43,15 @@ pub struct Scene<'a> {
     pub processes: &'a [ProcessOutcome],
     /// The trial's directory.
     pub directory: &'a Path,
-    /// What `{dir}` stands for.
+    /// Value of `{dir}`.
     pub fresh: &'a Path,
-    /// What relative paths of the oracle are relative to.
+    /// Base of relative paths of the oracle.
     pub base: &'a Path,
-    /// Where the trial's private `/tmp` really is, if it had one.
+    /// Real directory of the trial's private `/tmp`, if it had one.
     pub tmp: Option<&'a Path>,
     /// The threads that were alive at the end.
     pub threads: &'a [LiveThread<'a>],
-    /// Whether a command of the oracle ended with status 0 at the end of the trial; `None` if it could not be run.
+    /// True if a command of the oracle ended with status 0 at the end of the trial; `None` if it could not be run.
     pub commands: &'a dyn Fn(&str) -> Option<bool>,
 }
 
@@ -71,7 +73,7 @@ pub fn check(oracle: &Oracle) -> Result<(), OracleError> {
     };
     match oracle {
         Oracle::Log { times: 0, .. } => {
-            wrong("times", "0 lines are always there; give 1 or more, or use `not`")
+            wrong("times", "`times = 0` always holds; give 1 or more, or use `not`")
         }
         Oracle::Log { line, .. } => text::LineText::new("log", line).map(|_| ()),
         Oracle::Stack { frames, thread, .. } => stack::check(frames, thread.as_deref()),
@@ -90,7 +92,7 @@ pub fn check(oracle: &Oracle) -> Result<(), OracleError> {
     }
 }
 
-/// What lines of logs an oracle looks for: where they stand, the failure shows.
+/// Lines of logs that an oracle looks for: their presence shows the failure.
 pub fn lines(oracle: &Oracle) -> Result<Vec<LineText>, OracleError> {
     match oracle {
         Oracle::Log { line, .. } => LineText::new("log", line).map(|it| vec![it]),
@@ -131,7 +133,7 @@ fn part(oracle: &Oracle, scene: &Scene<'_>) -> Result<OracleOutcome, OracleError
         Oracle::Any(parts) => combine(parts, true, scene),
         Oracle::Not(inner) => {
             let OracleOutcome { happened, why } = part(inner, scene)?;
-            let why = if happened { format!("this was not to be: {why}") } else { why };
+            let why = if happened { format!("but the oracle requires the opposite: {why}") } else { why };
             Ok(OracleOutcome { happened: !happened, why })
         }
     }

@@ -8,7 +8,7 @@ use hypocenter_trace::{CandidateEnd, Dictionary, Jvm, Map, ReportKind, Trace, Tr
 
 use crate::stage::Staged;
 
-/// How many reports of one kind are listed before the rest is only counted.
+/// Number of reports of one kind that are listed before the rest is only counted.
 const PROBLEMS_LISTED_MAX: usize = 200;
 
 struct Seen {
@@ -62,7 +62,7 @@ struct Reader<'a> {
     map: &'a Map<'a>,
     trace: &'a Trace<'a>,
     seen: &'a [Seen],
-    /// Whether the agent was to be in any process.
+    /// True if the agent was to be in any process.
     instrumented: bool,
 }
 
@@ -84,6 +84,7 @@ impl Reader<'_> {
             },
             hits: it.counts.iter().sum(),
             decision_ns: self.trace.decision_ns(&it.jvm),
+            clock_gap_ms: self.trace.clock_gap_ns().map(|it| it as f64 / 1e6),
             events: self.trace.events(&it.jvm).count() as u64,
             dropped: it.jvm.dropped + it.jvm.no_room,
         }
@@ -104,7 +105,10 @@ impl Reader<'_> {
         let filtered = candidate.when.thread.is_some()
             || candidate.when.state.is_some()
             || candidate.when.stack.is_some()
-            || self.plan.arm == Arm::Ready
+            || candidate.when.since.is_some()
+            || candidate.when.enclosing_loop.is_some()
+            || self.plan.arm != Arm::Start
+            || candidate.site.kind.sees_boolean()
             || self.rule(candidate).is_some();
         let Some(site) = self.map.find(&candidate.site) else { return 0 };
         self.on_node(candidate)
@@ -191,7 +195,7 @@ impl Reader<'_> {
             .map(|(_, report)| {
                 let Site { class, method, .. } = &candidate.site;
                 format!(
-                    "its hook could not be placed: {}; place the fault where {class}.{method} is called instead, as in \
+                    "its hook could not be placed: {}; use a site that calls {class}.{method} instead, as in \
                      `CALLER->{class}.{method}`",
                     report.text
                 )
@@ -212,17 +216,20 @@ impl Reader<'_> {
             return "the agent did not start in any JVM of the command".to_owned();
         }
         if self.trace.armed_at().is_none() {
-            return "the nodes were never ready, and it waits for that".to_owned();
+            return match &self.plan.arm {
+                Arm::After(site) => format!("`{site}` was never reached, and all faults wait for that"),
+                _ => "the nodes were never ready, and the plan waits for that".to_owned(),
+            };
         }
         if self.seen.is_empty() {
-            return "no JVM loaded a class that has hooks".to_owned();
+            return "no JVM loaded a class with hooks".to_owned();
         }
         if let Some(node) = &candidate.when.node
             && self.on_node(candidate).next().is_none()
         {
             let nodes: Vec<&str> = self.seen.iter().map(|it| it.jvm.node.as_str()).collect();
             return format!(
-                "no JVM of node `{node}` loaded a class that has hooks (nodes seen: {})",
+                "no JVM of node `{node}` loaded a class with hooks (nodes seen: {})",
                 nodes.join(", ")
             );
         }
@@ -241,17 +248,17 @@ impl Reader<'_> {
             (true, hits, wanted) => {
                 let spared = match candidate.fault {
                     Fault::Exception { .. } if !self.plan.never_below.is_empty() => {
-                        ", or only below what the plan's `never_below` says cannot fail"
+                        ", or only below a method of `never_below` in the plan"
                     }
                     _ => "",
                 };
                 let times = if hits == 1 { "once".to_owned() } else { format!("{hits} times") };
                 match wanted {
                     Some(wanted) => {
-                        let due = format!("and the plan waits for time {wanted} in one JVM");
+                        let due = format!("and the plan waits for occurrence {wanted} in one JVM");
                         format!("reached {times}, {due}{spared}")
                     }
-                    None => format!("reached {times}, and chance never let it{spared}"),
+                    None => format!("reached {times}, and the random draw never selected it{spared}"),
                 }
             }
         }
@@ -265,29 +272,26 @@ impl Reader<'_> {
         if !self.instrumented {
             problems.push(Problem {
                 place: "agent".to_owned(),
-                what: "nothing was instrumented: all processes ran without the agent, as the workload does by itself"
-                    .to_owned(),
+                what: "all processes ran without the agent".to_owned(),
             });
         } else if self.trace.agents() == 0 {
             problems.push(Problem {
                 place: Problem::COMMAND.to_owned(),
-                what: "the agent did not start in any JVM: either the command starts none, or its JVM could not load \
-                       the agent (see its output; `hypocenter doctor` tries the JDKs at hand)"
+                what: "the agent did not start in any JVM: either the command starts no JVM, or its JVM could not load the agent (see its output; `hypocenter doctor` tests the JDKs of this machine)"
                     .to_owned(),
             });
         } else if self.seen.is_empty() && !end.is_well() {
             problems.push(Problem {
                 place: Problem::COMMAND.to_owned(),
                 what: format!(
-                    "it {end} before any class of the target was loaded: see its output; where that is well, check the packages"
+                    "it {end} before any class of the target was loaded: see its output; if that is as expected, check the packages"
                 ),
             });
         } else if self.seen.is_empty() {
             problems.push(Problem {
                 place: Problem::COMMAND.to_owned(),
                 what: format!(
-                    "the agent started in {} JVM(s), and none loaded a class that has hooks: check the packages; where \
-                     `java` itself starts the JVM that does, write `env java` to have the agent in both",
+                    "the agent started in {} JVM(s), and none loaded a class with hooks: check the packages; if `java` itself starts the JVM of the target, write `env java` to load the agent in both",
                     self.trace.agents()
                 ),
             });
@@ -314,14 +318,14 @@ impl Reader<'_> {
         if rest > 0 {
             problems.push(Problem {
                 place: "hooks".to_owned(),
-                what: format!("{rest} more such reports, kept in the trace"),
+                what: format!("{rest} more such messages are in the trace"),
             });
         }
         for it in self.seen {
             let place = || format!("{} (pid {})", it.jvm.node, it.jvm.pid);
             if it.jvm.dropped > 0 {
                 let what = format!(
-                    "{} events were dropped: rings were full; record fewer sites, or losslessly",
+                    "{} events were dropped: rings were full; record fewer sites, or use --lossless",
                     it.jvm.dropped
                 );
                 problems.push(Problem { place: place(), what });

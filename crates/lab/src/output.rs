@@ -1,4 +1,4 @@
-//! What a process writes: kept in a file, handed on, and looked at line by line.
+//! Output of a process: kept in a file, passed on, and checked line by line.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Which of a process's outputs.
+/// Output stream of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Output {
     /// Its standard output.
@@ -28,12 +28,12 @@ impl Output {
 
 /// A line is looked at whole up to this length.
 const LINE_BYTES_MAX: usize = 64 << 10;
-/// How long an output may stay silent once its trial is over: somebody who left the trial may hold it open.
+/// Time for which an output may stay silent after its trial: a process that left the trial may hold it open.
 const DRAIN_TIME: Duration = Duration::from_millis(200);
 /// The most that is kept of one output of one process.
 pub(crate) const KEPT_BYTES_MAX: u64 = 512 << 20;
 
-/// What became of an output.
+/// Fate of an output.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     /// Bytes beyond what is kept.
@@ -73,14 +73,14 @@ impl PickedUp {
         }
     }
 
-    /// Whether a line may have our part, without a copy.
+    /// Tests whether a line may have our part, without a copy.
     fn concerns(line: &[u8]) -> bool {
         // Only short words stand before it: a search through every long line would cost.
         find(&line[..line.len().min(256)], PICKED_UP).is_some()
     }
 }
 
-/// What is done with an output.
+/// Destination of an output.
 pub(crate) struct Sink<'a> {
     pub file: File,
     pub filter: Option<PickedUp>,

@@ -20,22 +20,22 @@ use crate::command::{AgentOption, JAVA_TOOL_OPTIONS, with_agent};
 use crate::keeper::{Keeper, KeeperEvent, ProcessId, Spawn};
 use crate::oracle::{Ground, LineText, Place};
 use crate::output::{self, Kept, Output, PickedUp, Sink};
-use crate::{LabError, Observer};
+use crate::{LabError, Observer, ticker};
 
-/// How long a node may take to get ready where the workload has no time limit.
+/// Time limit for a node to become ready if the workload has no time limit.
 const READY_TIME: Duration = Duration::from_secs(120);
-/// How often conditions that must be asked for are asked, and the observer too.
+/// Interval at which polled conditions are checked, and the observer too.
 const TICK: Duration = Duration::from_millis(50);
-/// How long the last words of a process may take: what left its group may hold its output open.
+/// Time limit for the last output of a process: a process that left its group may hold the output open.
 const LAST_WORDS_TIME: Duration = Duration::from_secs(1);
-/// How long the JVMs may take for their thread dumps.
+/// Time limit of the JVMs for their thread dumps.
 const DUMP_TIME: Duration = Duration::from_secs(10);
-/// How long what was held up by a delay has to go on, before it is looked at.
+/// Time for which a delayed run must continue before it is judged.
 const RECOVERY_TIME: Duration = Duration::from_secs(2);
-/// How long a command of an oracle or of `alive` may take.
+/// Time limit of a command of an oracle or of `alive`.
 const ASIDE_TIME: Duration = Duration::from_secs(30);
 
-/// What a stage needs to know.
+/// Input of a stage.
 pub(crate) struct Stage<'a> {
     pub workload: &'a Workload,
     /// The node that the workload's one command is.
@@ -44,28 +44,30 @@ pub(crate) struct Stage<'a> {
     pub trial: &'a TrialControl,
     /// The trial's directory.
     pub directory: &'a Path,
-    /// What `{dir}` stands for.
+    /// Value of `{dir}`.
     pub fresh: &'a Path,
     /// The private `/tmp`, where there is one.
     pub tmp: Option<&'a Path>,
-    /// Where relative paths begin.
+    /// Base of relative paths.
     pub base: &'a Path,
     pub timeout: Option<Duration>,
     pub agent: &'a dyn Fn(&str) -> AgentOption,
     /// The value of `JAVA_TOOL_OPTIONS` that processes would see.
     pub java_tool_options: Option<&'a str>,
-    /// What the workload's command reads; nothing if absent.
+    /// Input of the workload's command; empty if absent.
     pub stdin: Option<&'a OwnedFd>,
     /// Commands to ask at the end, for an oracle.
     pub questions: &'a [String],
-    /// Whether threads are dumped even if nothing went wrong.
+    /// True if faults wait until the nodes are ready.
+    pub arms_when_ready: bool,
+    /// True if threads are dumped even if nothing went wrong.
     pub dump: bool,
     /// The delays that are to be over before the oracle looks at threads, by the numbers of their candidates.
     pub outlasted: &'a [(u32, Duration)],
     pub observer: &'a dyn Observer,
 }
 
-/// How a stage ended.
+/// End of a stage.
 pub(crate) struct Staged {
     pub end: End,
     pub wall: Duration,
@@ -73,7 +75,7 @@ pub(crate) struct Staged {
     pub problems: Vec<Problem>,
     /// For each question: whether its command ended with status 0, if it could be asked.
     pub answers: Vec<Option<bool>>,
-    /// Whether the disk had no room for what processes wrote.
+    /// True if the disk had no room for what processes wrote.
     pub disk_full: bool,
 }
 
@@ -94,7 +96,7 @@ struct Actor {
     ready: bool,
     /// Outputs that are still read.
     open: u8,
-    /// How and when it ended, until its last words are read: they may be the ones that count.
+    /// Its end and the time of it, until its last output is read: that output may be decisive.
     exited: Option<(End, u64, Instant)>,
 }
 
@@ -106,13 +108,13 @@ struct Part<'a> {
     part: usize,
     command: &'a CommandLine,
     env: &'a BTreeMap<String, String>,
-    /// Where it runs, if elsewhere than the workload.
+    /// Its working directory, if it differs from the workload's.
     directory: Option<&'a str>,
-    /// Whether the agent is in it.
+    /// True if the agent is in it.
     agent: bool,
 }
 
-/// What a process that is not part of the workload is for.
+/// Role of a process that is not part of the workload.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Aside {
     Ready(usize),
@@ -121,7 +123,7 @@ enum Aside {
     Question,
 }
 
-/// How far the command is that prepares a node.
+/// Progress of the command that prepares a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Preparing {
     Running,
@@ -144,7 +146,7 @@ struct Play<'scope, 'env> {
     started: Instant,
     actors: Vec<Actor>,
     asides: BTreeMap<ProcessId, Aside>,
-    /// How asides ended, until somebody asks.
+    /// Ends of asides, until somebody asks.
     answers: BTreeMap<ProcessId, End>,
     restarts: Vec<(Instant, usize)>,
     /// The nodes that a command prepares, by their numbers among the workload's, once it was started.
@@ -153,7 +155,7 @@ struct Play<'scope, 'env> {
     problems: Vec<Problem>,
     /// When each of the delays that are outlasted has begun.
     delayed: Vec<Option<Instant>>,
-    /// How long it took to dump the threads.
+    /// Time to dump the threads.
     dumping: Duration,
     disk_full: bool,
 }
@@ -175,6 +177,10 @@ pub(crate) fn run(stage: &Stage<'_>) -> Result<Staged, LabError> {
                 }
             }
         });
+        // What goes wrong with the trial's file is reported by those who need it for more than the time.
+        if stage.trial.wants_ticks() {
+            scope.spawn(|| ticker::run(stage.trial, over));
+        }
         let mut play = Play {
             stage,
             scope,
@@ -209,10 +215,10 @@ pub(crate) fn run(stage: &Stage<'_>) -> Result<Staged, LabError> {
             && stage.workload.command.is_some()
             && !matches!(end, End::TimedOut | End::Interrupted)
         {
-            play.problem(
-                "processes",
-                format!("{more} that the workload left behind were ended with the trial"),
-            );
+            play.problem("processes", {
+                let processes = if more == 1 { "process" } else { "processes" };
+                format!("the trial ended {more} {processes} that the workload left behind")
+            });
         }
         let processes = play.actors.into_iter().map(|it| it.outcome).collect();
         Ok(Staged { end, wall, processes, problems: play.problems, answers, disk_full: play.disk_full })
@@ -265,7 +271,9 @@ impl<'env> Play<'_, 'env> {
             }
             self.start_due_nodes()?;
         }
-        self.stage.trial.arm()?;
+        if self.stage.arms_when_ready {
+            self.stage.trial.arm()?;
+        }
         if let Some(command) = &workload.command {
             let part = self.actors.len();
             self.start(Part {
@@ -301,7 +309,7 @@ impl<'env> Play<'_, 'env> {
             if !end.is_well() {
                 self.say_clients(from);
                 for client in workload.client.iter().filter(|it| it.phase > phase) {
-                    self.problem(&client.name, format!("it was not started: phase {phase} did not end well"));
+                    self.problem(&client.name, format!("it was not started: phase {phase} did not succeed"));
                 }
                 return Ok(end);
             }
@@ -346,7 +354,7 @@ impl<'env> Play<'_, 'env> {
         let directory = self.directory_of(node.directory.as_deref());
         let spawn = Spawn { command: &command, variables: &variables, directory: &directory };
         let id = self.stage.keeper.spawn(&spawn, stdin.into(), stdout, stderr)?;
-        self.stage.observer.event(&node.name, "is being prepared");
+        self.stage.observer.event(&node.name, "is prepared");
         self.asides.insert(id, Aside::Before(part));
         self.preparing.insert(part, Preparing::Running);
         Ok(())
@@ -409,7 +417,7 @@ impl<'env> Play<'_, 'env> {
             self.restarts.iter().filter(|(at, _)| *at <= now).map(|&(_, part)| part).collect();
         self.restarts.retain(|(at, _)| *at > now);
         for part in due {
-            self.stage.observer.event(&self.stage.workload.node[part].name, "is started again");
+            self.stage.observer.event(&self.stage.workload.node[part].name, "is restarted");
             self.start_node(part, &self.stage.workload.node[part])?;
         }
         Ok(None)
@@ -494,7 +502,7 @@ impl<'env> Play<'_, 'env> {
         })
     }
 
-    /// Whether a node that is not ready has ended and does not come again; says so.
+    /// Tests whether a node that is not ready has ended and does not come again; says so.
     fn gone(&mut self, actor: usize) -> bool {
         let it = &self.actors[actor];
         if it.outcome.end.is_none() || self.restarts.iter().any(|&(_, part)| part == it.part) {
@@ -511,13 +519,13 @@ impl<'env> Play<'_, 'env> {
         let it = &self.actors[actor];
         let waited = match self.stage.workload.node[it.part].ready.as_ref() {
             Some(Condition::Log(text)) => format!("no line of its output has `{text}`"),
-            Some(Condition::Port(port)) => format!("port {port} takes no connection"),
-            Some(Condition::File(path)) => format!("{path} is not there"),
-            Some(Condition::Command(CommandLine(text))) => format!("`{text}` does not end with status 0"),
+            Some(Condition::Port(port)) => format!("port {port} accepts no connection"),
+            Some(Condition::File(path)) => format!("{path} does not exist"),
+            Some(Condition::Command(CommandLine(text))) => format!("`{text}` does not exit with status 0"),
             None => "it did not start".to_owned(),
         };
         let what = format!(
-            "it was not ready after {:.0} s: {waited}{}; check `ready`, or give the workload more time",
+            "it was not ready after {:.0} s: {waited}{}; check `ready`, or increase `timeout` of the workload",
             limit.as_secs_f64(),
             self.last_line(actor)
         );
@@ -558,7 +566,7 @@ impl<'env> Play<'_, 'env> {
             let mut what = it.end.map_or("it was ended".to_owned(), |end| format!("it {end}"));
             if let Some(steps) = it.steps {
                 let done = it.progress.map_or("no step".to_owned(), |step| format!("step {step}"));
-                what += &format!(", having made {done} of {steps} (lines `progress N` on its output)");
+                what += &format!(" after {done} of {steps} (lines `progress N` of its output)");
             }
             let (name, what) = (it.name.clone(), what + &self.last_line(actor));
             self.problem(&name, what);
@@ -595,7 +603,7 @@ impl<'env> Play<'_, 'env> {
         Place::on(text, &Ground { base, directory, fresh, tmp }).path()
     }
 
-    /// Where a process runs that may have a directory of its own.
+    /// Working directory of a process that may have its own.
     fn directory_of(&self, own: Option<&str>) -> PathBuf {
         let directory = own.or(self.stage.workload.directory.as_deref());
         directory.map_or_else(|| self.stage.base.to_owned(), |text| self.path(text))
@@ -771,7 +779,7 @@ impl<'env> Play<'_, 'env> {
         Ok(())
     }
 
-    /// What is asked while the nodes are still there: their threads, whether they are alive, the oracle's commands.
+    /// Queries while the nodes are still running: their threads, their health, the commands of the oracle.
     fn finale(&mut self, end: End, inbox: &Receiver<Event>) -> Result<Vec<Option<bool>>, LabError> {
         self.outlast(inbox)?;
         let live = self.actors.iter().any(|it| it.outcome.end.is_none());
@@ -829,7 +837,7 @@ impl<'env> Play<'_, 'env> {
         }
     }
 
-    /// Whether a command ends with status 0; none if it could not be run or takes too long.
+    /// Tests whether a command ends with status 0; none if it could not be run or takes too long.
     fn answer(
         &mut self,
         question: Option<Question>,
@@ -877,7 +885,7 @@ impl<'env> Play<'_, 'env> {
         }
     }
 
-    /// Whether a JVM of a node has answered. A restarted node has a slot for each of its lives, and only the last answers.
+    /// Tests whether a JVM of a node has answered. A restarted node has a slot for each of its lives, and only the last answers.
     fn has_dumped(&self, node: &str, request: u32) -> bool {
         let (start, end) = (format!("{node}-"), format!("-{request}.json"));
         let entries = fs::read_dir(self.stage.directory.join("dumps")).into_iter().flatten().flatten();
@@ -896,7 +904,7 @@ impl<'env> Play<'_, 'env> {
         for (actor, from, reader) in std::mem::take(&mut self.readers) {
             let place = format!("{} of {}", from.name(), self.actors[actor].outcome.name);
             let Ok(kept) = reader.join() else {
-                self.problem(&place, "its reader failed: a bug of ours".to_owned());
+                self.problem(&place, "its reader failed: internal error".to_owned());
                 continue;
             };
             if let Some(error) = kept.trouble {
@@ -907,7 +915,7 @@ impl<'env> Play<'_, 'env> {
                 self.problem(
                     &place,
                     format!(
-                        "{} bytes beyond the first {} MB were not kept; let the workload write less",
+                        "{} bytes beyond the first {} MB were not kept; reduce the output of the workload",
                         kept.dropped,
                         output::KEPT_BYTES_MAX >> 20
                     ),
@@ -922,7 +930,7 @@ fn before_log(node: &str, from: Output) -> String {
     format!("logs/{node}.before.{}.log", from.name())
 }
 
-/// Whether the texts of a workload's conditions can be looked for.
+/// Tests whether the texts of a workload's conditions can be looked for.
 pub fn check_conditions(workload: &Workload) -> Result<(), LabError> {
     for node in &workload.node {
         for (what, condition) in [("ready", &node.ready), ("alive", &node.alive)] {

@@ -7,9 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use hypocenter_engine::{Evidence, LogBytes};
+use hypocenter_engine::{Evidence, HookSet, LogBytes};
 use hypocenter_plan::{
-    Candidate, Condition, Fault, Oracle, Outcome, Plan, Problem, Repeat, ThreadDump, Workload,
+    Arm, Candidate, Condition, Fault, Oracle, Outcome, Plan, Problem, Repeat, ThreadDump, Workload,
 };
 use hypocenter_trace::{Map, Trace, TrialControl};
 use memmap2::{Advice, Mmap, MmapMut};
@@ -21,45 +21,47 @@ use crate::oracle::{self, LiveThread, Scene};
 use crate::stage::{self, Stage};
 use crate::{AgentFile, LabError, Observer, Prepared, arm, files, log_files, outcome};
 
-/// What is to be run.
+/// Command to run.
 #[derive(Debug)]
 pub struct Trial<'a> {
     /// The number of the trial.
     pub number: u64,
     /// The plan.
     pub plan: &'a Plan,
-    /// What is run under it.
+    /// Command run under it.
     pub workload: &'a Workload,
-    /// Where relative paths of the workload begin.
+    /// Base of relative paths of the workload.
     pub base: &'a Path,
     /// The node that the workload's one command is, where its JVMs do not say it themselves.
     pub main: &'a str,
-    /// The map for the plan.
+    /// The maps, and what may be thrown under them.
     pub prepared: &'a Prepared,
-    /// What says that the failure happened.
+    /// The map for the plan.
+    pub hooks: HookSet,
+    /// Oracle of the failure.
     pub oracle: Option<&'a Oracle>,
-    /// What is the same for all trials.
+    /// The time limit, in place of the workload's own.
+    pub timeout: Option<Duration>,
+    /// Common settings of all trials.
     pub surroundings: &'a Surroundings,
-    /// What the command reads; nothing if absent.
-    pub stdin: Option<OwnedFd>,
+    /// Input of the command; empty if absent.
+    pub stdin: Option<&'a OwnedFd>,
     /// The directory of the trial: made here, and an error if it is there already.
     pub directory: &'a Path,
 }
 
-/// What all trials of a campaign share.
+/// Facts about a host that all its trials share.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
     /// The agent's library.
     pub agent: AgentFile,
     /// The program that is the keeper when it is started with `__keeper`.
     pub keeper: PathBuf,
-    /// Whether trials are put into sandboxes.
+    /// True if trials are put into sandboxes.
     pub sandbox: bool,
-    /// How long a trial may take, whatever the workload says.
-    pub timeout: Option<Duration>,
     /// The value of `JAVA_TOOL_OPTIONS` that processes would see.
     pub java_tool_options: Option<String>,
-    /// What must be seen at its place in a sandbox: the class path, the JDK.
+    /// Paths that must be visible in a sandbox: the class path, the JDK.
     pub visible: Vec<PathBuf>,
 }
 
@@ -74,13 +76,13 @@ pub struct TrialFiles {
     pub trace: PathBuf,
     /// The outcome, as JSON.
     pub outcome: PathBuf,
-    /// What the processes wrote.
+    /// Output of the processes.
     pub logs: PathBuf,
     /// The threads of the JVMs at the end, where they were asked for.
     pub dumps: PathBuf,
     /// The fresh directory that `{dir}` stands for.
     pub fresh: PathBuf,
-    /// What the processes see as `/tmp` in a sandbox.
+    /// Content of `/tmp` for the processes in a sandbox.
     pub tmp: PathBuf,
 }
 
@@ -131,7 +133,7 @@ pub fn evidence_of(directory: &Path, outcome: &Outcome) -> Result<Evidence, LabE
     Ok(Evidence::new(contents(&files.map)?, trace, logs, dumps))
 }
 
-/// A mapping that no reader takes for a file of ours.
+/// Mapping that no reader takes for a trial's file.
 fn no_bytes() -> std::io::Result<Mmap> {
     MmapMut::map_anon(1)?.make_read_only()
 }
@@ -175,6 +177,7 @@ impl Trial<'_> {
         agent
             .ensure()
             .map_err(|source| LabError::Agent { path: agent.path().display().to_string(), source })?;
+        let kept_map = self.prepared.map(self.hooks)?;
         let began = SystemTime::now();
         let parent = self.directory.parent().unwrap_or(self.directory);
         files::make_directory(parent).map_err(file_error(parent))?;
@@ -193,12 +196,16 @@ impl Trial<'_> {
         fs::write(&files.plan, json(&plan)).map_err(file_error(&files.plan))?;
         observer.planned();
         // One file for all trials of a plan; a copy where the file system has no links.
-        fs::hard_link(&self.prepared.map, &files.map)
-            .or_else(|_| fs::copy(&self.prepared.map, &files.map).map(drop))
+        fs::hard_link(&kept_map, &files.map)
+            .or_else(|_| fs::copy(&kept_map, &files.map).map(drop))
             .map_err(file_error(&files.map))?;
         let map_bytes = contents(&files.map)?;
         let map = Map::new(&map_bytes).map_err(unreadable(&files.map))?;
-        let spec = arm(&plan, &map, &self.prepared.throwables, self.number)?;
+        if map.digest() != self.hooks.0 {
+            let why = "it is the map of other hooks: the file was changed; start a new campaign";
+            return Err(unreadable(&kept_map)(why));
+        }
+        let spec = arm(&plan, &map, self.prepared.throwables(), self.number)?;
         let trial = TrialControl::create(&files.trace, &spec)?;
 
         let mut staged = self.stage(&files, &directory, &trial, observer)?;
@@ -246,7 +253,7 @@ impl Trial<'_> {
         }
         if self.surroundings.sandbox && self.private_tmp(&files).is_none() {
             let what =
-                "the workload runs in /tmp itself, so its trials share it; work in a directory below it";
+                "the workload runs in /tmp itself, so its trials share /tmp; work in a directory below it";
             outcome.problems.push(Problem { place: "sandbox".to_owned(), what: what.to_owned() });
         }
         if outcome.end != hypocenter_plan::End::Interrupted {
@@ -255,7 +262,7 @@ impl Trial<'_> {
         Ok(outcome)
     }
 
-    /// What the trial sees as `/tmp`, if that is its own. A workload that runs in `/tmp` itself needs the machine's.
+    /// Content of `/tmp` for the trial, if it is private. A workload that runs in `/tmp` itself needs the one of the machine.
     fn private_tmp<'a>(&self, files: &'a TrialFiles) -> Option<&'a Path> {
         (self.surroundings.sandbox && !is_tmp(self.base)).then_some(files.tmp.as_path())
     }
@@ -302,7 +309,7 @@ impl Trial<'_> {
             fresh: &files.fresh,
             tmp: private_tmp,
             base: self.base,
-            timeout: around.timeout.or(self.workload.timeout.map(|it| it.0)),
+            timeout: self.timeout.or(self.workload.timeout.map(|it| it.0)),
             agent: &|node| AgentOption {
                 library: around.agent.path(),
                 map: files.map.clone(),
@@ -310,8 +317,9 @@ impl Trial<'_> {
                 node: node.to_owned(),
             },
             java_tool_options: around.java_tool_options.as_deref(),
-            stdin: self.stdin.as_ref(),
+            stdin: self.stdin,
             questions: &questions,
+            arms_when_ready: self.plan.arm == Arm::Ready,
             dump: self.plan.record.dump || sees_stacks,
             outlasted: &outlasted,
             observer,
@@ -320,7 +328,7 @@ impl Trial<'_> {
     }
 }
 
-/// What the commands and variables of a workload name below `/tmp`, also by a way that leads up from where they run: it
+/// Paths below `/tmp` in the commands and variables of a workload, including paths that lead up from the working directory: it
 /// stays where it is in a sandbox. Of a path that is not there yet, the nearest directory that is.
 fn named_below_tmp(workload: &Workload, base: &Path, tool_options: Option<&str>) -> Vec<PathBuf> {
     let of_nodes = workload.node.iter().filter_map(|it| it.command.as_ref());

@@ -1,5 +1,7 @@
 //! Two runs side by side: which entries of the one have a partner in the other.
 
+mod split;
+
 use std::borrow::Borrow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
@@ -67,7 +69,7 @@ impl Comparison {
     /// Nodes of equal names are compared with each other, or else, if both runs have as many, those at equal places. Where
     /// neither does, the nodes of a run are taken together: one of the runs wrote one log for all. Threads are the same if
     /// their roles are, or, where a run has no thread of a role, if their names differ in the last word alone, or if they wrote mostly
-    /// the same; of several with one role those are paired that leave fewest entries without a partner. In logs without threads the
+    /// the same, also as a part of what a thread of the other run wrote; of several with one role those are paired that leave fewest entries without a partner. In logs without threads the
     /// order says little, as the entries of several stand among each other: partners are first those in order, and then what else says
     /// the same. Where only one of two logs names threads, an entry of the other finds its partner among those that no thread has
     /// taken.
@@ -120,8 +122,12 @@ impl Comparison {
             };
             let in_order = by == By::Reading;
             for (is_named, roles) in [false, true].into_iter().zip(roles) {
-                for role in with_namesakes(with_kin(roles)) {
-                    comparison.role(&role, &mut differ, is_named || in_order);
+                let roles = with_namesakes(with_kin(roles));
+                for role in &roles {
+                    comparison.role(role, &mut differ, is_named || in_order);
+                }
+                if is_named {
+                    comparison.split(&roles, &mut differ);
                 }
             }
             if is_mixed {

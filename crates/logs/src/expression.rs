@@ -57,7 +57,7 @@ impl Expression {
         let regex = regex.map_err(|error| {
             let told = error.to_string();
             let last = told.lines().last().unwrap_or_default().trim_start_matches("error: ");
-            wrong(format!("it is no regular expression: {last}"))
+            wrong(format!("it is not a regular expression: {last}"))
         })?;
         if let Some(other) = regex.capture_names().flatten().find(|it| !GROUPS.contains(it)) {
             return Err(wrong(format!(

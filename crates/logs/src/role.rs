@@ -9,15 +9,20 @@ const HEX_BYTES_MIN: usize = 6;
 const UUID: [usize; 5] = [8, 4, 4, 4, 12];
 
 /// The name of a thread with everything that numbers it as `#`: `SyncThread:2` and `SyncThread:3` are both
-/// `SyncThread:#`. An address with its port is one number.
+/// `SyncThread:#`. An address with its port is one number, and so is the path of a file behind its first slash.
 pub fn role(thread: &str) -> Cow<'_, str> {
     let bytes = thread.as_bytes();
-    if !bytes.iter().any(u8::is_ascii_digit) {
+    if !bytes.iter().any(|it| it.is_ascii_digit() || *it == b'/') {
         return Cow::Borrowed(thread);
     }
     let mut role = String::with_capacity(thread.len());
     let mut at = 0;
     while at < bytes.len() {
+        if let Some(length) = path(bytes, at) {
+            role.push_str("/#");
+            at += length;
+            continue;
+        }
         let is_word = |it: u8| it.is_ascii_alphanumeric() || !it.is_ascii();
         let begins = at == 0 || !is_word(bytes[at - 1]);
         let length = match bytes[at] {
@@ -39,6 +44,19 @@ pub fn role(thread: &str) -> Cow<'_, str> {
         at += length;
     }
     Cow::Owned(role)
+}
+
+/// The length of the path that begins with the slash at `at`: it stands at the beginning, behind a blank, a bracket or the like, and its
+/// first name begins with a letter, as no address does.
+fn path(bytes: &[u8], at: usize) -> Option<usize> {
+    (bytes[at] == b'/').then_some(())?;
+    let is_edge = |it: &u8| b" \t([{<'\"=:,;/".contains(it);
+    let is_end = |it: &u8| b" \t)]}>'\",;".contains(it);
+    let begins = at.checked_sub(1).is_none_or(|it| is_edge(&bytes[it]));
+    let is_name = |it: &u8| it.is_ascii_alphabetic() || matches!(it, b'_' | b'.' | b'~');
+    (begins && bytes.get(at + 1).is_some_and(is_name)).then_some(())?;
+    let rest = &bytes[at..];
+    Some(rest.iter().position(is_end).unwrap_or(rest.len()))
 }
 
 fn digits(bytes: &[u8], at: usize) -> usize {
@@ -144,6 +162,19 @@ mod tests {
             ("Thread2b", "Thread#b"),
             ("kafka-\u{e9}t\u{e9}-1", "kafka-\u{e9}t\u{e9}-#"),
             ("a:b:c", "a:b:c"),
+            // Paths.
+            ("VolumeScannerThread(/data/dfs/data1)", "VolumeScannerThread(/#)"),
+            ("VolumeScannerThread(/data)", "VolumeScannerThread(/#)"),
+            (
+                "BP-1 to [[DISK]file:/tmp/a1/x, [DISK]file:/tmp/b] at localhost/127.0.0.1:80",
+                "BP-# to [[DISK]file:/#, [DISK]file:/#] at localhost/#",
+            ),
+            ("lock of /var/lib/kafka", "lock of /#"),
+            ("Listener at localhost/34265", "Listener at localhost/#"),
+            ("reader/writer", "reader/writer"),
+            ("qtp1-acceptor@6e2c@/0.0.0.0:8080", "qtp#-acceptor@#e#c@/#"),
+            ("a/b/c", "a/b/c"),
+            ("/", "/"),
             ("decade", "decade"),
         ] {
             assert_eq!(role(name), expected, "{name}");

@@ -27,13 +27,10 @@ fn looks_like_an_entry(line: &str) -> bool {
 }
 
 #[test]
+#[ignore = "reads real logs, from the directories that HYPOCENTER_LOGS names"]
 fn every_line_of_a_real_log_belongs_to_something() {
-    let Some(directories) = std::env::var_os("HYPOCENTER_LOGS") else {
-        println!(
-            "HYPOCENTER_LOGS is not set: no real logs were read; set it to directories with *.log files"
-        );
-        return;
-    };
+    let directories = std::env::var_os("HYPOCENTER_LOGS");
+    let directories = directories.expect("HYPOCENTER_LOGS names directories with *.log files");
     let mut paths = Vec::new();
     std::env::split_paths(&directories).for_each(|it| logs_below(&it, &mut paths));
     assert!(!paths.is_empty(), "no *.log file below {directories:?}");

@@ -78,10 +78,10 @@ fn an_expression_describes_what_no_pattern_does() {
 #[test]
 fn expressions_that_cannot_be_used_say_why() {
     for (expression, why) in [
-        ("(?<time>.*", "it is no regular expression"),
+        ("(?<time>.*", "it is not a regular expression"),
         ("(?<time>.*)", "it has no group `message`"),
         ("(?<when>.*) (?<message>.*)", "the group `when` is not known"),
-        ("(?<message>(a{1000}){1000})", "it is no regular expression"),
+        ("(?<message>(a{1000}){1000})", "it is not a regular expression"),
     ] {
         let told = Layout::compile(expression).expect_err("an error").to_string();
         assert!(told.contains(why), "{expression}: {told}");

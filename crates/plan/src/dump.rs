@@ -1,4 +1,4 @@
-//! What the threads of a JVM were doing at one instant.
+//! Activity of the threads of a JVM at one instant.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,10 +27,10 @@ pub struct DumpedThread {
     pub id: i64,
     /// Its state, as `java.lang.Thread.State` calls it: `RUNNABLE`, `BLOCKED`, `WAITING` and so on.
     pub state: String,
-    /// Whether it is a daemon thread, where that is known.
+    /// True if it is a daemon thread, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub daemon: Option<bool>,
-    /// What it waits for, if it waits for anything that has a name.
+    /// Object that it waits for, if it has a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<WaitsFor>,
     /// The monitors and ownable synchronizers that it holds, each as `class@hash`.
@@ -39,7 +39,7 @@ pub struct DumpedThread {
     pub frames: Vec<Frame>,
 }
 
-/// What a thread waits for.
+/// Object that a thread waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitsFor {
     /// The object, as `class@hash`: the same text as in the list of locks of whoever holds it.

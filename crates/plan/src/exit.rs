@@ -1,4 +1,4 @@
-//! How the command ends.
+//! Exit codes of the command.
 
 /// The exit codes of the `hypocenter` command, the same for every verb.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

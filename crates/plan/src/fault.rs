@@ -1,4 +1,4 @@
-//! What can be done to a program at a site.
+//! Possible actions at a site of a program.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub enum Fault {
     Exception {
         /// The class to throw, with dots. An abstract class stands for a concrete subtype of it.
         class: String,
-        /// What its message says.
+        /// Text of its message.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
@@ -21,7 +21,7 @@ pub enum Fault {
     Delay {
         /// For how long.
         delay_ms: u64,
-        /// Whether it sleeps or burns a core meanwhile.
+        /// Kind of the delay: by sleeping, or by a busy loop.
         #[serde(default)]
         pause: Pause,
     },
@@ -35,7 +35,7 @@ pub enum Fault {
     Negate,
 }
 
-/// How a delayed thread passes the time.
+/// Way in which a delayed thread passes the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pause {

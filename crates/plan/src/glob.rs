@@ -1,6 +1,6 @@
 //! The one pattern language of plans: `*` stands for any text, everything else for itself.
 
-/// Whether `text` fits `pattern`, in time linear in both for each `*`, without recursion: patterns come from
+/// Tests whether `text` fits `pattern`, in time linear in both for each `*`, without recursion: patterns come from
 /// users and run inside the target's threads.
 pub fn glob_matches(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());

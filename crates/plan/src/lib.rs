@@ -1,5 +1,5 @@
 //! The words of Hypocenter as data: what may be done ([`Fault`]) where ([`Site`]), under which conditions
-//! ([`Guard`]), how often and what to record ([`Plan`]), what is run ([`Workload`]), what says that the failure
+//! ([`Guard`]), how often and what to record ([`Plan`]), what is run ([`Workload`]) with which changes ([`Edit`]), what says that the failure
 //! happened ([`Oracle`]), what came of it ([`Outcome`]), and what the threads of a JVM were doing at some instant
 //! ([`ThreadDump`]).
 //!
@@ -8,6 +8,7 @@
 //! I/O, and knows neither JVMs nor class files.
 
 mod dump;
+mod edit;
 mod exit;
 mod fault;
 mod glob;
@@ -18,9 +19,12 @@ mod plan;
 mod site;
 mod span;
 mod task;
+mod template;
+mod trails;
 mod workload;
 
 pub use dump::{DumpedThread, ThreadDump, WaitsFor};
+pub use edit::Edit;
 pub use exit::ExitCode;
 pub use fault::{Fault, Pause};
 pub use glob::glob_matches;
@@ -31,11 +35,14 @@ pub use outcome::{
     Problem, ProcessOutcome, Role,
 };
 pub use plan::{
-    Arm, Candidate, Guard, MethodLine, Plan, PlanError, Record, Repeat, Since, StackGuard, Watch, WatchLevel,
+    Arm, Candidate, EventTime, Guard, MethodLine, Plan, PlanError, Record, Repeat, Since, StackGuard, Watch,
+    WatchLevel, WatchSites,
 };
 pub use site::{Site, SiteKind, method_around};
 pub use span::Span;
 pub use task::{NO_TASK, StateId, TaskMethod, first_states, state_names, states_by_task};
+pub use template::TestName;
+pub use trails::{MethodName, Trails};
 pub use workload::{Client, CommandLine, Condition, Network, Node, Restart, Workload};
 
 /// The version of the JSON documents defined here. It is raised when a field changes its meaning or goes away;

@@ -15,7 +15,7 @@ pub struct NodeRule {
     /// Names of its threads; `*` stands for any text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<String>,
-    /// What its threads carry in their diagnostic context.
+    /// Diagnostic context of its threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mdc: Option<Mdc>,
 }
@@ -31,10 +31,10 @@ pub struct Mdc {
 }
 
 impl NodeRule {
-    /// How many patterns a rule may have.
+    /// Maximum number of patterns of a rule.
     pub(crate) const THREADS_MAX: usize = 1024;
 
-    /// Whether a thread is of this node by its name.
+    /// Tests whether a thread is of this node by its name.
     pub fn has_thread(&self, name: &str) -> bool {
         self.threads.iter().any(|pattern| glob_matches(pattern, name))
     }

@@ -1,4 +1,4 @@
-//! What says whether the failure happened.
+//! Oracle of the failure.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub enum Oracle {
     /// A line of a log.
     Log {
-        /// What the line has.
+        /// Content of the line.
         line: LogText,
         /// The node or client whose output it is; any if absent.
         process: Option<String>,
@@ -27,9 +27,9 @@ pub enum Oracle {
         /// The node; any if absent.
         process: Option<String>,
     },
-    /// How a process ended.
+    /// End of a process.
     Exit {
-        /// What is wanted.
+        /// Request.
         status: ExitWanted,
         /// The node or client; if absent, the command, or any client.
         process: Option<String>,
@@ -38,14 +38,14 @@ pub enum Oracle {
     File {
         /// Its path; `{dir}` stands for the trial's fresh directory.
         path: String,
-        /// What it has, as text or regular expression.
+        /// Text or regular expression that it has.
         contains: Option<String>,
     },
     /// A test failed.
     Junit {
         /// Which, as `Class` or `Class.method` with `*` for any text.
         test: String,
-        /// Where its reports are (`target/surefire-reports/*.xml`); if absent, what the command printed is read.
+        /// Pattern of its reports (`target/surefire-reports/*.xml`); if absent, the output of the command is read.
         reports: Option<String>,
     },
     /// A command ends with status 0.
@@ -58,18 +58,18 @@ pub enum Oracle {
     Not(Box<Oracle>),
 }
 
-/// What a log line is to have.
+/// Condition on a log line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LogText {
     /// The text itself, or what fits it as a regular expression.
     Either(String),
     /// The text itself.
     Text(String),
-    /// What fits the regular expression.
+    /// Matches of the regular expression.
     Regex(String),
 }
 
-/// How a process is to have ended.
+/// Expected end of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitWanted {
     /// With this status.
@@ -82,50 +82,50 @@ pub enum ExitWanted {
     TimedOut,
 }
 
-/// An oracle as it is written: `{ log = "..." }`, `{ all = [{ exit = 1 }, { not = { file = "x" } }] }`.
+/// Oracle in its written form: `{ log = "..." }`, `{ all = [{ exit = 1 }, { not = { file = "x" } }] }`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OracleForm {
-    /// A line of the output has this text, or fits it as a regular expression.
+    /// A line of a log contains this text, or matches it as a regular expression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<String>,
-    /// A line of the output has this text, character by character.
+    /// A line of a log contains this text literally.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// A line of the output fits this regular expression.
+    /// A line of a log matches this regular expression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regex: Option<String>,
-    /// With a log: in how many lines at least.
+    /// With `log`, `text` or `regex`: minimum number of lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u64>,
     /// A thread that is alive at the end has this frame (`package.Class.method`), or these next to each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<OneOrMany>,
-    /// With a stack: the thread's name.
+    /// With `stack`: the name of the thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
-    /// How the process ended: a status, `"failed"`, `"timeout"`, or a signal as `"signal 9"`.
+    /// End of the process: a status, `"failed"`, `"timeout"`, or a signal as `"signal 9"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<StatusForm>,
-    /// This file is there.
+    /// This file exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// With a file: what it has, as text or regular expression.
+    /// With `file`: text or regular expression that it must contain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contains: Option<String>,
     /// This test failed (`Class` or `Class.method`, `*` for any).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub junit: Option<String>,
-    /// With a test: where the XML reports are; without it, the output is read.
+    /// With `junit`: the XML reports; without it, the output is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reports: Option<String>,
-    /// This command ends with status 0, at the end of the trial while its nodes are still there.
+    /// This command exits with status 0 at the end of the trial, while the nodes are still running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// Of this node alone.
+    /// Restriction to this node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
-    /// Of this client alone.
+    /// Restriction to this client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// All of these hold.
@@ -151,7 +151,7 @@ pub enum OneOrMany {
 
 /// A status as it is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "a status such as 1, or \"failed\", \"timeout\", \"signal 9\"")]
+#[serde(untagged, expecting = "an exit code such as 1, or \"failed\", \"timeout\", \"signal 9\"")]
 pub enum StatusForm {
     /// A number.
     Number(i32),
@@ -159,7 +159,7 @@ pub enum StatusForm {
     Word(String),
 }
 
-/// How deep oracles may be nested.
+/// Maximum nesting of oracles.
 const DEPTH_MAX: usize = 32;
 
 impl TryFrom<OracleForm> for Oracle {
@@ -192,14 +192,14 @@ fn build(form: OracleForm, depth: usize) -> Result<Oracle, String> {
         [] => return Err(format!("an oracle needs one of {KINDS}")),
         many => {
             return Err(format!(
-                "an oracle has one of {KINDS}, this has {}; combine with all",
+                "an oracle has one of {KINDS}, this has {}; combine them with all",
                 many.join(" and ")
             ));
         }
     };
     let belongs = |name: &str, given: bool, to: &[&str]| {
         if given && !to.contains(&kind) {
-            return Err(format!("`{name}` does not belong to `{kind}` but to {}", to.join(", ")));
+            return Err(format!("`{name}` belongs to {}, not to `{kind}`", to.join(", ")));
         }
         Ok(())
     };
@@ -275,7 +275,7 @@ fn exit_wanted(form: StatusForm) -> Result<ExitWanted, String> {
                 .and_then(|number| number.parse().ok())
                 .map(ExitWanted::Signal)
                 .ok_or_else(|| {
-                    format!("exit `{other}`: give a status such as 1, or failed, timeout, `signal 9`")
+                    format!("exit `{other}`: give an exit code such as 1, or failed, timeout, `signal 9`")
                 }),
         },
     }
@@ -336,7 +336,7 @@ impl JsonSchema for Oracle {
 }
 
 impl Oracle {
-    /// Whether this oracle, or one inside it, fits.
+    /// Tests whether this oracle, or one inside it, fits.
     pub fn has(&self, fits: &dyn Fn(&Oracle) -> bool) -> bool {
         fits(self)
             || match self {
@@ -422,10 +422,10 @@ mod tests {
             assert!(why.contains(expected), "{why}");
         };
         check("{}", "needs one of log");
-        check(r#"{"log": "a", "exit": 1}"#, "combine with all");
+        check(r#"{"log": "a", "exit": 1}"#, "combine them with all");
         check(r#"{"lgo": "a"}"#, "unknown field `lgo`");
-        check(r#"{"log": "a", "thread": "b"}"#, "`thread` does not belong to `log`");
-        check(r#"{"exit": "broken"}"#, "give a status");
+        check(r#"{"log": "a", "thread": "b"}"#, "not to `log`");
+        check(r#"{"exit": "broken"}"#, "give an exit code");
         check(r#"{"all": []}"#, "at least one");
         check(r#"{"exit": 1, "node": "a", "client": "b"}"#, "not both");
     }

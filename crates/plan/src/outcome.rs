@@ -1,4 +1,4 @@
-//! What a trial gave.
+//! Result of a trial.
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ use crate::{Fault, Guard, Site};
 pub struct Outcome {
     /// The version of this format.
     pub version: u32,
-    /// How the workload ended: its command, or its clients taken together.
+    /// End of the workload: of its command, or of its clients taken together.
     pub end: End,
-    /// How long the workload ran, with what its nodes and the oracle were asked at its end.
+    /// Run time of the workload, with the checks of its nodes and of the oracle at its end.
     pub wall_ms: u64,
-    /// Whether the disk was full, so that what happened is not all recorded.
+    /// True if the disk was full, so that what happened is not all recorded.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub disk_full: bool,
-    /// What the oracle said, if the trial had one.
+    /// Verdict of the oracle, if the trial had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<OracleOutcome>,
     /// The processes that the lab started, in the order of their start; a restarted node is there twice.
@@ -29,11 +29,11 @@ pub struct Outcome {
     pub candidates: Vec<CandidateOutcome>,
     /// The JVMs that took part, in the order of their start.
     pub jvms: Vec<JvmOutcome>,
-    /// What did not work: hooks left out, events dropped, an agent that could not start.
+    /// Problems: hooks left out, events dropped, an agent that could not start.
     pub problems: Vec<Problem>,
 }
 
-/// How a command ended.
+/// End of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "how", rename_all = "snake_case")]
 pub enum End {
@@ -58,7 +58,7 @@ pub enum End {
 }
 
 impl End {
-    /// Whether it ended by itself and well.
+    /// Tests whether it ended by itself and well.
     pub fn is_well(&self) -> bool {
         matches!(self, End::Exited { status: 0 })
     }
@@ -69,24 +69,24 @@ impl fmt::Display for End {
         match self {
             End::Exited { status } => write!(f, "exited with status {status}"),
             End::Signalled { signal } => write!(f, "was ended by signal {signal}"),
-            End::TimedOut => write!(f, "was ended: its time was up"),
-            End::NotReady => write!(f, "did not get ready"),
-            End::Unfinished => write!(f, "ended before all steps were made"),
-            End::Interrupted => write!(f, "was ended: you asked"),
+            End::TimedOut => write!(f, "timed out"),
+            End::NotReady => write!(f, "did not become ready"),
+            End::Unfinished => write!(f, "ended before all its steps"),
+            End::Interrupted => write!(f, "was interrupted"),
         }
     }
 }
 
-/// What the oracle said.
+/// Verdict of the oracle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OracleOutcome {
-    /// Whether the failure happened.
+    /// True if the failure happened.
     pub happened: bool,
-    /// What was seen, or what was missing.
+    /// Evidence, or the missing part.
     pub why: String,
 }
 
-/// What a process of the lab was for.
+/// Role of a process of the lab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -103,9 +103,9 @@ pub enum Role {
 pub struct ProcessOutcome {
     /// The node or client that it was.
     pub name: String,
-    /// What it was for.
+    /// Its purpose.
     pub role: Role,
-    /// The how-manieth process of that name, from 1.
+    /// Index among the processes of this name, from 1.
     pub incarnation: u32,
     /// When it was started, since the start of the trial.
     pub started_ms: u64,
@@ -115,16 +115,16 @@ pub struct ProcessOutcome {
     /// When it ended; absent if it was there to the end of the trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_ms: Option<u64>,
-    /// How it ended; absent if it was there to the end of the trial.
+    /// Its end; absent if it was alive at the end of the trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<End>,
     /// The last step that a client said it made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<u64>,
-    /// How many steps a client was to make.
+    /// Expected number of steps of a client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-    /// What the system itself said of the node at the end, where that was asked.
+    /// Health report of the node at the end, if it was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alive: Option<bool>,
     /// Its output, as files in the trial's directory: stdout, then stderr, then the log files that the workload names.
@@ -139,8 +139,14 @@ impl Outcome {
 
     /// A text about the trial, behind the ends of its nodes: a dead node explains what others saw of it.
     pub fn after_node_ends(&self, what: &str) -> String {
-        let ends = self.ended_nodes().filter_map(ProcessOutcome::told_end);
-        ends.chain([what.to_owned()]).collect::<Vec<_>>().join("; ")
+        let mut all = self.node_ends();
+        all.push(what.to_owned());
+        all.join("; ")
+    }
+
+    /// The nodes that ended before the trial did, in words.
+    pub fn node_ends(&self) -> Vec<String> {
+        self.ended_nodes().filter_map(ProcessOutcome::told_end).collect()
     }
 }
 
@@ -157,34 +163,34 @@ impl ProcessOutcome {
         Some(format!("{role} {}{start} {}", self.name, self.end?))
     }
 
-    /// Whether a client did all it was to do.
+    /// Tests whether a client did all it was to do.
     pub fn is_well(&self) -> bool {
         self.end.is_some_and(|end| end.is_well())
             && self.steps.is_none_or(|steps| self.progress == Some(steps))
     }
 }
 
-/// What became of a candidate.
+/// Fate of a candidate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CandidateOutcome {
     /// The site, as the plan has it.
     pub site: Site,
     /// The fault, as the plan has it.
     pub fault: Fault,
-    /// How many hits fitted its guard (all but the n-th instance), over all JVMs.
+    /// Number of hits that met its guard (except the n-th instance), over all JVMs.
     pub hits: u64,
-    /// What became of it.
+    /// Its fate.
     pub result: CandidateResult,
 }
 
 impl Outcome {
-    /// How many of the planned faults happened.
+    /// Number of the planned faults that were injected.
     pub fn injected(&self) -> usize {
         self.candidates.iter().filter(|it| matches!(it.result, CandidateResult::Injected(_))).count()
     }
 }
 
-/// What became of a candidate: one of the four ends that a planned fault can have.
+/// Fate of a candidate: one of the four ends that a planned fault can have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "end", rename_all = "snake_case")]
 pub enum CandidateResult {
@@ -192,7 +198,7 @@ pub enum CandidateResult {
     Injected(Injection),
     /// Its instance never came, and the limit was still free.
     NotReached {
-        /// What is known of the reason.
+        /// Known part of the reason.
         why: String,
     },
     /// Others took the limit.
@@ -207,7 +213,7 @@ pub enum CandidateResult {
 /// A fault that happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Injection {
-    /// Which JVM, as an index into the outcome's list.
+    /// JVM, as an index into the outcome's list.
     pub jvm: usize,
     /// The node: the one of the plan's rules that the thread belongs to, else the JVM's.
     pub node: String,
@@ -217,7 +223,7 @@ pub struct Injection {
     pub occurrence: u64,
     /// The time since the start of the trial.
     pub at_ms: f64,
-    /// How many times it happened (more than once only where the plan repeats it).
+    /// Number of injections (more than one only if the plan repeats it).
     pub times: u64,
     /// The class that was really thrown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -232,7 +238,7 @@ pub struct Injection {
 }
 
 impl Injection {
-    /// Which hit it happened at, of those that the plan counts: `hit 3 of thread main`, `hit 3 of threads worker-*, by worker-2`, or
+    /// Hit at which it was injected, as the plan counts: `hit 3 of thread main`, `hit 3 of threads worker-*, by worker-2`, or
     /// `hit 3 there, by worker-2` where it counts those of all threads.
     pub fn hit(&self, guard: &Guard, number: impl fmt::Display) -> String {
         let thread = &self.thread;
@@ -270,10 +276,10 @@ pub struct JvmOutcome {
     pub node: String,
     /// The process, as seen from inside its own namespace.
     pub pid: u32,
-    /// The how-manieth JVM of its node in the trial, from 1: a node that is started again is a new one.
+    /// Index among the JVMs of its node in the trial, from 1: a restarted node is a new one.
     #[serde(default = "first")]
     pub incarnation: u32,
-    /// Whether it ended in good order, rather than by a signal or a halt.
+    /// True if it ended in good order, rather than by a signal or a halt.
     #[serde(default)]
     pub ended: bool,
     /// The JVM's version.
@@ -282,9 +288,12 @@ pub struct JvmOutcome {
     pub hooks: HookTally,
     /// Hits counted, over all sites.
     pub hits: u64,
-    /// How long it took to decide whether a fault is due, at hits of sites that had one armed: the mean of those timed.
+    /// Time to decide whether a fault is due, at hits of sites with an armed fault: the mean of the measured ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision_ns: Option<f64>,
+    /// For how long the clock that events are timed by stood still at the most, where the plan asks for coarse times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_gap_ms: Option<f64>,
     /// Events kept.
     pub events: u64,
     /// Events dropped because a ring was full.
@@ -295,7 +304,7 @@ fn first() -> u32 {
     1
 }
 
-/// What became of the hooks of the classes that a JVM loaded.
+/// Fate of the hooks of the classes that a JVM loaded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HookTally {
     /// Classes patched.

@@ -1,10 +1,10 @@
-//! What a trial is to do: candidate faults, how many of them may happen, and what to record.
+//! Plan of a trial: candidate faults, the maximum number of injections, and the sites to record.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::task::{NO_TASK, TaskMethod, state_names};
-use crate::{FORMAT_VERSION, Fault, NodeRule, Site, SiteKind};
+use crate::{FORMAT_VERSION, Fault, MethodName, NodeRule, Site, SiteKind, Trails};
 
 /// The instructions for one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -15,7 +15,7 @@ pub struct Plan {
     /// The seed of the trial: all chance in it follows from this number.
     #[serde(default)]
     pub seed: u64,
-    /// How many candidates may be injected, over all JVMs of the trial.
+    /// Maximum number of injected candidates, over all JVMs of the trial.
     #[serde(default = "default_limit")]
     pub limit: u32,
     /// From when on faults may happen.
@@ -24,18 +24,19 @@ pub struct Plan {
     /// The nodes inside JVMs; any other is a process.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeRule>,
-    /// Lines whose calls cannot fail, since what they work on is in memory: no exception is thrown below them. A candidate that is due
+    /// Lines whose calls cannot fail, since what they work on is in memory: no exception is thrown below them. A candidate
+    /// that is due
     /// there waits for its next hit that is not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub never_below: Vec<MethodLine>,
     /// The faults, of which the first ones reached happen, up to the limit.
     #[serde(default)]
     pub candidates: Vec<Candidate>,
-    /// Whether delays are over before an oracle looks at threads or asks a command: what stands still only because the fault holds
+    /// True if delays are over before an oracle looks at threads or asks a command: what stands still only because the fault holds
     /// it is not stuck.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub outlast: bool,
-    /// What to count and to record.
+    /// Sites to count and to record.
     #[serde(default)]
     pub record: Record,
 }
@@ -55,7 +56,7 @@ pub struct MethodLine {
 }
 
 /// From when on faults may happen, and instances are counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Arm {
     /// From the start of each JVM.
@@ -63,6 +64,8 @@ pub enum Arm {
     Start,
     /// From the moment the lab says that the system is ready.
     Ready,
+    /// From the first hit of a site on, in whichever JVM of the trial that is.
+    After(Box<Site>),
 }
 
 /// A fault that may happen at a site under a guard.
@@ -76,12 +79,12 @@ pub struct Candidate {
     /// When.
     #[serde(default)]
     pub when: Guard,
-    /// Whether it happens once, or at every hit from then on.
+    /// Injection at one hit, at every later one too, or for a while.
     #[serde(default)]
     pub repeat: Repeat,
 }
 
-/// How often a candidate that was injected happens.
+/// Repetition of a candidate after its injection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Repeat {
@@ -90,6 +93,12 @@ pub enum Repeat {
     Once,
     /// At that hit and at every later one that fits the guard; it takes the limit once.
     Always,
+    /// As `always`, for so many milliseconds.
+    ForMs(u64),
+    /// As `always`, so many times in all JVMs together.
+    Times(u64),
+    /// As `always`, until the delays have taken so many milliseconds together, in all threads of all JVMs.
+    TotalMs(u64),
 }
 
 /// The conditions of a candidate. All that are given must hold; the n-th instance is counted over the hits for
@@ -106,7 +115,7 @@ pub struct Guard {
     /// The n-th matching hit in a JVM, from 1. Without it, the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub occurrence: Option<u64>,
-    /// How the site was reached.
+    /// Way in which the site was reached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<StackGuard>,
     /// The chance with which each matching hit is taken, drawn from the trial's seed.
@@ -116,10 +125,11 @@ pub struct Guard {
     /// or `none` for a thread that works on no task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// The loop around the site. Reserved: this version refuses a plan that has it.
+    /// A loop that the thread is in, in this method or in one of its callers: its site of kind `loop_body`. The plan's record follows the
+    /// loops of that method as `trails`.
     #[serde(default, rename = "loop", skip_serializing_if = "Option::is_none")]
     pub enclosing_loop: Option<Site>,
-    /// The least time since another site was hit. Reserved: this version refuses a plan that has it.
+    /// The time since another site was hit last, in whichever JVM of the trial that was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Since>,
 }
@@ -131,7 +141,11 @@ pub struct Since {
     /// The other site.
     pub site: Site,
     /// The least time since its last hit.
+    #[serde(default)]
     pub at_least_ms: u64,
+    /// The most time since its last hit; any if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most_ms: Option<u64>,
 }
 
 /// A condition on the stack at a site, innermost frame first, the tool's own frames left out.
@@ -144,28 +158,58 @@ pub enum StackGuard {
     Hash(u64),
 }
 
-/// What a trial counts and records beside its candidates.
+/// Counts and records of a trial beside its candidates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
-    /// Which sites.
+    /// The sites.
     #[serde(default)]
     pub watch: Vec<Watch>,
+    /// Further sites, one by one. What a `watch` says of one of them holds too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub watch_sites: Vec<WatchSites>,
+    /// The calls, loops and branches by which threads come to what is recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trails: Option<Trails>,
     /// The tasks whose abstract states are followed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskMethod>,
     /// Dump the threads of every JVM at the end of the trial, also where it ends well.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dump: bool,
-    /// How many of the nearest frames are kept with a record that has a stack.
+    /// Number of nearest frames that are kept with a record that has a stack.
     #[serde(default = "default_stack_frames")]
     pub stack_frames: u32,
     /// Grow instead of dropping the oldest events of a thread.
     #[serde(default)]
     pub lossless: bool,
-    /// How much a thread keeps before its oldest events are dropped.
+    /// Size of the event buffer of a thread; the oldest events are dropped.
     #[serde(default = "default_ring_kb")]
     pub ring_kb: u32,
+    /// Let native code serve every hook. It is slower, and does not depend on the internal classes of the JVM.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub native: bool,
+    /// Which time events have.
+    #[serde(default, skip_serializing_if = "EventTime::is_exact")]
+    pub time: EventTime,
+}
+
+/// Which time the events of hits have. Those of log statements, and faults, always have their exact time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EventTime {
+    /// The time at which it happened. Events of different threads can be ordered by it.
+    #[default]
+    Exact,
+    /// The time at which the tool last updated a clock word, which it does about every millisecond. Such an event costs a third. Those of one
+    /// thread are in order; threads cannot be ordered by it.
+    Coarse,
+}
+
+impl EventTime {
+    fn is_exact(&self) -> bool {
+        *self == EventTime::Exact
+    }
 }
 
 fn default_stack_frames() -> u32 {
@@ -180,11 +224,15 @@ impl Default for Record {
     fn default() -> Self {
         Record {
             watch: Vec::new(),
+            watch_sites: Vec::new(),
+            trails: None,
             tasks: Vec::new(),
             dump: false,
             stack_frames: default_stack_frames(),
             lossless: false,
             ring_kb: default_ring_kb(),
+            native: false,
+            time: EventTime::default(),
         }
     }
 }
@@ -200,11 +248,21 @@ pub struct Watch {
     /// The methods, by their names; all if none is given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub methods: Vec<String>,
-    /// How closely.
+    /// Level of detail.
     pub level: WatchLevel,
 }
 
-/// How closely a site is watched.
+/// Sites to watch, each by its name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WatchSites {
+    /// The sites.
+    pub sites: Vec<Site>,
+    /// Level of detail.
+    pub level: WatchLevel,
+}
+
+/// Level of detail at which a site is watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WatchLevel {
@@ -219,41 +277,31 @@ pub enum WatchLevel {
     Stack,
 }
 
-/// What is wrong with a plan.
+/// Error of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// Another version.
     #[error(
-        "the plan has format version {found}, this tool reads version {FORMAT_VERSION}; write it again with this version"
+        "the plan has format version {found}, this tool supports version {FORMAT_VERSION}; write the plan again with this version"
     )]
     Version {
-        /// What the document says.
+        /// Content of the document.
         found: u32,
-    },
-    /// A guard that has its place in the format and no meaning yet.
-    #[error(
-        "candidate {candidate}: the guard `{guard}` is not supported by this version of the agent; leave it out"
-    )]
-    ReservedGuard {
-        /// Which candidate.
-        candidate: usize,
-        /// Which guard.
-        guard: &'static str,
     },
     /// A rule for a node that says nothing, or contradicts another.
     #[error("node `{node}`: {what}")]
     Node {
-        /// Which node.
+        /// The node.
         node: String,
-        /// What is wrong and what to write instead.
+        /// Error and correction.
         what: String,
     },
     /// A value out of its range.
     #[error("candidate {candidate}: {what}")]
     Value {
-        /// Which candidate.
+        /// Index of the candidate.
         candidate: usize,
-        /// What is wrong and what to write instead.
+        /// Error and correction.
         what: String,
     },
 }
@@ -274,7 +322,44 @@ impl Default for Plan {
     }
 }
 
+impl Candidate {
+    /// What is wrong with how long it lasts, or with the time since another site.
+    fn trouble(&self) -> Option<String> {
+        match self.repeat {
+            Repeat::ForMs(0) | Repeat::Times(0) | Repeat::TotalMs(0) => {
+                return Some("repeat 0: it would never happen; give 1 or more, or `once`".to_owned());
+            }
+            Repeat::TotalMs(_) if !matches!(self.fault, Fault::Delay { .. }) => {
+                return Some(format!(
+                    "total_ms for `{}`: only delays have a length; give `for_ms` or `times`",
+                    self.fault
+                ));
+            }
+            _ => {}
+        }
+        let since = self.when.since.as_ref()?;
+        let (least, most) = (since.at_least_ms, since.at_most_ms);
+        if least == 0 && most.is_none() {
+            return Some("since: give `at_least_ms`, `at_most_ms` or both".to_owned());
+        }
+        let most = most.filter(|&most| most == 0 || most < least)?;
+        Some(format!(
+            "since: no time is at least {least} ms and at most {most} ms; give a window that is not empty"
+        ))
+    }
+}
+
 impl Plan {
+    /// The sites that need a hook beside those of candidates and of what is recorded: what guards and `arm` wait for.
+    pub fn other_sites(&self) -> impl Iterator<Item = &Site> {
+        let since = self.candidates.iter().filter_map(|it| it.when.since.as_ref()).map(|it| &it.site);
+        let armed = match &self.arm {
+            Arm::After(site) => Some(&**site),
+            _ => None,
+        };
+        since.chain(armed)
+    }
+
     /// Checks everything that can be checked without the target.
     pub fn check(&self) -> Result<(), PlanError> {
         if self.version != FORMAT_VERSION {
@@ -283,11 +368,10 @@ impl Plan {
         self.check_nodes()?;
         let states = state_names(&self.record.tasks);
         for (candidate, it) in self.candidates.iter().enumerate() {
-            let reserved = [("loop", it.when.enclosing_loop.is_some()), ("since", it.when.since.is_some())];
-            if let Some((guard, _)) = reserved.into_iter().find(|&(_, given)| given) {
-                return Err(PlanError::ReservedGuard { candidate, guard });
-            }
             let value = |what: String| Err(PlanError::Value { candidate, what });
+            if let Some(what) = it.trouble().or_else(|| self.trouble_with_loop(it)) {
+                return value(what);
+            }
             if it.when.occurrence == Some(0) {
                 return value("occurrence 0: the first hit is number 1".into());
             }
@@ -295,7 +379,7 @@ impl Plan {
                 && !states.contains(state)
             {
                 return value(format!(
-                    "state `{state}`: no task that the plan records has it; list the task, or write `{NO_TASK}`"
+                    "state `{state}`: no task of the plan has it; list the task, or use `{NO_TASK}`"
                 ));
             }
             if let Some(p) = it.when.probability
@@ -303,9 +387,12 @@ impl Plan {
             {
                 return value(format!("probability {p}: give a number from 0 to 1"));
             }
-            if it.fault == Fault::Negate && it.site.kind != SiteKind::BooleanReturn {
+            if matches!(it.fault, Fault::Exception { .. }) && it.site.kind == SiteKind::CallThrow {
+                return value("an exception at a site of kind call_throw would go past the handlers of the method; throw it at the `call`".into());
+            }
+            if it.fault == Fault::Negate && !it.site.kind.sees_boolean() {
                 return value(format!(
-                    "negate at a site of kind {}: only boolean_return has a value to negate",
+                    "negate at a site of kind {}: use a site of kind boolean_return or branch",
                     it.site.kind.name()
                 ));
             }
@@ -313,17 +400,32 @@ impl Plan {
         Ok(())
     }
 
+    fn trouble_with_loop(&self, candidate: &Candidate) -> Option<String> {
+        let wanted = candidate.when.enclosing_loop.as_ref()?;
+        if wanted.kind != SiteKind::LoopBody {
+            return Some(format!("loop: `{wanted}` is no site of kind loop_body; name the loop by that"));
+        }
+        let followed = self.record.trails.as_ref().filter(|it| it.has_loops());
+        let is_followed = followed.is_some_and(|it| it.methods.contains(&MethodName::of(wanted)));
+        (!is_followed).then(|| {
+            let Site { class, method, .. } = wanted;
+            format!(
+                "loop: nobody follows the loops of {class}.{method}; list it in `record.trails`, with `loops`"
+            )
+        })
+    }
+
     fn check_nodes(&self) -> Result<(), PlanError> {
         for (number, rule) in self.nodes.iter().enumerate() {
             let what = if self.nodes[..number].iter().any(|other| other.name == rule.name) {
-                "two rules have this name; put all patterns into one".to_owned()
+                "two rules have this name; combine their patterns in one".to_owned()
             } else if rule.threads.is_empty() && rule.mdc.is_none() {
-                "its rule names no threads; give `threads` or `mdc`, or leave the rule out if it is a process"
+                "its rule names no threads; give `threads` or `mdc`, or remove the rule if the node is a process"
                     .to_owned()
             } else if rule.threads.len() > NodeRule::THREADS_MAX {
                 format!("more than {} patterns; use `*` in fewer", NodeRule::THREADS_MAX)
             } else if rule.mdc.as_ref().is_some_and(|mdc| mdc.key.is_empty()) {
-                "its `mdc` has an empty key; give the one under which the program keeps the node's name"
+                "its `mdc` has an empty key; give the key under which the program stores the name of the node"
                     .to_owned()
             } else {
                 continue;

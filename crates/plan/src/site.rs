@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What kind of point a site is. The numbers are part of the map's binary layout.
+/// Kind of a site. The numbers are part of the map's binary layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
@@ -14,17 +14,18 @@ pub enum SiteKind {
     Call = 1,
     /// After a call came back normally.
     CallReturn = 2,
-    /// Where a method begins.
+    /// Start of a method.
     Entry = 3,
     /// Before a method returns normally.
     Exit = 4,
-    /// Where a method is left by an exception.
+    /// Exit of a method by an exception.
     Unwind = 5,
     /// The start of a basic block.
     Block = 6,
     /// A loop is entered from outside.
     LoopEntry = 7,
-    /// The head of a loop is reached: from outside, and once more for each iteration after the first.
+    /// The head of a loop is reached: from outside, and once more for each iteration after the first. Where a loop tests its condition first,
+    /// that is once more than its body is executed.
     LoopIteration = 8,
     /// A loop is left, other than by an exception.
     LoopExit = 9,
@@ -34,11 +35,23 @@ pub enum SiteKind {
     BooleanReturn = 11,
     /// Before a call that logs.
     Log = 12,
+    /// A conditional jump; it sees whether the jump is taken.
+    Branch = 13,
+    /// Before an exception is thrown by the code itself; it sees the exception.
+    Throw = 14,
+    /// An iteration of a loop begins: its condition holds, so that its body is executed.
+    LoopBody = 15,
+    /// Before a switch; it sees the key.
+    Switch = 16,
+    /// A loop is left by an exception that is handled in the same method.
+    LoopUnwind = 17,
+    /// An exception comes out of a call; it sees the exception, before any handler of the method.
+    CallThrow = 18,
 }
 
 impl SiteKind {
     /// Every kind.
-    pub const ALL: [SiteKind; 12] = [
+    pub const ALL: [SiteKind; 18] = [
         SiteKind::Call,
         SiteKind::CallReturn,
         SiteKind::Entry,
@@ -51,7 +64,18 @@ impl SiteKind {
         SiteKind::Handler,
         SiteKind::BooleanReturn,
         SiteKind::Log,
+        SiteKind::Branch,
+        SiteKind::Throw,
+        SiteKind::LoopBody,
+        SiteKind::Switch,
+        SiteKind::LoopUnwind,
+        SiteKind::CallThrow,
     ];
+
+    /// Whether its hook sees something that is true or false, so that its hits are counted by that.
+    pub fn sees_boolean(self) -> bool {
+        matches!(self, SiteKind::BooleanReturn | SiteKind::Branch)
+    }
 
     /// The kind with this number, if there is one.
     pub fn from_u8(number: u8) -> Option<SiteKind> {
@@ -73,6 +97,12 @@ impl SiteKind {
             SiteKind::Handler => "handler",
             SiteKind::BooleanReturn => "boolean_return",
             SiteKind::Log => "log",
+            SiteKind::Branch => "branch",
+            SiteKind::Throw => "throw",
+            SiteKind::LoopBody => "loop_body",
+            SiteKind::Switch => "switch",
+            SiteKind::LoopUnwind => "loop_unwind",
+            SiteKind::CallThrow => "call_throw",
         }
     }
 
@@ -93,12 +123,12 @@ pub struct Site {
     pub method: String,
     /// The method's descriptor, as in the class file.
     pub descriptor: String,
-    /// What kind of point it is.
+    /// Kind of the point.
     pub kind: SiteKind,
     /// For calls: what is called, as `owner.name(descriptor)`, the owner with dots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callee: Option<String>,
-    /// The how-manieth of its kind (and callee) in the method, in the order of the code, from 0.
+    /// Index among sites of this kind (and callee) in the method, in the order of the code, from 0.
     pub ordinal: u32,
     /// The line in the source, for people; not part of the identity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -121,7 +151,7 @@ impl Site {
         method_around(&self.method).unwrap_or(&self.method)
     }
 
-    /// Whether both name the same point, whatever their line.
+    /// Tests whether both name the same point, whatever their line.
     pub fn same_point(&self, other: &Site) -> bool {
         let key = |site: &Site| (site.kind, site.ordinal);
         key(self) == key(other)
@@ -143,6 +173,7 @@ impl fmt::Display for Site {
                 let callee = callee.split('(').next().unwrap_or(callee);
                 match kind {
                     SiteKind::CallReturn => write!(f, " <- {callee}")?,
+                    SiteKind::CallThrow => write!(f, " <! {callee}")?,
                     SiteKind::Log => write!(f, " log {callee}")?,
                     _ => write!(f, " -> {callee}")?,
                 }
@@ -180,6 +211,6 @@ mod tests {
             assert_eq!(serde_json::to_string(&kind).unwrap(), format!("\"{}\"", kind.name()));
         }
         assert_eq!(SiteKind::from_u8(0), None);
-        assert_eq!(SiteKind::from_u8(13), None);
+        assert_eq!(SiteKind::from_u8(SiteKind::ALL.len() as u8 + 1), None);
     }
 }

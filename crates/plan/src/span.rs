@@ -26,8 +26,8 @@ impl FromStr for Span {
             "s" => number,
             "m" | "min" => number * 60.0,
             "h" => number * 3600.0,
-            "" => return Err(format!("`{text}`: the unit is missing: ms, s, m or h")),
-            other => return Err(format!("`{text}`: unknown unit `{other}`: use ms, s, m or h")),
+            "" => return Err(format!("`{text}`: the unit is missing, use ms, s, m or h")),
+            other => return Err(format!("`{text}`: unknown unit `{other}`, use ms, s, m or h")),
         };
         Duration::try_from_secs_f64(seconds).map(Span).map_err(|error| format!("`{text}`: {error}"))
     }
@@ -64,7 +64,7 @@ impl JsonSchema for Span {
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
             "type": "string",
-            "description": "A length of time with its unit: 500ms, 90s, 5m, 1h.",
+            "description": "Duration with a unit: 500ms, 90s, 5m, 1h.",
             "pattern": "^[0-9.]+(ms|s|m|min|h)$"
         })
     }

@@ -66,7 +66,7 @@ pub fn state_names(tasks: &[TaskMethod]) -> Vec<String> {
     std::iter::once(NO_TASK.to_owned()).chain(states_by_task(tasks).into_iter().flatten()).collect()
 }
 
-/// What a guard says of a thread that works on no task.
+/// Guard value for a thread that works on no task.
 pub const NO_TASK: &str = "none";
 
 #[cfg(test)]

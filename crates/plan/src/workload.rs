@@ -1,4 +1,4 @@
-//! What a trial runs: one command, or a cluster of processes with the clients that use it.
+//! Workload of a trial: one command, or a cluster of processes with the clients that use it.
 
 use std::collections::BTreeMap;
 
@@ -7,33 +7,34 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Mdc, NodeRule, Span};
 
-/// A workload: a command, or nodes and clients. In every command `{dir}` stands for a fresh directory of the trial,
-/// which is also in the environment as `HYPOCENTER_DIR`.
+/// Workload: a command, or nodes and clients. In every command, `{dir}` is a fresh directory of the trial,
+/// which is also in the environment as `HYPOCENTER_DIR`. `{test.class}`, `{test.method}` and `{test.id}` (`CLASS#METHOD`) make it a
+/// template over the tests that `hypocenter scan --tests` lists.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
     /// Its name.
     pub name: String,
-    /// The command, with quotes as on a shell; the trial ends when it ends.
+    /// Command, quoted as in a shell; the trial ends when it ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<CommandLine>,
-    /// `false` keeps the agent out of all its processes, whatever is said of them: it runs as it is, and no fault can happen in it.
+    /// `false` keeps the agent out of all its processes, whatever their own `agent`: no fault can be injected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<bool>,
-    /// The most that a trial may take; it is ended then.
+    /// Time limit of a trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Span>,
-    /// Variables of the environment for all its processes.
+    /// Environment variables of all its processes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// The log files that its command writes beside its output, below `{dir}`; `*` stands for any text within a name, `**` for
+    /// Log files of its command in addition to its output, below `{dir}`; `*` stands for any text within a name, `**` for
     /// any directories. They are read after the trial as its log.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub logs: Vec<String>,
-    /// Where its processes run; by default the directory of the configuration.
+    /// Working directory of its processes; by default the directory of the configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
-    /// Which network its processes see in a sandbox.
+    /// Network of its processes in a sandbox.
     #[serde(default)]
     pub network: Network,
     /// The nodes: processes that the trial starts before its clients, or threads of one.
@@ -44,86 +45,86 @@ pub struct Workload {
     pub client: Vec<Client>,
 }
 
-/// Which network the processes of a trial see.
+/// Network of the processes of a trial.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Network {
-    /// A loopback of its own, so trials with the same ports run side by side.
+    /// Private loopback network, so trials with the same ports can run in parallel.
     #[default]
     Private,
-    /// The machine's.
+    /// Network of the machine.
     Host,
 }
 
-/// A node: a process, or a part of one.
+/// Node: a process, or a part of one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
     /// Its name.
     pub name: String,
-    /// Its command; a node without one lives inside another process and is known by `threads` or `mdc`.
+    /// Its command; a node without one is part of another process and is identified by `threads` or `mdc`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<CommandLine>,
-    /// A command that prepares it, such as one that formats its storage: run once in a trial, before its first start and not before
-    /// a restart, in its directory and environment, and without the agent. One that does not end with status 0 ends the trial. Its
-    /// output is beside the node's, as `NAME.before.stdout.log`.
+    /// Command that prepares it, for example formats its storage. It runs once in a trial, before the first start and not
+    /// before a restart, in the node's directory and environment, without the agent. If it does not exit with status 0, the
+    /// trial ends. Its output is `NAME.before.stdout.log`, beside the node's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<CommandLine>,
-    /// The nodes that must be ready before it is started; all others start at once.
+    /// Nodes that must be ready before it starts; without any, it starts at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
-    /// When it is ready; at once if nothing is said.
+    /// Condition for it to be ready; without one, it is ready at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready: Option<Condition>,
-    /// What the system itself says of this node, asked at the end of a trial.
+    /// Health check of this node at the end of a trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alive: Option<Condition>,
-    /// Whether it is started again when it ends before the trial does.
+    /// Restart if it ends before the trial does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restart: Option<Restart>,
-    /// Variables of the environment, beside those of the workload.
+    /// Environment variables in addition to those of the workload.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// The log files that it writes beside its output, below `{dir}`; `*` stands for any text within a name, `**` for any
+    /// Log files in addition to its output, below `{dir}`; `*` stands for any text within a name, `**` for any
     /// directories. They are read after the trial as its log.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub logs: Vec<String>,
-    /// Where it runs, if elsewhere than the workload.
+    /// Its working directory, if it differs from the workload's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
-    /// The names of its threads, for a node inside a process; `*` stands for any text.
+    /// Names of its threads, for a node inside a process; `*` stands for any text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<String>,
-    /// The entry of the logging framework's diagnostic context that its threads have.
+    /// Entry of its threads in the diagnostic context of the logging framework.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mdc: Option<Mdc>,
-    /// Whether the agent is in it, so that faults may happen there: yes, unless it is there only to help the clients.
+    /// Loads the agent into it, so that faults can be injected there. Set it to false for nodes that only help the clients.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<bool>,
 }
 
-/// When something can be said to hold of a node.
+/// Condition on a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Condition {
-    /// A line of its output has this text, or fits this regular expression.
+    /// A line of its output contains this text, or matches this regular expression.
     Log(String),
-    /// This port of the loopback takes connections.
+    /// This port of the loopback network accepts connections.
     Port(u16),
-    /// This file is there.
+    /// This file exists.
     File(String),
-    /// This command ends with status 0.
+    /// This command exits with status 0.
     Command(CommandLine),
 }
 
-/// How a node is started again.
+/// Restart policy of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Restart {
-    /// How often at most.
+    /// Maximum number of times.
     #[serde(default = "once")]
     pub times: u32,
-    /// How long after its end.
+    /// Delay between its end and the restart.
     #[serde(default = "no_time")]
     pub delay: Span,
 }
@@ -136,35 +137,35 @@ fn no_time() -> Span {
     Span(std::time::Duration::ZERO)
 }
 
-/// A process that uses the cluster.
+/// Process that uses the cluster.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Client {
     /// Its name.
     pub name: String,
-    /// The node that it talks to, where there is one.
+    /// Node that it connects to, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
-    /// The kind of request that it makes, such as `read` or `create`: where all clients of some kinds fail, and all others are served, that
-    /// is said.
+    /// Kind of its requests, such as `read` or `create`. `explore` reports if all clients of some kinds fail while all
+    /// others are served.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// A phase starts when every client of the phase before has ended well.
+    /// Phase in which it starts. A phase starts when every client of the previous phase has succeeded.
     #[serde(default = "once")]
     pub phase: u32,
     /// Its command.
     pub command: CommandLine,
-    /// How many steps it makes: it prints `progress 1`, `progress 2` and so on.
+    /// Number of its steps: it prints `progress 1`, `progress 2` and so on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-    /// Variables of the environment, beside those of the workload.
+    /// Environment variables in addition to those of the workload.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// The log files that it writes beside its output, below `{dir}`; `*` stands for any text within a name, `**` for any
+    /// Log files in addition to its output, below `{dir}`; `*` stands for any text within a name, `**` for any
     /// directories. They are read after the trial as its log.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub logs: Vec<String>,
-    /// Whether the agent is in it too, so that faults may happen there.
+    /// Loads the agent into it, so that faults can be injected there.
     #[serde(default)]
     pub agent: bool,
 }
@@ -175,7 +176,7 @@ pub struct Client {
 #[serde(transparent)]
 pub struct CommandLine(pub String);
 
-/// What only a shell understands, outside of single quotes.
+/// Characters that only a shell understands, outside of single quotes.
 const SHELL_ONLY: &[char] = &['|', '&', ';', '<', '>', '$', '`', '\n'];
 
 impl CommandLine {
@@ -202,7 +203,7 @@ impl CommandLine {
     }
 }
 
-fn needs_shell(text: &str) -> bool {
+pub(crate) fn needs_shell(text: &str) -> bool {
     let (mut single, mut double, mut escaped) = (false, false, false);
     for it in text.chars() {
         match it {
@@ -227,12 +228,12 @@ impl Workload {
         inside.map(rule).collect()
     }
 
-    /// Whether the agent may be in its processes.
+    /// Tests whether the agent may be in its processes.
     pub fn has_agent(&self) -> bool {
         self.agent != Some(false)
     }
 
-    /// Whether it is one command and nothing else, so that what the trial prints is what the command prints.
+    /// Tests whether it is one command and nothing else, so that what the trial prints is what the command prints.
     pub fn is_one_command(&self) -> bool {
         self.command.is_some() && self.node.iter().all(|it| it.command.is_none())
     }
@@ -255,20 +256,20 @@ impl Workload {
         }
         let processes = self.node.iter().filter(|it| it.command.is_some()).count();
         if self.command.is_none() && self.client.is_empty() {
-            return place("nothing ends it: give it a `command`, or `[[workload.client]]` entries".into());
+            return place("it never ends: add a `command`, or `[[workload.client]]` entries".into());
         }
         if self.command.is_some() && !self.client.is_empty() {
-            return place("it has a `command` and clients; make the command one of the clients".into());
+            return place("it has a `command` and clients; turn the command into a client".into());
         }
         let mut names: Vec<&str> = Vec::new();
         let all = self.node.iter().map(|it| &it.name).chain(self.client.iter().map(|it| &it.name));
         for name in all {
             let fine = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
             if name.is_empty() || !name.chars().all(fine) || name.starts_with('.') {
-                return place(format!("`{name}`: a name is made of letters, digits, `-`, `_` and `.`"));
+                return place(format!("`{name}`: use only letters, digits, `-`, `_` and `.` in a name"));
             }
             if names.contains(&name.as_str()) {
-                return place(format!("two of its nodes and clients are called `{name}`"));
+                return place(format!("two of its nodes and clients have the name `{name}`"));
             }
             names.push(name);
         }
@@ -281,12 +282,16 @@ impl Workload {
                 ));
             }
             if node.command.is_none() && self.command.is_none() && processes == 0 {
-                return place(format!("node `{}` lives in another process, and there is none", node.name));
+                return place(format!(
+                    "node `{}` is in another process, and the workload has none",
+                    node.name
+                ));
             }
         }
         self.check_order().or_else(place)?;
+        self.check_template().or_else(place)?;
         if self.command.is_none() && !self.logs.is_empty() {
-            return place("its `logs` are nobody's: give each node its own".into());
+            return place("its `logs` belong to no process: add `logs` to each node".into());
         }
         let of_nodes = self.node.iter().flat_map(|it| &it.logs);
         let all = self.logs.iter().chain(of_nodes).chain(self.client.iter().flat_map(|it| &it.logs));
@@ -294,13 +299,13 @@ impl Workload {
             let below = pattern.strip_prefix("{dir}/").unwrap_or_default();
             if below.is_empty() || below.ends_with('/') || below.split('/').any(|it| it == "..") {
                 return place(format!(
-                    "log `{pattern}`: name files below `{{dir}}`, such as `{{dir}}/logs/*.log`; elsewhere trials would share them"
+                    "log `{pattern}`: name files below `{{dir}}`, such as `{{dir}}/logs/*.log`; elsewhere, trials would share them"
                 ));
             }
         }
         if let Some(node) = self.node.iter().find(|it| it.command.is_none() && !it.logs.is_empty()) {
             return place(format!(
-                "node `{}` has `logs` and no process; give them to the process",
+                "node `{}` has `logs` and no process; move them to the process",
                 node.name
             ));
         }
@@ -310,17 +315,14 @@ impl Workload {
             }
             let logs = format!("{}.before", node.name);
             if names.contains(&logs.as_str()) {
-                return place(format!("`{logs}` is what the logs of `before` of `{}` are called", node.name));
+                return place(format!("`{logs}` is the name of the logs of `before` of `{}`", node.name));
             }
         }
         for client in &self.client {
             if let Some(node) = &client.node
                 && !self.node.iter().any(|it| &it.name == node)
             {
-                return place(format!(
-                    "client `{}` names the node `{node}`, which is not there",
-                    client.name
-                ));
+                return place(format!("client `{}` names node `{node}`, which does not exist", client.name));
             }
         }
         let conditions = || self.node.iter().flat_map(|it| it.ready.iter().chain(&it.alive));
@@ -328,7 +330,7 @@ impl Workload {
             .any(|it| matches!(it, Condition::Log(text) | Condition::File(text) if text.is_empty()))
         {
             return place(
-                "a `ready` or `alive` is empty; give the text that the node prints, or a path".into(),
+                "a `ready` or `alive` is empty; give a text that the node prints, or a path".into(),
             );
         }
         let asked = conditions().filter_map(|it| match it {
@@ -348,15 +350,12 @@ impl Workload {
 }
 
 impl Workload {
-    /// Whether every node can be started some time.
+    /// Tests whether every node can be started some time.
     fn check_order(&self) -> Result<(), String> {
         let started = |name: &str| self.node.iter().any(|it| it.name == name && it.command.is_some());
         for node in &self.node {
             if let Some(other) = node.after.iter().find(|it| !started(it)) {
-                return Err(format!(
-                    "node `{}` is to start after `{other}`, which is not started",
-                    node.name
-                ));
+                return Err(format!("node `{}` starts after `{other}`, which is never started", node.name));
             }
         }
         let mut free: Vec<&str> = Vec::new();
@@ -368,7 +367,7 @@ impl Workload {
             match next {
                 Some(node) => free.push(&node.name),
                 None if free.len() == self.node.len() => return Ok(()),
-                None => return Err("its nodes wait for each other with `after`".to_owned()),
+                None => return Err("its nodes wait for each other in a cycle by `after`".to_owned()),
             }
         }
     }
@@ -410,18 +409,24 @@ mod tests {
             assert!(why.contains(expected), "{why}");
         };
         let base = || Workload { name: "w".into(), ..Workload::default() };
-        check(base(), "nothing ends it");
-        check(Workload { node: vec![node("a")], ..base() }, "nothing ends it");
-        check(Workload { command: command(), client: vec![client("c")], ..base() }, "one of the clients");
+        check(base(), "it never ends");
+        check(Workload { node: vec![node("a")], ..base() }, "it never ends");
+        check(
+            Workload { command: command(), client: vec![client("c")], ..base() },
+            "turn the command into a client",
+        );
         check(
             Workload { node: vec![node("a"), node("a")], client: vec![client("c")], ..base() },
-            "called `a`",
+            "the name `a`",
         );
-        check(Workload { node: vec![node("../a")], client: vec![client("c")], ..base() }, "made of letters");
+        check(Workload { node: vec![node("../a")], client: vec![client("c")], ..base() }, "use only letters");
         let inside = Node { name: "a".into(), ..Node::default() };
         check(Workload { command: command(), node: vec![inside], ..base() }, "`threads` or `mdc`");
         let lost = Client { node: Some("b".into()), ..client("c") };
-        check(Workload { node: vec![node("a")], client: vec![lost], ..base() }, "not there");
+        check(
+            Workload { node: vec![node("a")], client: vec![lost], ..base() },
+            "node `b`, which does not exist",
+        );
         let after = |name: &str, other: &str| Node { after: vec![other.into()], ..node(name) };
         let in_circle = vec![after("a", "b"), after("b", "a")];
         check(Workload { node: in_circle, client: vec![client("c")], ..base() }, "wait for each other");
@@ -433,7 +438,7 @@ mod tests {
             check(Workload { command: command(), logs, ..base() }, "below `{dir}`");
         }
         let logs = vec!["{dir}/a.log".to_owned()];
-        check(Workload { logs: logs.clone(), client: vec![client("c")], ..base() }, "nobody's");
+        check(Workload { logs: logs.clone(), client: vec![client("c")], ..base() }, "belong to no process");
         let inside = Node { name: "a".into(), threads: vec!["a*".into()], logs, ..Node::default() };
         check(Workload { command: command(), node: vec![inside], ..base() }, "no process");
         let before = || Some(CommandLine("format".into()));

@@ -7,7 +7,7 @@ use hypocenter_plan::{
     Site, SiteKind, StackGuard, ThreadDump, WaitsFor, Watch, WatchLevel,
 };
 
-/// Compares with the published file; `UPDATE_SCHEMAS=1` writes it anew.
+/// Compares with the published file; `UPDATE_SCHEMAS=1` writes it again.
 fn check(name: &str, schema: &schemars::Schema) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas").join(name);
     let text = serde_json::to_string_pretty(schema).unwrap() + "\n";
@@ -110,8 +110,12 @@ fn a_plan_that_cannot_be_meant_is_refused_with_a_reason() {
         assert!(error.contains(expected), "{error}");
     };
     check(&|plan| plan.version = 2, "version 2");
-    check(&|plan| plan.candidates[0].when.state = Some("s".into()), "no task that the plan records has it");
-    check(&|plan| plan.candidates[0].when.enclosing_loop = Some(plan.candidates[0].site.clone()), "`loop`");
+    check(&|plan| plan.candidates[0].when.state = Some("s".into()), "no task of the plan has it");
+    let enclosing = |plan: &mut Plan, kind| {
+        plan.candidates[0].when.enclosing_loop = Some(Site { kind, ..plan.candidates[0].site.clone() });
+    };
+    check(&|plan| enclosing(plan, SiteKind::Call), "no site of kind loop_body");
+    check(&|plan| enclosing(plan, SiteKind::LoopBody), "nobody follows the loops of org.acme.Store.append");
     check(&|plan| plan.candidates[0].when.occurrence = Some(0), "the first hit is number 1");
     check(&|plan| plan.candidates[0].when.probability = Some(1.5), "from 0 to 1");
     check(&|plan| plan.candidates[0].when.probability = Some(f64::NAN), "from 0 to 1");

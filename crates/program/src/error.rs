@@ -1,6 +1,6 @@
-//! What ends an analysis. What does not is a `Problem` in its result.
+//! Fatal errors of an analysis. Others are a `Problem` in its result.
 
-use crate::nearest::Suggestions;
+use crate::sites::nearest::Suggestions;
 
 /// Why a question about the target has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -22,7 +22,7 @@ pub enum Error {
     NotThrowable {
         /// Which.
         class: String,
-        /// What it extends, nearest first.
+        /// Its supertypes, nearest first.
         ancestors: String,
     },
     /// The superclass of a class is not on the class path.
@@ -30,7 +30,7 @@ pub enum Error {
     MissingParent {
         /// Which.
         class: String,
-        /// What it extends.
+        /// Its superclass.
         parent: String,
     },
     /// An abstract exception has no concrete subclass.
@@ -56,6 +56,6 @@ pub struct MissingCandidate {
     pub candidate: usize,
     /// Its site.
     pub site: String,
-    /// What does not exist.
+    /// Item that does not exist.
     pub why: String,
 }

@@ -1,16 +1,24 @@
-//! What the code of the system does, method by method: the facts that all later questions start from.
+//! Facts: what the code of the system does, method by method. All later questions start from them.
+//! [`calls`] and [`tasks`] join the methods into a call graph; [`known`] adds what class files of libraries do not say.
 //!
 //! Every method is looked at once, in parallel; what is found is put together in the order of the methods, so that
 //! numbers do not depend on the number of threads. Bodies are not kept: a question about one method makes its body
 //! again ([`World::look`]), which takes microseconds.
 
+pub mod calls;
+mod contents;
+mod gather;
+pub mod known;
+mod sorts;
+pub mod tasks;
+
 use hypocenter_plan::Problem;
 use rayon::prelude::*;
 
-use crate::gather::Part;
+use crate::facts::gather::Part;
+use crate::facts::sorts::Sorts;
 use crate::lists::Lists;
-use crate::sorts::Sorts;
-use crate::world::{FieldId, MethodId, RefId, SignatureId, TypeId, World};
+use crate::loading::world::{FieldId, MethodId, RefId, SignatureId, TypeId, World};
 
 /// A call in the code of the system, in the order of methods and instructions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,7 +28,7 @@ pub struct CallId(pub u32);
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HandlerId(pub u32);
 
-/// How a call finds what it runs.
+/// Resolution of calls to the methods they run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallKind {
     /// It is a method of the class.
@@ -46,7 +54,7 @@ pub struct Call {
     pub line: u16,
     /// How.
     pub kind: CallKind,
-    /// What it names; none for `invokedynamic`.
+    /// Its target; none for `invokedynamic`.
     pub callee: Option<RefId>,
     /// The handlers around it: a list of [`Facts::chain`].
     pub chain: u32,
@@ -70,19 +78,19 @@ pub struct Lambda {
     pub method: MethodId,
     /// At which instruction.
     pub instruction: u16,
-    /// What it implements.
+    /// Its interfaces.
     pub interface: Option<TypeId>,
     /// The method of the interface.
     pub signature: Option<SignatureId>,
-    /// What runs, if it is a method of the system.
+    /// Code to run, if it is a method of the system.
     pub implementation: Option<MethodId>,
-    /// What runs, as it is named.
+    /// Code to run, by its name.
     pub named: Option<RefId>,
-    /// How many values it takes from where it is made: they are the first parameters of what runs.
+    /// Number of values that it takes from its place of creation: they are the first parameters of the code that runs.
     pub captured: u16,
 }
 
-/// What is written to a field, as far as it can be seen at the write.
+/// Values written to a field, as far as they can be seen at the write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given {
     /// A number, character or truth value.
@@ -91,7 +99,7 @@ pub enum Given {
     Null,
     /// Some object.
     Object,
-    /// What this static final field holds.
+    /// Value of this static final field.
     Static(FieldId),
     /// It cannot be seen.
     Unknown,
@@ -108,7 +116,7 @@ pub struct Write {
     pub given: Given,
 }
 
-/// What runs when a library is handed an object: a task of an executor, a thread, a callback.
+/// Code that runs when a library receives an object: a task of an executor, a thread, a callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Task {
     /// The methods by which this class implements what libraries call.
@@ -122,28 +130,28 @@ pub enum Task {
 pub struct Handover {
     /// The call.
     pub call: CallId,
-    /// What it hands over.
+    /// Passed-on values.
     pub task: Task,
     /// As what the library takes it; none if that is not seen, or says nothing of how it is called.
     pub taken_as: Option<TypeId>,
 }
 
-/// What is thrown at an instruction.
+/// Exception thrown at an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Thrown {
     /// A new object of exactly this class, and the handler whose exception it passes on.
     New(TypeId, Option<HandlerId>),
     /// An object of this class or one below it, from somewhere.
     Typed(TypeId),
-    /// What a handler caught.
+    /// Exception caught by a handler.
     Again(HandlerId),
-    /// What a call returned, and the handler whose exception went into that call.
+    /// Value that a call returned, and the handler whose exception went into that call.
     Returned(CallId, Option<HandlerId>),
-    /// What was put into a field, or into the object that it holds.
+    /// Values put into a field, or into the object that it holds.
     Field(FieldId),
-    /// What the method was given, by the number of the parameter.
+    /// Argument of the method, by the number of the parameter.
     Parameter(u16),
-    /// What this method returns to a library, which throws it: `orElseThrow`.
+    /// Exception that this method returns to a library, which throws it: `orElseThrow`.
     Supplied(MethodId),
 }
 
@@ -160,7 +168,7 @@ pub struct Thrower {
     pub cast: Option<TypeId>,
 }
 
-/// Where an exception goes without being thrown.
+/// Flow of an exception without being thrown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Kept {
     /// To the caller.
@@ -175,17 +183,17 @@ pub enum Kept {
 /// An exception that is returned, stored or passed, once for each thing that it may be.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Carrier {
-    /// Where it goes.
+    /// Its destination.
     pub to: Kept,
     /// At which instruction.
     pub instruction: u16,
-    /// What it is.
+    /// Its kind.
     pub thrown: Thrown,
     /// To what it was cast before.
     pub cast: Option<TypeId>,
 }
 
-/// How one exception carries another.
+/// Way in which one exception carries another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Carries {
     /// As its cause.
@@ -202,7 +210,7 @@ pub struct Wrap {
     pub instruction: u16,
     /// The class of the new one.
     pub class: TypeId,
-    /// What it carries.
+    /// Content.
     pub carried: Thrown,
     /// To what that was cast before.
     pub cast: Option<TypeId>,
@@ -210,7 +218,7 @@ pub struct Wrap {
     pub how: Carries,
 }
 
-/// Where a future, or something that holds futures, goes.
+/// Destination of a future, or of an object that holds futures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FutureTo {
     /// Into a call of a library, which asks it, completes it or makes another one of it.
@@ -223,7 +231,7 @@ pub enum FutureTo {
     Argument(CallId, u16),
 }
 
-/// Where a future comes from.
+/// Origin of a future.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FutureFrom {
     /// A call of a library, or of a constructor, makes it.
@@ -239,13 +247,13 @@ pub enum FutureFrom {
 /// An entry of the exception table, as one instruction sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Catch {
-    /// Where it goes.
+    /// Its destination.
     pub handler: HandlerId,
-    /// What it takes; none for everything.
+    /// Types that it accepts; none for all.
     pub class: Option<TypeId>,
 }
 
-/// Where an exception is caught.
+/// Places that catch an exception.
 #[derive(Debug, Clone, Copy)]
 pub struct Handler {
     /// In which method.
@@ -256,7 +264,7 @@ pub struct Handler {
     pub line: u16,
 }
 
-/// What the code of the system does.
+/// Effects of the code of the system.
 #[derive(Debug, Default)]
 pub struct Facts {
     instructions: u64,
@@ -361,12 +369,12 @@ impl Facts {
         facts
     }
 
-    /// How many instructions were looked at.
+    /// Number of instructions that were checked.
     pub fn instructions(&self) -> u64 {
         self.instructions
     }
 
-    /// How many methods have code.
+    /// Number of methods with code.
     pub fn bodies(&self) -> u32 {
         self.bodies
     }
@@ -447,7 +455,7 @@ impl Facts {
         self.field_calls.get(id.0)
     }
 
-    /// What is handed to libraries to be run, in the order of the calls.
+    /// Arguments of libraries that are run, in the order of the calls.
     pub fn handovers(&self) -> &[Handover] {
         &self.handovers
     }
@@ -500,7 +508,7 @@ impl Facts {
         self.wraps.get(id.0)
     }
 
-    /// Where futures go, and where they come from.
+    /// Destinations and origins of futures.
     pub fn futures(&self) -> &[(FutureTo, FutureFrom)] {
         &self.futures
     }

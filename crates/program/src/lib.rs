@@ -13,7 +13,7 @@
 //!   a task, loops that can grow, calls that wait, truth values that tell of errors, and what drives it all.
 //! - A [`Body`] is the flow graph of a method and for every operand where it comes from; [`Dominance`] and
 //!   [`ControlDependence`] say what lies on every way and which branches decide about a block.
-//! - [`FaultSites`] are the calls at which something can go wrong: an exception of a library or of the system's own
+//! - [`FaultSites`] are the calls that can fail: an exception of a library or of the system's own
 //!   making, a delay, a crash. [`Memory`] says which of them work on streams in memory, where nothing can.
 //!   [`name_calls`] gives them the names that plans use.
 //! - [`Decisions`] are control dependences with exceptions; a [`Slice`] is what can affect some instructions, or what
@@ -27,6 +27,11 @@
 //!   [`World`] of its classes, the [`Facts`] of its methods and its [`CallGraph`]; [`Following`] says which of them a
 //!   thread can log next.
 //!
+//! Each folder is a room for one phase, in this order: `loading` (class path to [`World`]), `methods` (one body at a time),
+//! `facts` (every method once, and the call graph), `dataflow` (exceptions, futures and streams between methods), `sites`,
+//! `logging` (log statements), `shapes` (what engines look for) and `causality` (causal graphs and slices, on demand).
+//! [`Program::of`] runs them.
+//!
 //! The input is hostile. What cannot be read is a named [`Problem`](hypocenter_plan::Problem) in the result and
 //! never the end of a scan; everything that is read has a bound (entries of a jar and their inflated size, depth of
 //! directories, edges and steps of a flow graph, values of a body). Results do not depend on the number of threads.
@@ -36,141 +41,74 @@
 
 #![forbid(unsafe_code)]
 
-mod answers;
-mod bodies;
-mod body;
-mod body_cache;
-mod builder;
-mod calls;
-mod causal;
-mod classes;
-mod classpath;
-mod command;
-mod contents;
-mod decisions;
-mod dependence;
-mod detectors;
-mod digest;
-mod directory;
-mod distances;
-mod dominance;
-mod effects;
-mod emission;
+mod causality;
+mod dataflow;
 mod error;
-mod exceptions;
 mod facts;
-mod fault_sites;
-mod find;
-pub mod flow;
-mod following;
-mod format;
-mod frameworks;
-mod futures;
-mod gather;
-mod graphs;
-mod hierarchy;
-mod jar;
-mod kinds;
-mod known;
-mod lines;
 mod lists;
-mod load;
-mod logger;
-mod loop_facts;
-pub mod loops;
-mod manifest;
-mod map;
-mod memory;
-mod memory_lines;
-mod merges;
-mod message;
-mod modules;
-mod names;
-mod nearest;
-mod need;
-mod origins;
-mod pattern;
-mod priors;
+mod loading;
+mod logging;
+mod methods;
 mod program;
-mod receivers;
-mod scope;
-mod settle;
-mod shape;
+mod shapes;
 mod sites;
-mod sketch;
-mod slice;
-mod sorts;
-mod statements;
-mod states;
-mod streams;
-mod switch;
-mod task_methods;
-mod tasks;
-mod template;
-mod test_methods;
-mod tracer;
-mod universe;
-mod values;
-mod view;
-mod waits;
-mod walk;
-mod wording;
-mod world;
-mod wrappers;
 
-pub use body::{Body, Catch};
-pub use calls::CallGraph;
-pub use causal::{CausalGraph, Causes, EdgeKind, GraphOptions, Node};
-pub use classes::Classes;
-pub use classpath::ClassPath;
-pub use command::JavaCommand;
-pub use decisions::{Decider, Decision, Decisions};
-pub use dependence::{ControlDependence, Dependence};
-pub use detectors::{Detector, Detectors, Feeds, Reason};
-pub use digest::Digest;
-pub use distances::{FaultDistances, Ways};
-pub use dominance::{Dominance, Edges, Tangled};
-pub use effects::{EFFECT_DEPTH_MAX, Effect, Effects};
+pub use causality::causal::{CausalGraph, Causes, EdgeKind, GraphOptions, Node};
+pub use causality::decisions::{Decider, Decision, Decisions};
+pub use causality::distances::{FaultDistances, Ways};
+pub use causality::graphs::Graphs;
+pub use causality::need::Need;
+pub use causality::shared::SharedGraph;
+pub use causality::slice::{Slice, SliceLimits, SlicePoint};
+pub use causality::words::{PathStep, Words};
+pub use dataflow::exceptions::{Exception, Exceptions, Source, Way};
+pub use dataflow::futures::{Behind, Futures};
+pub use dataflow::memory::{InMemory, Memory, MemoryPlace, Step, StepKind};
+pub use dataflow::origins::{OriginPlace, Origins, Wrapped};
 pub use error::{Error, MissingCandidate};
-pub use exceptions::{Exception, Exceptions, Source, Way};
+pub use facts::calls::CallGraph;
+pub use facts::known::may_come_from;
+pub use facts::tasks::Tasks;
 pub use facts::{
     Allocation, Call, CallId, CallKind, Carrier, Carries, Facts, FutureFrom, FutureTo, Given, Handler,
     HandlerId, Handover, Kept, Lambda, Task, Thrower, Thrown, Wrap, Write,
 };
-pub use fault_sites::{Dropped, FaultKind, FaultSite, FaultSites, FaultSummary, name_calls};
-pub use find::{Found, Unknown, find_sites, unknown_frame, unknown_test};
-pub use following::Following;
-pub use frameworks::{Api, EMITTING, Level};
-pub use futures::{Behind, Futures};
-pub use graphs::Graphs;
-pub use hierarchy::concrete_subtypes;
-pub use kinds::KindSet;
-pub use known::may_come_from;
 pub use lists::Lists;
-pub use load::load;
-pub use loop_facts::{Bound, LoopFact, LoopFacts, LoopId, REACHED_METHODS_MAX};
-pub use map::{MapSummary, build_map};
-pub use memory::{InMemory, Memory, Place as MemoryPlace, Step, StepKind};
-pub use names::{NameId, Names};
-pub use nearest::Suggestions;
-pub use need::Need;
-pub use origins::{Origins, Place as OriginPlace, Wrapped};
-pub use pattern::{PatternError, SitePattern};
-pub use program::{Phase, Program};
-pub use scope::Scope;
-pub use sites::{Hook, MethodSite, MethodSites, sites_of_method};
-pub use slice::{Slice, SliceLimits, SlicePoint};
-pub use statements::{Place, Statement, Statements};
-pub use states::{LambdaTask, State, StateKind, StateOptions, States, TaskClass};
-pub use switch::Label;
-pub use task_methods::task_methods;
-pub use tasks::Tasks;
-pub use template::{Part, Template};
-pub use test_methods::{Framework, Test, Tests};
-pub use values::{Const, Value, ValueId};
-pub use view::{Known, MethodView};
-pub use waits::{Limit, Wait, WaitKind, Waits};
-pub use world::{
+pub use loading::classes::Classes;
+pub use loading::classpath::ClassPath;
+pub use loading::command::JavaCommand;
+pub use loading::digest::Digest;
+pub use loading::hierarchy::concrete_subtypes;
+pub use loading::load::load;
+pub use loading::names::{NameId, Names};
+pub use loading::scope::Scope;
+pub use loading::world::{
     Field, FieldId, Method, MethodId, MethodRef, Origin, RefId, SignatureId, SystemClass, Type, TypeId,
     World, access,
 };
+pub use logging::following::Following;
+pub use logging::frameworks::{Api, EMITTING, Level};
+pub use logging::statements::{Statement, StatementPlace, Statements};
+pub use logging::template::{Part, Template};
+pub use methods::body::{Body, Catch};
+pub use methods::dependence::{ControlDependence, Dependence};
+pub use methods::dominance::{Dominance, Edges, Tangled};
+pub use methods::switch::Label;
+pub use methods::values::{Const, Value, ValueId};
+pub use methods::view::{Known, MethodView};
+pub use methods::{flow, loops};
+pub use program::{Phase, Program};
+pub use shapes::detectors::{Detector, Detectors, Feeds, Reason};
+pub use shapes::effects::{EFFECT_DEPTH_MAX, Effect, Effects};
+pub use shapes::loop_facts::{Bound, LoopFact, LoopFacts, LoopId, REACHED_METHODS_MAX};
+pub use shapes::states::{LambdaTask, State, StateKind, StateOptions, States, TaskClass};
+pub use shapes::task_methods::task_methods;
+pub use shapes::test_methods::{Framework, Test, Tests};
+pub use shapes::waits::{Limit, Wait, WaitKind, Waits};
+pub use sites::fault_sites::{Dropped, FaultKind, FaultSite, FaultSites, FaultSummary, name_calls};
+pub use sites::find::{Found, Unknown, find_sites, unknown_frame, unknown_test};
+pub use sites::kinds::KindSet;
+pub use sites::map::{MapSummary, build_map};
+pub use sites::nearest::Suggestions;
+pub use sites::pattern::{PatternError, SitePattern};
+pub use sites::{Hook, MethodSite, MethodSites, sites_of_method};

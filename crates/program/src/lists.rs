@@ -25,12 +25,12 @@ impl<T> Lists<T> {
         self.close();
     }
 
-    /// How many lists there are.
+    /// Number of lists.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Whether there is none.
+    /// Tests whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

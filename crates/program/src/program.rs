@@ -2,23 +2,23 @@
 
 use hypocenter_plan::Problem;
 
-use crate::calls::CallGraph;
-use crate::causal::Causes;
-use crate::classes::Classes;
-use crate::detectors::Detectors;
-use crate::exceptions::Exceptions;
+use crate::causality::causal::Causes;
+use crate::dataflow::exceptions::Exceptions;
+use crate::dataflow::memory::Memory;
 use crate::facts::Facts;
-use crate::fault_sites::FaultSites;
-use crate::load::load;
-use crate::loop_facts::LoopFacts;
-use crate::memory::Memory;
-use crate::scope::Scope;
-use crate::statements::Statements;
-use crate::states::{StateOptions, States};
-use crate::tasks::Tasks;
-use crate::test_methods::Tests;
-use crate::waits::Waits;
-use crate::world::World;
+use crate::facts::calls::CallGraph;
+use crate::facts::tasks::Tasks;
+use crate::loading::classes::Classes;
+use crate::loading::load::load;
+use crate::loading::scope::Scope;
+use crate::loading::world::World;
+use crate::logging::statements::Statements;
+use crate::shapes::detectors::Detectors;
+use crate::shapes::loop_facts::LoopFacts;
+use crate::shapes::states::{StateOptions, States};
+use crate::shapes::test_methods::Tests;
+use crate::shapes::waits::Waits;
+use crate::sites::fault_sites::FaultSites;
 
 /// A step of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,13 +27,13 @@ pub enum Phase {
     Load,
     /// Every method is looked at.
     Facts,
-    /// Who calls whom.
+    /// Call graph.
     Calls,
-    /// Where exceptions go.
+    /// Destinations of exceptions.
     Exceptions,
-    /// Which streams live in memory, and what can go wrong where.
+    /// Streams that live in memory, and possible faults by place.
     Faults,
-    /// What is logged.
+    /// Log entries.
     Statements,
     /// Abstract states.
     States,
@@ -74,19 +74,19 @@ impl Phase {
 pub struct Program {
     /// Everything that has a name.
     pub world: World,
-    /// What every method does.
+    /// Work of every method.
     pub facts: Facts,
-    /// Who calls whom.
+    /// Call graph.
     pub calls: CallGraph,
-    /// What libraries run.
+    /// Code that libraries run.
     pub tasks: Tasks,
-    /// Where exceptions go.
+    /// Destinations of exceptions.
     pub exceptions: Exceptions,
-    /// Which streams live in memory.
+    /// Streams that live in memory.
     pub memory: Memory,
-    /// What can go wrong where.
+    /// Possible faults by place.
     pub faults: FaultSites,
-    /// What is logged.
+    /// Log entries.
     pub statements: Statements,
     /// Abstract states.
     pub states: States,
@@ -98,12 +98,12 @@ pub struct Program {
     pub detectors: Detectors,
     /// Tests.
     pub tests: Tests,
-    /// What could not be read or followed.
+    /// Parts that could not be analyzed.
     pub problems: Vec<Problem>,
 }
 
 impl Program {
-    /// Scans the target. `done` is told of every phase when it is over.
+    /// Scans the target. `done` is called after every phase.
     pub fn of(
         classes: &Classes,
         scope: &Scope,
@@ -150,7 +150,7 @@ impl Program {
         }
     }
 
-    /// What a causal graph is built from.
+    /// Sources of a causal graph.
     pub fn causes(&self) -> Causes<'_> {
         Causes {
             world: &self.world,

@@ -1,4 +1,14 @@
-//! The sites of a method, and the hooks that a site needs.
+//! Sites: the points of the target where something can be done or seen, with the hooks that each needs.
+//!
+//! This file lists the sites of a method. [`pattern`] and [`find`] look them up by readable names, [`fault_sites`] lists the
+//! calls that can go wrong, and [`map`] writes the instrumentation map of a plan.
+
+pub mod fault_sites;
+pub mod find;
+pub mod kinds;
+pub mod map;
+pub mod nearest;
+pub mod pattern;
 
 use std::sync::Arc;
 
@@ -7,11 +17,12 @@ use hypocenter_plan::{Site, SiteKind};
 use hypocenter_trace::{FALL_THROUGH, Placement};
 use rustc_hash::FxHashMap;
 
-use crate::flow::{Flow, FlowError, Way};
-use crate::kinds::KindSet;
-use crate::lines::Lines;
-use crate::logger::is_log_call;
-use crate::loops::{Loop, Loops};
+use crate::logging::logger::is_log_call;
+use crate::methods::condition::Condition;
+use crate::methods::flow::{Flow, FlowError, Way};
+use crate::methods::lines::Lines;
+use crate::methods::loops::{Loop, Loops};
+use crate::sites::kinds::KindSet;
 
 /// A site of a method.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,9 +31,9 @@ pub struct MethodSite {
     pub kind: SiteKind,
     /// For calls: `owner.name(descriptor)`, the owner with dots, or `indy.name(descriptor)` for `invokedynamic`.
     pub callee: Option<Arc<str>>,
-    /// The how-manieth of its kind (and callee) in the method, from 0.
+    /// Index among sites of this kind (and callee) in the method, from 0.
     pub ordinal: u16,
-    /// How many of its kind (and callee) the method has.
+    /// Number of its kind (and callee) in the method.
     pub total: u16,
     /// The line in the source.
     pub line: Option<u32>,
@@ -82,7 +93,7 @@ pub fn sites_of_method(
         let flow = Flow::of(&code)?;
         listing.of_flow(&flow);
         if kinds.intersects(KindSet::LOOPS) {
-            irreducible = listing.of_loops(&flow);
+            irreducible = listing.of_loops(class, &flow);
         }
         listing.of_instructions(class, method, flow.instructions.iter().map(|it| Ok(*it)))?;
     } else {
@@ -101,7 +112,7 @@ impl MethodSite {
         let pc = self.hooks.first().map_or(0, |hook| hook.pc);
         match self.kind {
             SiteKind::Entry => (0, 0, 0, 0),
-            SiteKind::LoopExit => (1, u16::MAX - self.ordinal, 0, 0),
+            SiteKind::LoopExit | SiteKind::LoopUnwind => (1, u16::MAX - self.ordinal, 0, 0),
             SiteKind::Unwind => (3, 0, 0, 0),
             kind => (2, pc, rank(kind), self.ordinal),
         }
@@ -116,14 +127,21 @@ fn rank(kind: SiteKind) -> u8 {
         LoopExit => 1,
         LoopEntry => 2,
         LoopIteration => 3,
-        Handler => 4,
-        Block => 5,
-        Log => 6,
-        Call => 7,
-        BooleanReturn => 8,
-        Exit => 9,
-        CallReturn => 10,
-        Unwind => 11,
+        LoopBody => 4,
+        Handler => 5,
+        Block => 6,
+        Log => 7,
+        Call => 8,
+        Throw => 9,
+        BooleanReturn => 10,
+        Exit => 11,
+        CallReturn => 12,
+        Unwind => 13,
+        // Directly before the jump, whose operands it takes.
+        Branch => 14,
+        Switch => 15,
+        LoopUnwind => 16,
+        CallThrow => 17,
     }
 }
 
@@ -175,10 +193,18 @@ impl Listing {
         let mut callees: Vec<Call> = Vec::new();
         let mut calls: Vec<(u32, u16, Hook)> = Vec::new();
         let mut returns = Vec::new();
+        let (mut branches, mut switches, mut throws) = (Vec::new(), Vec::new(), Vec::new());
         for (number, instruction) in instructions.enumerate() {
             let instruction = instruction?;
             if instruction.is_return() {
                 returns.push((instruction.opcode, hook(Placement::Before, &instruction, number)));
+            }
+            if matches!(instruction.opcode, op::TABLESWITCH | op::LOOKUPSWITCH) {
+                switches.push(hook(Placement::Before, &instruction, number));
+            } else if instruction.is_branch() {
+                branches.push(hook(Placement::Before, &instruction, number));
+            } else if instruction.opcode == op::ATHROW {
+                throws.push(hook(Placement::Before, &instruction, number));
             }
             let Some(index) = instruction.pool_index().filter(|_| instruction.is_invoke()) else { continue };
             if of_calls.is_empty() {
@@ -211,7 +237,19 @@ impl Listing {
             }
             let after = Hook { placement: Placement::After, ..hook.clone() };
             self.add(SiteKind::CallReturn, Some(callee.clone()), numbers, pc, vec![after]);
+            // Before it has come back there is no `this`, and no handler can cover it.
+            if !is_super_call(class, method, callee) {
+                let thrown = Hook { placement: Placement::Thrown, ..hook.clone() };
+                self.add(SiteKind::CallThrow, Some(callee.clone()), numbers, pc, vec![thrown]);
+            }
             self.add(SiteKind::Call, Some(callee.clone()), numbers, pc, vec![hook]);
+        }
+        let lists = [(SiteKind::Branch, branches), (SiteKind::Switch, switches), (SiteKind::Throw, throws)];
+        for (kind, hooks) in lists {
+            let total = hooks.len();
+            for (ordinal, hook) in hooks.into_iter().enumerate() {
+                self.add(kind, None, (ordinal, total), hook.pc.into(), vec![hook]);
+            }
         }
         let is_boolean = descriptor::return_type(method.descriptor) == b"Z";
         let total = returns.len();
@@ -237,13 +275,22 @@ impl Listing {
         }
     }
 
-    fn of_loops(&mut self, flow: &Flow<'_>) -> u32 {
+    fn of_loops(&mut self, class: &ClassFile<'_>, flow: &Flow<'_>) -> u32 {
         let Loops { loops, irreducible } = Loops::of(flow);
         let total = loops.len();
         for (ordinal, it) in loops.iter().enumerate() {
             let pc = flow.first(it.header).pc;
             let before = hook_at(flow, Placement::Before, it.header, Vec::new());
             self.add(SiteKind::LoopIteration, None, (ordinal, total), pc, vec![before]);
+            if self.kinds.contains(SiteKind::LoopUnwind) {
+                let handlers = handlers_outside(flow, it);
+                if !handlers.is_empty() {
+                    self.add(SiteKind::LoopUnwind, None, (ordinal, total), pc, handlers);
+                }
+            }
+            if self.kinds.contains(SiteKind::LoopBody) {
+                self.add(SiteKind::LoopBody, None, (ordinal, total), pc, body(class, flow, it));
+            }
             if self.kinds.contains(SiteKind::LoopEntry) {
                 let edges = ways_in(flow, it);
                 if !edges.is_empty() {
@@ -262,7 +309,34 @@ impl Listing {
     }
 }
 
-/// How the header is reached from outside its loop, other than by an exception.
+/// The hooks that see the body of a loop being executed: on each edge from its condition into the rest of it, or at its head if it has no
+/// condition there.
+fn body(class: &ClassFile<'_>, flow: &Flow<'_>, it: &Loop) -> Vec<Hook> {
+    let condition = Condition::of(class, flow, it);
+    let mut edges: Vec<(u32, u32)> = Vec::new();
+    for &block in condition.blocks() {
+        let inside = flow.out_of(block).iter().filter(|edge| edge.way != Way::Throw && it.contains(edge.to));
+        let leaving = inside.filter(|edge| edge.to == it.header || !condition.contains(edge.to));
+        edges.extend(leaving.map(|edge| (edge.to, way_in(flow, block, edge.way))));
+    }
+    if edges.is_empty() {
+        return vec![hook_at(flow, Placement::Before, it.header, Vec::new())];
+    }
+    grouped(flow, edges)
+}
+
+/// A hook for each block that some edges lead to, given as the block and the way in.
+fn grouped(flow: &Flow<'_>, mut edges: Vec<(u32, u32)>) -> Vec<Hook> {
+    edges.sort_unstable();
+    edges.dedup();
+    let groups = edges.chunk_by(|a, b| a.0 == b.0);
+    let hook = |group: &[(u32, u32)]| {
+        hook_at(flow, Placement::Edges, group[0].0, group.iter().map(|edge| edge.1).collect())
+    };
+    groups.map(hook).collect()
+}
+
+/// Entries of the header from outside its loop, other than by an exception.
 fn ways_in(flow: &Flow<'_>, it: &Loop) -> Vec<u32> {
     let mut ways: Vec<u32> = flow
         .edges()
@@ -280,6 +354,17 @@ fn ways_in(flow: &Flow<'_>, it: &Loop) -> Vec<u32> {
     ways
 }
 
+/// The hooks that see a loop being left by an exception that the method handles: at each handler outside that covers a part of it. Such a
+/// handler may also be reached when the loop is over.
+fn handlers_outside(flow: &Flow<'_>, it: &Loop) -> Vec<Hook> {
+    let thrown = it.body.iter().flat_map(|&block| flow.out_of(block));
+    let mut handlers: Vec<u32> =
+        thrown.filter(|edge| edge.way == Way::Throw && !it.contains(edge.to)).map(|edge| edge.to).collect();
+    handlers.sort_unstable();
+    handlers.dedup();
+    handlers.into_iter().map(|block| hook_at(flow, Placement::Before, block, Vec::new())).collect()
+}
+
 /// The hooks that see a loop being left: on each edge out of it, and before each return within it.
 fn exits(flow: &Flow<'_>, it: &Loop) -> Vec<Hook> {
     let mut edges: Vec<(u32, u32)> = Vec::new();
@@ -292,11 +377,7 @@ fn exits(flow: &Flow<'_>, it: &Loop) -> Vec<Hook> {
             hooks.push(hook(Placement::Before, last, flow.blocks[block as usize].end as usize - 1));
         }
     }
-    edges.sort_unstable();
-    edges.dedup();
-    for group in edges.chunk_by(|a, b| a.0 == b.0) {
-        hooks.push(hook_at(flow, Placement::Edges, group[0].0, group.iter().map(|edge| edge.1).collect()));
-    }
+    hooks.extend(grouped(flow, edges));
     hooks.sort_by_key(|hook| hook.pc);
     hooks
 }
@@ -315,6 +396,13 @@ fn hook(placement: Placement, instruction: &Instruction<'_>, number: usize) -> H
 fn hook_at(flow: &Flow<'_>, placement: Placement, block: u32, edges: Vec<u32>) -> Hook {
     let start = flow.blocks[block as usize].start;
     Hook { edges, ..hook(placement, &flow.instructions[start as usize], start as usize) }
+}
+
+/// Whether a call in a constructor may be that of another constructor of the class, or of its superclass.
+fn is_super_call(class: &ClassFile<'_>, method: &Member<'_>, callee: &str) -> bool {
+    let owner = callee.split('(').next().and_then(|name| name.strip_suffix(".<init>"));
+    let is_it = |name: &[u8]| owner.is_some_and(|it| String::from_utf8_lossy(name).replace('/', ".") == it);
+    method.name == b"<init>" && (is_it(class.name()) || class.super_name().is_some_and(is_it))
 }
 
 /// The name of what is called, and whether the call logs.

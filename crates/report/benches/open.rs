@@ -1,4 +1,4 @@
-//! How long the pages of large campaigns take to open, each beside an empty page of its size: the load event, median of five, taken
+//! Time to open the pages of large campaigns, each beside an empty page of its size: the load event, median of five, taken
 //! in turns in one browser.
 
 #[path = "../tests/support/browser.rs"]

@@ -4,16 +4,18 @@
 use std::fmt::Write;
 
 use crate::Times;
+use crate::plain;
 use crate::text::escaped;
 use crate::words;
-use hypocenter_results::explored::{self, Exploration, Finding};
-use hypocenter_results::reproduced::{Standing, Summary};
+use hypocenter_results::explored::{self, Exploration, Suspicion};
+use hypocenter_results::reproduced::{Reproduction, Standing};
+use hypocenter_results::{Detail, Document, Finding, Header};
 
 const TEXT_CHARS: usize = 8_000;
 /// The most cases.
 const CASES_MAX: usize = 1_000;
 
-/// What a case came to.
+/// Result of a case.
 enum Came {
     Well,
     /// The failure happened: what in a line, and all that is known.
@@ -27,7 +29,7 @@ enum Came {
 struct Case {
     name: String,
     came: Came,
-    /// How long it took, if that is known.
+    /// Its duration, if known.
     seconds: Option<f64>,
 }
 
@@ -40,9 +42,10 @@ impl Case {
 }
 
 /// Of a campaign of `reproduce`.
-pub fn reproduced(summary: &Summary, times: Times<'_>) -> String {
-    let mut cases = vec![Case::without(&summary.workload, without(summary), summary.normal_runs, times)];
-    for (number, found) in summary.found.iter().take(CASES_MAX).enumerate() {
+pub fn reproduced(summary: &Document<Reproduction>, times: Times<'_>) -> String {
+    let mut cases =
+        vec![Case::without(&summary.header.workload, without(summary), summary.detail.normal_runs, times)];
+    for found in summary.detail.found.iter().take(CASES_MAX) {
         let faults: Vec<String> = found
             .faults
             .iter()
@@ -52,28 +55,37 @@ pub fn reproduced(summary: &Summary, times: Times<'_>) -> String {
             })
             .collect();
         let name = faults.join(", and ");
-        let trial = found.replayed.unwrap_or(found.trial);
-        let replay = summary.replay_of(number, found);
+        let replay = &found.replay;
         let text = format!(
             "{}\n\noracle: {}\nrate: {} of {} replays\nreplay: {replay}\n",
-            words::finding(found, summary.has_several_nodes()).plain(),
+            words::finding(found, summary.detail.has_several_nodes()).plain(),
             found.why,
-            found.hits,
-            found.runs
+            found.rate.hits,
+            found.rate.runs
         );
         let came = Came::Failed(found.why.clone(), text);
-        cases.push(Case { name, came, seconds: times(trial) });
+        cases.push(Case { name, came, seconds: times(found.trial) });
     }
-    if summary.found.is_empty() && !matches!(summary.standing, Standing::AlreadyFails { .. }) {
+    if summary.detail.found.is_empty() && !matches!(summary.detail.standing, Standing::AlreadyFails { .. }) {
         let came = Came::Skipped(words::verdict(summary).plain());
         cases.push(Case { name: "the failure of the log".to_owned(), came, seconds: None });
     }
-    let Summary { verb, campaign, workload, seconds, .. } = summary;
-    Suite { verb, campaign, workload, seconds: *seconds, failure: "reproduced" }.document(&cases)
+    Suite { header: &summary.header, failure: "reproduced" }.document(&cases)
+}
+
+/// Of a campaign of any engine.
+pub fn plain<D: Detail>(Document { header, detail }: &Document<D>, times: Times<'_>) -> String {
+    let mut cases = vec![Case::without(&header.workload, Came::Well, 1, times)];
+    for it in detail.findings().iter().take(CASES_MAX) {
+        let text = format!("{}\nrate: {}\nreplay: {}\n", it.why, words::replays(it), it.replay);
+        let came = Came::Failed(it.why.clone(), text);
+        cases.push(Case { name: plain::faults(it), came, seconds: times(it.trial) });
+    }
+    Suite { header, failure: "finding" }.document(&cases)
 }
 
 /// Of a campaign of `explore`.
-pub fn explored(it: &Exploration, times: Times<'_>) -> String {
+pub fn explored(Document { header, detail: it }: &Document<Exploration>, times: Times<'_>) -> String {
     let without = match &it.standing {
         explored::Standing::NormalFails { wrong, runs } => {
             let wrong: Vec<String> =
@@ -82,20 +94,21 @@ pub fn explored(it: &Exploration, times: Times<'_>) -> String {
         }
         _ => Came::Well,
     };
-    let mut cases = vec![Case::without(&it.workload, without, it.normal_runs, times)];
-    let name = |finding: &Finding| {
-        let (what, place, when) = words::fault(&finding.injected);
-        let state = finding.state.as_deref().map_or_else(String::new, |it| format!(" in {it}"));
-        let node = if it.has_several_nodes() { format!(" on {}", finding.node) } else { String::new() };
+    let mut cases = vec![Case::without(&header.workload, without, it.normal_runs, times)];
+    let name = |finding: &Finding<Suspicion>| {
+        let (what, place, when) = words::fault(finding.injected());
+        let state = finding.detail.state.as_deref().map_or_else(String::new, |it| format!(" in {it}"));
+        let node =
+            if it.has_several_nodes() { format!(" on {}", finding.detail.node) } else { String::new() };
         format!("{what} at {place}, {when}{node}{state}")
     };
     for finding in it.findings.iter().take(CASES_MAX) {
-        let symptoms: Vec<&str> = finding.symptoms.iter().map(|it| it.why.as_str()).collect();
+        let symptoms: Vec<&str> = finding.detail.symptoms.iter().map(|it| it.why.as_str()).collect();
         let text = format!(
             "{}\n\n{}\nseverity: {}\nrate: {}\nreplay: {}\n",
-            words::one(&finding.injected, it.has_several_nodes()).plain(),
+            words::one(finding.injected(), it.has_several_nodes()).plain(),
             symptoms.join("\n"),
-            finding.severity.name(),
+            finding.detail.severity.name(),
             words::replays(finding),
             finding.replay
         );
@@ -106,17 +119,13 @@ pub fn explored(it: &Exploration, times: Times<'_>) -> String {
         let came = Came::Skipped(format!("{}: {}", words::proven(finding.proof), finding.why));
         cases.push(Case { name: name(finding), came, seconds: times(finding.trial) });
     }
-    let Exploration { verb, campaign, workload, seconds, .. } = it;
-    Suite { verb, campaign, workload, seconds: *seconds, failure: "suspicious" }.document(&cases)
+    Suite { header, failure: "suspicious" }.document(&cases)
 }
 
-/// What all cases have in common.
+/// Common parts of all cases.
 struct Suite<'s> {
-    verb: &'s str,
-    campaign: &'s str,
-    workload: &'s str,
-    seconds: f64,
-    /// What a failure is called.
+    header: &'s Header,
+    /// Name of a failure.
     failure: &'s str,
 }
 
@@ -129,13 +138,13 @@ impl Suite<'_> {
             count(|it| matches!(it, Came::Failed(..))),
             count(|it| matches!(it, Came::Error(_))),
             count(|it| matches!(it, Came::Skipped(_))),
-            self.seconds.max(0.0)
+            self.header.seconds.max(0.0)
         );
-        let suite = safe(&format!("hypocenter {} {}", self.verb, self.campaign));
+        let suite = safe(&format!("hypocenter {} {}", self.header.verb, self.header.campaign));
         let mut xml = format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"hypocenter\" {totals}>\n  <testsuite name=\"{suite}\" {totals}>\n"
         );
-        let class = safe(&format!("hypocenter.{}.{}", self.verb, self.workload));
+        let class = safe(&format!("hypocenter.{}.{}", self.header.verb, self.header.workload));
         for Case { name, came, seconds } in cases {
             let _ = write!(xml, "    <testcase classname=\"{class}\" name=\"{}\"", safe(name));
             if let Some(seconds) = seconds {
@@ -172,8 +181,8 @@ impl Suite<'_> {
     }
 }
 
-fn without(summary: &Summary) -> Came {
-    match &summary.standing {
+fn without(summary: &Document<Reproduction>) -> Came {
+    match &summary.detail.standing {
         Standing::AlreadyFails { failed, runs } => {
             Came::Error(format!("the failure happens without a fault, in {failed} of {runs} runs"))
         }

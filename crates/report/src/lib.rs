@@ -1,9 +1,9 @@
-//! What a campaign came to, for people and for other tools.
+//! Results of a campaign, for people and for other tools.
 //!
 //! A [`Summary`] is the document that a campaign of `reproduce` keeps and that `--json` prints; [`Runs`] has beside it what is to be
 //! drawn: runs above one another, and two logs side by side. A [`Report`] is made of both, and is written as a page for people
 //! ([`Report::page`]), as JUnit's XML and as SARIF. A campaign of `explore` keeps an [`Exploration`], of which an
-//! [`ExploreReport`] makes the same.
+//! [`ExploreReport`] makes the same. [`terminal`] has what is shown of a document at the end of a campaign.
 //!
 //! Whatever a log says is shown as text, cut where it is too long; controls are made visible. The page is one file that asks for
 //! nothing else, and what is in it is bounded: it says what was left out.
@@ -13,66 +13,103 @@
 
 mod junit;
 mod page;
+mod plain;
 mod sarif;
+pub mod terminal;
 mod text;
 mod words;
 
-pub use text::without_numbers;
-pub use words::{as_likely, compared, proven, replays};
+pub use terminal::{Line, RoundLine, Style, Voice};
+pub use text::{middle, shortened, span};
+pub use words::Sentence;
 
+use hypocenter_results::compared::Compared;
 use hypocenter_results::explored::Exploration;
-use hypocenter_results::reproduced::Summary;
+use hypocenter_results::reproduced::Reproduction;
 use hypocenter_results::runs::Runs;
+use hypocenter_results::{Detail, Document};
 
-/// Where a source is in the project, by its path in its package (`org/acme/Log.java`), if that is known.
+/// Place of a source in the project, by its path in its package (`org/acme/Log.java`), if known.
 pub type Sources<'s> = &'s dyn Fn(&str) -> Option<String>;
 
-/// How many seconds a trial took, if that is known.
+/// Duration of a trial in seconds, if known.
 pub type Times<'t> = &'t dyn Fn(u64) -> Option<f64>;
 
-/// What is reported.
-#[derive(Debug, Clone, Copy)]
-pub struct Report<'r> {
-    /// What the campaign came to.
-    pub summary: &'r Summary,
-    /// What is drawn, if it was kept.
-    pub runs: Option<&'r Runs>,
+/// A document of which a report can be made: what the terminal shows, a page for people, JUnit's XML and SARIF. What an engine does not
+/// word for itself is made from its findings.
+pub trait Reported: Detail {
+    /// The verdict in one sentence.
+    fn verdict(document: &Document<Self>) -> Sentence {
+        plain::verdict(document)
+    }
+
+    /// The end of a campaign, on a screen of so many columns; `None` where there is no screen.
+    fn lines(document: &Document<Self>, _columns: Option<usize>) -> Vec<Line> {
+        plain::lines(document)
+    }
+
+    /// The page; with what is drawn, if it was kept.
+    fn page(document: &Document<Self>, _runs: Option<&Runs>) -> String {
+        page::plain(document)
+    }
+
+    /// Report for readers of JUnit results: a test case for each finding.
+    fn junit(document: &Document<Self>, times: Times<'_>) -> String {
+        junit::plain(document, times)
+    }
+
+    /// SARIF 2.1.0: a result for each finding, with the way from the fault to what was seen.
+    fn sarif(document: &Document<Self>, sources: Sources<'_>) -> String {
+        sarif::plain(document, sources)
+    }
 }
 
-impl Report<'_> {
-    /// The page.
-    pub fn page(&self) -> String {
-        page::reproduced(self)
+impl Reported for Exploration {
+    fn verdict(document: &Document<Exploration>) -> Sentence {
+        words::explored(&document.detail)
     }
 
-    /// What a reader of JUnit's results takes: a test case for each fault that brings the failure.
-    pub fn junit(&self, times: Times<'_>) -> String {
-        junit::reproduced(self.summary, times)
+    fn lines(document: &Document<Exploration>, _columns: Option<usize>) -> Vec<Line> {
+        terminal::explored(document)
     }
 
-    /// SARIF 2.1.0: a result for each fault that brings the failure, with the way from the fault to the log.
-    pub fn sarif(&self, sources: Sources<'_>) -> String {
-        sarif::reproduced(self.summary, sources)
+    fn page(document: &Document<Exploration>, _runs: Option<&Runs>) -> String {
+        page::explored(document)
+    }
+
+    fn junit(document: &Document<Exploration>, times: Times<'_>) -> String {
+        junit::explored(document, times)
+    }
+
+    fn sarif(document: &Document<Exploration>, sources: Sources<'_>) -> String {
+        sarif::explored(document, sources)
     }
 }
 
-/// What is reported of a campaign of `explore`.
-#[derive(Debug, Clone, Copy)]
-pub struct ExploreReport<'r>(pub &'r Exploration);
+impl Reported for Compared {
+    fn lines(document: &Document<Compared>, _columns: Option<usize>) -> Vec<Line> {
+        terminal::compared(&document.detail)
+    }
+}
 
-impl ExploreReport<'_> {
-    /// The page.
-    pub fn page(&self) -> String {
-        page::explored(self.0)
+impl Reported for Reproduction {
+    fn verdict(document: &Document<Reproduction>) -> Sentence {
+        words::verdict(document)
     }
 
-    /// What a reader of JUnit's results takes: a test case for each suspicious finding.
-    pub fn junit(&self, times: Times<'_>) -> String {
-        junit::explored(self.0, times)
+    fn lines(document: &Document<Reproduction>, columns: Option<usize>) -> Vec<Line> {
+        terminal::reproduced(document, columns)
     }
 
-    /// SARIF 2.1.0: a result for each suspicious finding, with the way to the call where the fault went in.
-    pub fn sarif(&self, sources: Sources<'_>) -> String {
-        sarif::explored(self.0, sources)
+    fn page(document: &Document<Reproduction>, runs: Option<&Runs>) -> String {
+        page::reproduced(document, runs)
+    }
+
+    fn junit(document: &Document<Reproduction>, times: Times<'_>) -> String {
+        junit::reproduced(document, times)
+    }
+
+    fn sarif(document: &Document<Reproduction>, sources: Sources<'_>) -> String {
+        sarif::reproduced(document, sources)
     }
 }

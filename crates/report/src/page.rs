@@ -1,6 +1,6 @@
 //! The page: one file, with its style, its drawings and a small script.
 //!
-//! What is at once in the document is little, however long the campaign was: long tables and logs are in it as inert text, of which
+//! Initial document is small, however long the campaign was: long tables and logs are in it as inert text, of which
 //! the script shows what is asked for. Without a script the page has all but that.
 
 mod cause;
@@ -12,18 +12,23 @@ mod findings;
 mod lanes;
 mod logs;
 mod machine;
+mod plain;
 mod ranks;
 mod reproduced;
 mod table;
 mod tried;
+mod why;
 
 use std::fmt::Write;
 
 use crate::text::{escaped, thousands};
 use crate::words::{self, Bit, Sentence};
-use hypocenter_results::Injected;
+use hypocenter_results::reproduced::Reproduction;
+use hypocenter_results::runs::Runs;
+use hypocenter_results::{Document, Header, Injected};
 
 pub use explored::page as explored;
+pub use plain::page as plain;
 pub use reproduced::page as reproduced;
 
 const STYLE: &str = include_str!("page/style.css");
@@ -31,41 +36,46 @@ const SCRIPT: &str = include_str!("page/script.js");
 /// Nothing is loaded, and no script runs but ours: this is its SHA-256.
 const SCRIPT_HASH: &str = include_str!("page/script.sha256");
 
-/// How much of a name is shown, and of a message.
+/// Maximum lengths of a name and of a message.
 const NAME_CHARS: usize = 160;
 const MESSAGE_CHARS: usize = 2_000;
 /// A verdict that is longer is set smaller.
 const LONG_CHARS: usize = 200;
 
+/// Sources of a page of `reproduce`.
+#[derive(Debug, Clone, Copy)]
+struct Report<'r> {
+    summary: &'r Document<Reproduction>,
+    /// Drawings, if they were kept.
+    runs: Option<&'r Runs>,
+}
+
 /// A section.
 struct Section {
     id: &'static str,
     title: String,
-    /// What there is to know before looking at it.
+    /// Facts to know in advance.
     lead: String,
     body: String,
 }
 
-/// What a page has beside its sections.
+/// Content of a page beside its sections.
 struct Frame<'p> {
-    campaign: &'p str,
-    workload: &'p str,
-    /// The version of the tool.
-    tool: &'p str,
-    /// Whether there is something to see.
+    header: &'p Header,
+    /// True if there is something to see.
     is_found: bool,
-    /// What came of it in a word, and whether that is good.
+    /// Result in one word, and whether it is good.
     chip: (&'static str, String),
     verdict: Sentence,
     /// More of it, in a sentence.
     proof: Option<String>,
-    /// What follows in the head.
+    /// Rest of the head.
     rest: String,
 }
 
 impl Frame<'_> {
     fn page(&self, sections: impl IntoIterator<Item = Section>) -> String {
-        let title = format!("{} \u{b7} hypocenter", escaped(self.campaign, NAME_CHARS));
+        let title = format!("{} \u{b7} hypocenter", escaped(&self.header.campaign, NAME_CHARS));
         let mut page = String::new();
         let _ = write!(
             page,
@@ -92,9 +102,9 @@ impl Frame<'_> {
         }
         let _ = write!(
             page,
-            "</main>\n<footer>hypocenter {} \u{b7} this page asks for nothing from any network</footer>\n\
+            "</main>\n<footer>hypocenter {} \u{b7} this page makes no network requests</footer>\n\
              <script>{SCRIPT}</script>\n</body>\n</html>\n",
-            escaped(self.tool, NAME_CHARS)
+            escaped(&self.header.tool, NAME_CHARS)
         );
         page
     }
@@ -108,7 +118,7 @@ impl Frame<'_> {
             "<header class=\"{class}\">\n{}<p class=\"over\"><b>hypocenter</b> {} <span class=\"chip {mood}\">{word}</span></p>\n\
              <h1{long}>{}</h1>\n",
             logo(),
-            name(&format!("{} \u{b7} workload {}", self.campaign, self.workload)),
+            name(&format!("{} \u{b7} workload {}", self.header.campaign, self.header.workload)),
             sentence(&self.verdict)
         );
         if let Some(proof) = &self.proof {
@@ -126,7 +136,7 @@ fn stack(fault: &Injected) -> String {
     if frames.is_empty() {
         return frames;
     }
-    format!("<p>Where the fault went in:</p><ol class=\"stack mono\">{frames}</ol>")
+    format!("<p>Stack of the fault:</p><ol class=\"stack mono\">{frames}</ol>")
 }
 
 /// A command to copy.
@@ -141,9 +151,7 @@ fn command(text: &str) -> String {
 fn place(directory: Option<&str>) -> String {
     let place = |it| {
         let it = broken(&escaped(it, MESSAGE_CHARS));
-        format!(
-            "<p class=\"place\">Run it in <code>{it}</code>; each time makes a campaign of its own there.</p>\n"
-        )
+        format!("<p class=\"place\">Run it in <code>{it}</code>; each run adds a campaign there.</p>\n")
     };
     directory.map_or_else(String::new, place)
 }
@@ -183,7 +191,7 @@ fn whole(it: &Injected) -> String {
     )
 }
 
-/// What was counted and measured.
+/// Counts and measurements.
 fn figures(rows: &[(&str, String)]) -> String {
     let mut text = String::from("<dl class=\"figures\">");
     for (what, value) in rows {

@@ -7,12 +7,12 @@
 use hypocenter_plan::{Fault, Frame, Site};
 use serde_json::{Map, Value, json};
 
-use crate::Sources;
 use crate::text::shown;
 use crate::words;
-use hypocenter_results::explored::{Exploration, Finding, Severity, SymptomKind};
-use hypocenter_results::reproduced::{Found, Lead, Place, Summary};
-use hypocenter_results::{Injected, Proof};
+use crate::{Reported, Sources};
+use hypocenter_results::explored::{Exploration, Severity, Suspicion, SymptomKind};
+use hypocenter_results::reproduced::{Explained, Lead, LinePlace, Reproduction};
+use hypocenter_results::{Document, Finding, Header, Injected, Proof};
 
 /// The schema, as SARIF's own text names it.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -20,7 +20,7 @@ const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 const RESULTS_MAX: usize = 1_000;
 const WAYS_MAX: usize = 8;
 const TEXT_CHARS: usize = 4_000;
-/// What paths of sources begin at: the project, or, where they are not found in it, what only their package is known below.
+/// Base of the paths of sources: the project, or, if they are not found in it, the parent of their package.
 const PROJECT: &str = "SRCROOT";
 const PACKAGES: &str = "PACKAGEROOT";
 
@@ -32,49 +32,78 @@ const RULES: [Rule; 4] = [
     ("reproduce/exception", "ExceptionBringsFailure", "An exception at this call makes the failure happen."),
     ("reproduce/delay", "DelayBringsFailure", "A delay at this call makes the failure happen."),
     ("reproduce/crash", "CrashBringsFailure", "A crash at this point makes the failure happen."),
-    (
-        "reproduce/negation",
-        "NegationBringsFailure",
-        "A result turned into its opposite makes the failure happen.",
-    ),
+    ("reproduce/negation", "NegationBringsFailure", "A negated result makes the failure happen."),
+];
+/// Those of an engine that has no rules of its own, a kind of fault each.
+const PLAIN_RULES: [Rule; 4] = [
+    ("fault/exception", "ExceptionMatters", "An exception at this call shows the finding."),
+    ("fault/delay", "DelayMatters", "A delay at this call shows the finding."),
+    ("fault/crash", "CrashMatters", "A crash at this point shows the finding."),
+    ("fault/negation", "NegationMatters", "A negated result shows the finding."),
 ];
 /// Those of `explore`, a kind of symptom each.
 const EXPLORE_RULES: [Rule; 5] = [
-    ("explore/crash", "FaultEndsNode", "A fault at this call ends a node that should go on."),
+    ("explore/crash", "FaultEndsNode", "A fault at this call ends a node that should keep running."),
     ("explore/client", "FaultLeavesClientsUnserved", "After a fault at this call clients are not served."),
-    ("explore/log", "FaultIsLogged", "After a fault at this call something new is logged."),
-    ("explore/hang", "FaultHangsThreads", "After a fault at this call threads wait for ever, or are gone."),
-    (
-        "explore/oracle",
-        "FaultSatisfiesOracle",
-        "After a fault at this call the oracle says that the failure happened.",
-    ),
+    ("explore/log", "FaultIsLogged", "After a fault at this call a new warning or error is logged."),
+    ("explore/hang", "FaultHangsThreads", "After a fault at this call threads wait forever or have ended."),
+    ("explore/oracle", "FaultSatisfiesOracle", "After a fault at this call the oracle reports the failure."),
 ];
 
 /// Of a campaign of `reproduce`.
-pub fn reproduced(summary: &Summary, sources: Sources<'_>) -> String {
-    let results = summary.found.iter().enumerate().take(RESULTS_MAX);
+pub fn reproduced(summary: &Document<Reproduction>, sources: Sources<'_>) -> String {
+    let results = summary.detail.found.iter().take(RESULTS_MAX);
     Run {
-        verb: &summary.verb,
-        workload: &summary.workload,
-        tool: &summary.tool,
+        header: &summary.header,
         verdict: words::verdict(summary).plain(),
         rules: &RULES,
-        results: results.map(|(number, it)| result(summary, number, it, sources)).collect(),
+        results: results.map(|it| result(summary, it, sources)).collect(),
     }
     .document()
 }
 
+/// Of a campaign of any engine.
+pub fn plain<D: Reported>(document: &Document<D>, sources: Sources<'_>) -> String {
+    let results = document.detail.findings().iter().take(RESULTS_MAX);
+    Run {
+        header: &document.header,
+        verdict: D::verdict(document).plain(),
+        rules: &PLAIN_RULES,
+        results: results.map(|it| plain_result(it, sources)).collect(),
+    }
+    .document()
+}
+
+/// A finding of any engine: at the call where its last fault goes in.
+fn plain_result<D>(it: &Finding<D>, sources: Sources<'_>) -> Value {
+    let main = it.faults.last();
+    let locations: Vec<Value> =
+        main.iter().map(|it| location(&place_of(&it.site), file_of(it), None, sources)).collect();
+    let rule = main.map_or(0, |it| rule(&it.fault));
+    json!({
+        "ruleId": PLAIN_RULES[rule].0,
+        "ruleIndex": rule,
+        "level": "error",
+        "message": { "text": text(&it.why) },
+        "locations": locations,
+        "partialFingerprints": { "hypocenterFault/v1": fingerprint(&it.faults) },
+        "stacks": it.faults.iter().filter(|it| !it.at.stack.is_empty()).map(|it| stack(it, sources)).collect::<Vec<_>>(),
+        "properties": {
+            "replay": text(&it.replay),
+            "replays": it.rate.runs,
+            "replaysThatFailed": it.rate.hits,
+        },
+    })
+}
+
 /// Of a campaign of `explore`.
-pub fn explored(it: &Exploration, sources: Sources<'_>) -> String {
+pub fn explored(Document { header, detail: it }: &Document<Exploration>, sources: Sources<'_>) -> String {
     let several_nodes = it.has_several_nodes();
     // Replays have spoken against the refuted ones.
     let unconfirmed = it.unconfirmed.iter().filter(|it| it.proof == Proof::SeenOnce);
     let findings = it.findings.iter().chain(unconfirmed).take(RESULTS_MAX);
     Run {
-        verb: &it.verb,
-        workload: &it.workload,
-        tool: &it.tool,
+        header,
         verdict: words::explored(it).plain(),
         rules: &EXPLORE_RULES,
         results: findings.map(|it| suspicious(it, several_nodes, sources)).collect(),
@@ -82,11 +111,9 @@ pub fn explored(it: &Exploration, sources: Sources<'_>) -> String {
     .document()
 }
 
-/// What a document is made of.
+/// Parts of a document.
 struct Run<'r> {
-    verb: &'r str,
-    workload: &'r str,
-    tool: &'r str,
+    header: &'r Header,
     verdict: String,
     rules: &'r [Rule],
     results: Vec<Value>,
@@ -113,10 +140,10 @@ impl Run<'_> {
             "runs": [{
                 "tool": { "driver": {
                     "name": "hypocenter",
-                    "version": text(self.tool),
+                    "version": text(&self.header.tool),
                     "rules": rules,
                 } },
-                "automationDetails": { "id": format!("hypocenter/{}/{}/", self.verb, text(self.workload)) },
+                "automationDetails": { "id": format!("hypocenter/{}/{}/", self.header.verb, text(&self.header.workload)) },
                 "invocations": [{
                     "executionSuccessful": true,
                     "toolExecutionNotifications": [{
@@ -126,7 +153,7 @@ impl Run<'_> {
                 }],
                 "originalUriBaseIds": {
                     PROJECT: { "description": { "text": "The directory of the project, in which the tool was run." } },
-                    PACKAGES: { "description": { "text": "What the directories of packages are in; the source was not found in the project." } },
+                    PACKAGES: { "description": { "text": "Parent of the directories of packages; the source was not found in the project." } },
                 },
                 "columnKind": "unicodeCodePoints",
                 "results": self.results,
@@ -137,7 +164,8 @@ impl Run<'_> {
 }
 
 /// A suspicious finding: at the call where the fault goes in, with the way there from the fault to what clients saw.
-fn suspicious(it: &Finding, several_nodes: bool, sources: Sources<'_>) -> Value {
+fn suspicious(finding: &Finding<Suspicion>, several_nodes: bool, sources: Sources<'_>) -> Value {
+    let (it, injected) = (&finding.detail, finding.injected());
     let rule = match it.kind {
         SymptomKind::Crash => 0,
         SymptomKind::Client => 1,
@@ -145,15 +173,15 @@ fn suspicious(it: &Finding, several_nodes: bool, sources: Sources<'_>) -> Value 
         SymptomKind::Hang => 3,
         SymptomKind::Command => 4,
     };
-    let (kind, level, doubt) = match it.proof {
+    let (kind, level, doubt) = match finding.proof {
         Proof::Confirmed if it.severity >= Severity::Critical => ("fail", "error", String::new()),
         Proof::Confirmed => ("fail", "warning", String::new()),
         proof => ("review", "none", format!(" ({})", words::proven(proof))),
     };
-    let said = format!("{}: {}{doubt}.", words::one(&it.injected, several_nodes).plain(), it.why);
-    let (what, place, when) = words::fault(&it.injected);
+    let said = format!("{}: {}{doubt}.", words::one(injected, several_nodes).plain(), finding.why);
+    let (what, place, when) = words::fault(injected);
     let said_at = format!("{what} at {place}, {when}");
-    let mut steps = vec![step_of(Some(&place_of(&it.injected.site)), &said_at, "essential", sources)];
+    let mut steps = vec![step_of(Some(&place_of(&injected.site)), &said_at, "essential", sources)];
     steps.extend(it.symptoms.iter().take(WAYS_MAX).map(|it| step_of(None, &it.why, "important", sources)));
     let mut result = json!({
         "ruleId": EXPLORE_RULES[rule].0,
@@ -161,24 +189,24 @@ fn suspicious(it: &Finding, several_nodes: bool, sources: Sources<'_>) -> Value 
         "kind": kind,
         "level": level,
         "message": { "text": text(&said) },
-        "locations": [location(&place_of(&it.injected.site), file_of(&it.injected), None, sources)],
-        "partialFingerprints": { "hypocenterFault/v1": fingerprint([&it.injected]) },
+        "locations": [location(&place_of(&injected.site), file_of(injected), None, sources)],
+        "partialFingerprints": { "hypocenterFault/v1": fingerprint([injected]) },
         "codeFlows": [{ "threadFlows": [{ "locations": steps }] }],
         "properties": {
-            "replay": text(&it.replay),
+            "replay": text(&finding.replay),
             "severity": it.severity.name(),
-            "replays": it.rate.runs,
-            "replaysThatFailed": it.rate.hits,
+            "replays": finding.rate.runs,
+            "replaysThatFailed": finding.rate.hits,
             "state": it.state.as_deref().map(text),
         },
     });
-    if !it.injected.at.stack.is_empty() {
-        result["stacks"] = json!([stack(&it.injected, sources)]);
+    if !injected.at.stack.is_empty() {
+        result["stacks"] = json!([stack(injected, sources)]);
     }
     result
 }
 
-fn result(summary: &Summary, number: usize, found: &Found, sources: Sources<'_>) -> Value {
+fn result(summary: &Document<Reproduction>, found: &Finding<Explained>, sources: Sources<'_>) -> Value {
     // Of two faults the last is the one that was searched for.
     let main = found.faults.last();
     let mut result = Map::new();
@@ -188,13 +216,13 @@ fn result(summary: &Summary, number: usize, found: &Found, sources: Sources<'_>)
     result.insert("level".into(), "error".into());
     result.insert(
         "message".into(),
-        json!({ "text": text(&words::finding(found, summary.has_several_nodes()).plain()) }),
+        json!({ "text": text(&words::finding(found, summary.detail.has_several_nodes()).plain()) }),
     );
     let locations: Vec<Value> =
         main.iter().map(|it| location(&place_of(&it.site), file_of(it), None, sources)).collect();
     result.insert("locations".into(), locations.into());
     result.insert("partialFingerprints".into(), json!({ "hypocenterFault/v1": fingerprint(&found.faults) }));
-    let flows = flows(summary, number, found, sources);
+    let flows = flows(summary, found, sources);
     if !flows.is_empty() {
         result.insert("codeFlows".into(), flows.into());
     }
@@ -206,9 +234,9 @@ fn result(summary: &Summary, number: usize, found: &Found, sources: Sources<'_>)
     result.insert(
         "properties".into(),
         json!({
-            "replay": text(&summary.replay_of(number, found)),
-            "replays": found.runs,
-            "replaysThatFailed": found.hits,
+            "replay": text(&found.replay),
+            "replays": found.rate.runs,
+            "replaysThatFailed": found.rate.hits,
             "oracle": text(&found.why),
         }),
     );
@@ -225,9 +253,8 @@ fn rule(fault: &Fault) -> usize {
 }
 
 /// The ways from the fault to lines of the log. Without one, the fault and what the oracle saw.
-fn flows(summary: &Summary, number: usize, found: &Found, sources: Sources<'_>) -> Vec<Value> {
-    let story = summary.stories.get(number).and_then(Option::as_ref);
-    let causes = story.map_or(&[][..], |it| &it.causes);
+fn flows(summary: &Document<Reproduction>, found: &Finding<Explained>, sources: Sources<'_>) -> Vec<Value> {
+    let causes = found.story.as_ref().map_or(&[][..], |it| &it.causes);
     let mut flows = Vec::new();
     for (cause, fault) in causes.iter().zip(&found.faults) {
         for lead in cause.leads_to.iter().take(WAYS_MAX) {
@@ -266,7 +293,7 @@ fn flows(summary: &Summary, number: usize, found: &Found, sources: Sources<'_>) 
     flows
 }
 
-fn step_of(place: Option<&Place>, words: &str, importance: &str, sources: Sources<'_>) -> Value {
+fn step_of(place: Option<&LinePlace>, words: &str, importance: &str, sources: Sources<'_>) -> Value {
     let location = match place {
         Some(it) => location(it, None, Some(words), sources),
         None => json!({ "message": { "text": text(words) } }),
@@ -275,10 +302,10 @@ fn step_of(place: Option<&Place>, words: &str, importance: &str, sources: Source
 }
 
 /// The line of the log at which a way ends.
-fn symptom(summary: &Summary, lead: &Lead) -> Value {
+fn symptom(summary: &Document<Reproduction>, lead: &Lead) -> Value {
     // A node may have written several files, and the line counts through all of them: then the file is not known.
     let files: Vec<&str> =
-        summary.logs.iter().filter(|it| it.0 == lead.node).map(|it| it.1.as_str()).collect();
+        summary.detail.logs.iter().filter(|it| it.0 == lead.node).map(|it| it.1.as_str()).collect();
     let message = json!({ "text": text(&lead.message) });
     let location = match files[..] {
         [file] => json!({
@@ -296,7 +323,7 @@ fn symptom(summary: &Summary, lead: &Lead) -> Value {
 }
 
 /// A place in the program: by its name, and by the file that the name suggests.
-fn location(place: &Place, file: Option<String>, words: Option<&str>, sources: Sources<'_>) -> Value {
+fn location(place: &LinePlace, file: Option<String>, words: Option<&str>, sources: Sources<'_>) -> Value {
     let mut location = Map::new();
     let file = file.unwrap_or_else(|| source_file(&place.class, None));
     let (path, base) = sources(&file).map_or((file, PACKAGES), |it| (it, PROJECT));
@@ -320,7 +347,7 @@ fn stack(it: &Injected, sources: Sources<'_>) -> Value {
     let frame = |frame: &Frame| {
         let (class, method) = frame.method.rsplit_once('.').unwrap_or(("", &frame.method));
         let (file, line) = frame.at.as_deref().and_then(|it| it.rsplit_once(':')).unzip();
-        let place = Place {
+        let place = LinePlace {
             class: class.to_owned(),
             method: method.to_owned(),
             line: line.and_then(|it| it.parse().ok()),
@@ -333,8 +360,8 @@ fn stack(it: &Injected, sources: Sources<'_>) -> Value {
     })
 }
 
-fn place_of(site: &Site) -> Place {
-    Place { class: site.class.clone(), method: site.method.clone(), line: site.line }
+fn place_of(site: &Site) -> LinePlace {
+    LinePlace { class: site.class.clone(), method: site.method.clone(), line: site.line }
 }
 
 /// The source of a fault's site, whose name the stack at which it went in says.

@@ -31,7 +31,7 @@ pub fn shown(text: &str, chars_max: usize) -> Cow<'_, str> {
     Cow::Owned(visible)
 }
 
-/// Whether a character is not seen, or lets others be seen in another place.
+/// Tests whether a character is not seen, or lets others be seen in another place.
 fn is_hidden(it: char) -> bool {
     matches!(it,
         '\0'..='\u{8}' | '\u{a}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}'
@@ -90,7 +90,7 @@ pub fn count(number: u64, one: &str, many: &str) -> String {
 }
 
 /// A text with `#` for each number in it.
-pub fn without_numbers(text: &str) -> String {
+pub(crate) fn without_numbers(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut was_digit = false;
     for it in text.chars() {
@@ -101,6 +101,48 @@ pub fn without_numbers(text: &str) -> String {
             shown.push('#');
         }
         was_digit = is_digit;
+    }
+    shown
+}
+
+/// Text that is cut to a width.
+pub fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let shown: String = text.chars().take(width.saturating_sub(2)).collect();
+    shown + ".."
+}
+
+/// Text that is cut in its middle, where both ends say more.
+pub fn middle(text: &str, width: usize) -> String {
+    let count = text.chars().count();
+    if count <= width || width < 4 {
+        return cut(text, width);
+    }
+    let behind = (width - 2) / 2;
+    let before: String = text.chars().take(width - 2 - behind).collect();
+    let rest: String = text.chars().skip(count - behind).collect();
+    format!("{before}..{rest}")
+}
+
+/// A time, as far as it matters to somebody who waits.
+pub fn span(seconds: f64) -> String {
+    match seconds {
+        ..119.5 => format!("{seconds:.0} s"),
+        // A minute more or less matters where they are few.
+        ..600.0 => format!("{} min", (seconds / 6.0).round() / 10.0),
+        ..5_400.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{:.1} h", seconds / 3_600.0),
+    }
+}
+
+/// The beginning of a message.
+pub fn shortened(text: &str) -> String {
+    const SHOWN_CHARS: usize = 100;
+    let mut shown: String = text.chars().take(SHOWN_CHARS).collect();
+    if text.chars().nth(SHOWN_CHARS).is_some() {
+        shown += "...";
     }
     shown
 }
@@ -119,6 +161,28 @@ mod tests {
         assert_eq!(without_numbers("scrub 12 done, 60 values, 0 bad"), "scrub # done, # values, # bad");
         assert_eq!(without_numbers(""), "");
         assert_eq!(without_numbers("v1.2"), "v#.#");
+    }
+
+    #[test]
+    fn times_are_minutes_as_soon_as_there_are_two() {
+        let check = |seconds: f64, expected: &str| assert_eq!(span(seconds), expected, "{seconds}");
+        check(0.4, "0 s");
+        check(119.4, "119 s");
+        check(119.6, "2 min");
+        check(150.0, "2.5 min");
+        check(595.0, "9.9 min");
+        check(597.0, "10 min");
+        check(600.0, "10 min");
+        check(5_399.0, "90 min");
+        check(5_400.0, "1.5 h");
+    }
+
+    #[test]
+    fn text_is_cut_where_it_says_least() {
+        assert_eq!(cut("abcdef", 6), "abcdef");
+        assert_eq!(cut("abcdefg", 6), "abcd..");
+        assert_eq!(middle("AckReader-wal.00007", 12), "AckRe..00007");
+        assert_eq!(middle("main", 12), "main");
     }
 
     #[test]

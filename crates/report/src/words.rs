@@ -1,13 +1,13 @@
-//! What came of a campaign, in words.
+//! Results of a campaign, in words.
 
 use hypocenter_plan::{Candidate, Fault, Site};
 
 use crate::text::{count, simple, thousands};
-use hypocenter_results::explored::{self, Exploration, Finding};
-use hypocenter_results::reproduced::{AS_LIKELY_MAX, Found, Standing, Summary};
-use hypocenter_results::{Injected, Proof};
+use hypocenter_results::explored::{self, Exploration, Suspicion};
+use hypocenter_results::reproduced::{AS_LIKELY_MAX, Explained, Reproduction, Standing};
+use hypocenter_results::{Document, Finding, Injected, Proof};
 
-/// How many of these are named.
+/// Number of these that are named.
 const AS_LIKELY_NAMED: usize = 3;
 
 /// A piece of a sentence.
@@ -49,31 +49,38 @@ impl Sentence {
 }
 
 /// The verdict in one sentence.
-pub fn verdict(summary: &Summary) -> Sentence {
+pub fn verdict(summary: &Document<Reproduction>) -> Sentence {
     let said = Sentence::default();
-    let rounds = || count(summary.tried.len() as u64, "round", "rounds");
-    match (&summary.standing, summary.found.first()) {
+    let rounds = || count(summary.detail.tried.len() as u64, "round", "rounds");
+    match (&summary.detail.standing, summary.detail.found.first()) {
         (Standing::AlreadyFails { failed, runs }, _) => said.words(format!(
-            "The failure happens without any fault, in {failed} of {runs} runs: the workload or the oracle must be mended first."
+            "The failure happens without any fault, in {failed} of {runs} runs: fix the workload or the oracle first."
         )),
-        (_, Some(found)) => finding(found, summary.has_several_nodes()),
+        (_, Some(found)) => finding(found, summary.detail.has_several_nodes()),
         (Standing::Exhausted, None) => {
-            said.words(format!("Not reproduced: everything that leads to the failure log was tried, in {}.", rounds()))
+            said.words(format!("Not reproduced: every fault with a causal path to the failure log was tried, in {}.", rounds()))
         }
         (Standing::NothingMissing, None) => {
-            said.words("Nothing to go by: the failure log shows nothing that a normal run does not.")
+            let noise = match summary.detail.noise.len() {
+                0 => String::new(),
+                some => format!(
+                    " {} ignored as noise, since normal runs differ in it as much: try more normal runs (--normal-runs).",
+                    count(some as u64, "entry was", "entries were")
+                ),
+            };
+            said.words(format!("Nothing to search for: the failure log has no entry that is missing from normal runs.{noise}"))
         }
         (Standing::NothingToTry, None) => said.words(
-            "Nothing to try: the workload reaches no site that can lead to what the failure log shows.",
+            "Nothing to try: the workload reaches no site with a causal path to the failure log.",
         ),
         (Standing::Unjudged { why }, None) => {
-            said.words("Nothing to judge by: of a run without a fault the oracle could not say anything, ").name(why.clone()).words(".")
+            said.words("The oracle could not judge a run without a fault: ").name(why.clone()).words(".")
         }
         (Standing::Unreadable { why }, None) => {
-            said.words("Nothing to compare: a run without a fault left no log that can be read, ").name(why.clone()).words(".")
+            said.words("A run without a fault left no readable log: ").name(why.clone()).words(".")
         }
         (Standing::Going, None) => {
-            said.words(format!("Not over: the campaign was ended after {}, and nothing is found so far.", rounds()))
+            said.words(format!("Interrupted after {}: nothing found so far.", rounds()))
         }
         (Standing::Budget | Standing::Reproduced, None) => {
             said.words(format!("Not reproduced: the budget of {} is used up.", rounds()))
@@ -81,19 +88,25 @@ pub fn verdict(summary: &Summary) -> Sentence {
     }
 }
 
-/// What was found, in one sentence. Of one node nobody needs the name.
-pub fn finding(found: &Found, several_nodes: bool) -> Sentence {
-    let mut said = Sentence::default().words("The failure comes back when ");
-    for (number, it) in found.faults.iter().enumerate() {
+/// Finding in one sentence. With one node, its name is omitted.
+pub fn finding(found: &Finding<Explained>, several_nodes: bool) -> Sentence {
+    let said = Sentence::default().words("The failure happens again when ");
+    said.and(each(&found.faults, several_nodes)).words(".")
+}
+
+/// Description of some faults.
+pub fn each(faults: &[Injected], several_nodes: bool) -> Sentence {
+    let mut said = Sentence::default();
+    for (number, it) in faults.iter().enumerate() {
         if number > 0 {
             said = said.words(", and ");
         }
         said = said.and(one(it, several_nodes));
     }
-    said.words(".")
+    said
 }
 
-/// What happens, where, and when.
+/// Fault, place, and occurrence.
 pub fn one(it: &Injected, several_nodes: bool) -> Sentence {
     let said = Sentence::default();
     let (what, place) = (callee(&it.site), place(&it.site));
@@ -110,19 +123,21 @@ pub fn one(it: &Injected, several_nodes: bool) -> Sentence {
             said.words(format!(", takes {} longer", seconds(*delay_ms)))
         }
         (Fault::Crash { .. }, _) => said.words("the JVM halts at ").name(place),
-        (Fault::Negate, _) => said.words("the result of ").name(place).words(" is turned around"),
+        (Fault::Negate, _) => said.words("the result of ").name(place).words(" is negated"),
     };
     let time = ordinal(it.at.occurrence);
     let thread = &*it.at.thread;
     let said = match &it.guard.thread {
-        Some(it) if it == thread => said.words(format!(", the {time} time that thread ")).name(thread),
-        Some(pattern) => {
-            said.words(format!(", the {time} time that one of the threads ")).name(pattern.as_str())
-        }
-        None => said.words(format!(", the {time} time that a thread")),
+        Some(it) if it == thread => said.words(format!(", {time} occurrence on thread ")).name(thread),
+        Some(pattern) => said.words(format!(", {time} occurrence on threads ")).name(pattern.as_str()),
+        None => said.words(format!(", {time} occurrence")),
     };
-    let said = if several_nodes { said.words(" of ").name(&*it.at.node) } else { said };
-    let said = said.words(" gets there");
+    let said = if several_nodes {
+        let of = if it.guard.thread.is_some() { " of " } else { " on " };
+        said.words(of).name(&*it.at.node)
+    } else {
+        said
+    };
     if it.guard.thread.as_deref() == Some(thread) {
         said
     } else {
@@ -130,11 +145,12 @@ pub fn one(it: &Injected, several_nodes: bool) -> Sentence {
     }
 }
 
-/// What matters for a finding, and how often what is near it showed the same.
-pub fn compared(it: &Finding) -> Option<String> {
+/// Relevant property of a finding, and the rates of similar trials.
+pub fn compared(it: &Finding<Suspicion>) -> Option<String> {
+    let it = &it.detail;
     let matters = it.matters.as_ref()?;
     let near = [
-        ("the same call at other moments", Some(it.same_site)),
+        ("the same call at other occurrences", Some(it.same_site)),
         ("other calls at the same place", it.same_place),
         ("calls elsewhere in the same state", Some(it.same_state)),
     ];
@@ -143,17 +159,17 @@ pub fn compared(it: &Finding) -> Option<String> {
     Some(format!("{matters} ({})", told.collect::<Vec<_>>().join(", ")))
 }
 
-/// How well something is proven.
+/// Strength of a proof.
 pub fn proven(proof: Proof) -> &'static str {
     match proof {
         Proof::Confirmed => "confirmed",
-        Proof::SeenOnce => "seen once, not yet confirmed",
-        Proof::Refuted => "refuted: no replay showed it again",
+        Proof::SeenOnce => "seen once, not confirmed",
+        Proof::Refuted => "refuted: no replay repeated it",
     }
 }
 
-/// What the replays of a finding came to.
-pub fn replays(it: &Finding) -> String {
+/// Results of the replays of a finding.
+pub fn replays<D>(it: &Finding<D>) -> String {
     let missed = match it.missed {
         0 => String::new(),
         some => format!(", {} more did not reach the fault", thousands(some)),
@@ -161,7 +177,7 @@ pub fn replays(it: &Finding) -> String {
     format!("{} of {}{missed}", it.rate.hits, count(it.rate.runs, "replay", "replays"))
 }
 
-/// How much of a reason stands in a headline; what follows it has all.
+/// Maximum length of a reason in a headline; the text below has all of it.
 const BRIEF_CHARS: usize = 140;
 
 /// As much of a reason as a headline takes.
@@ -184,7 +200,7 @@ pub fn explored(it: &Exploration) -> Sentence {
             said.words("The workload fails without a fault: fix the workload first.")
         }
         (explored::Standing::NothingToInject, None) => {
-            said.words("Nothing to inject: the workload makes no call at which something can go wrong.")
+            said.words("Nothing to inject: the workload makes no call that can fail.")
         }
         (_, None) if it.unconfirmed.is_empty() => said.words(format!("Nothing suspicious in {trials}.")),
         (_, None) => {
@@ -193,25 +209,25 @@ pub fn explored(it: &Exploration) -> Sentence {
         }
         (_, Some(worst)) => {
             let more = match it.findings.len() {
-                1 => "Confirmed: one small fault breaks a part of the service: ".to_owned(),
+                1 => "Confirmed: one small fault breaks part of the service: ".to_owned(),
                 all => format!(
-                    "Confirmed: {} small faults break a part of the service. The worst: ",
+                    "Confirmed: {} small faults break part of the service. The worst: ",
                     thousands(all as u64)
                 ),
             };
-            let fault = one(&worst.injected, it.has_several_nodes());
+            let fault = one(worst.injected(), it.has_several_nodes());
             said.words(more).and(fault).words(", and ").words(brief(&worst.why)).words(".")
         }
     }
 }
 
 /// The proof, in one more sentence.
-pub fn proof(summary: &Summary) -> Option<String> {
-    let found = summary.found.first()?;
+pub fn proof(summary: &Document<Reproduction>) -> Option<String> {
+    let found = summary.detail.found.first()?;
     let time = |it: f64| seconds((it * 1e3) as u64);
-    let when = match summary.found_seconds {
-        Some(it) => format!("after {}; it took {} in all", time(it), time(summary.seconds)),
-        None => format!("in a campaign of {}", time(summary.seconds)),
+    let when = match summary.header.found_seconds {
+        Some(it) => format!("after {}; total time {}", time(it), time(summary.header.seconds)),
+        None => format!("in a campaign of {}", time(summary.header.seconds)),
     };
     let missed = match found.missed {
         0 => String::new(),
@@ -219,22 +235,22 @@ pub fn proof(summary: &Summary) -> Option<String> {
     };
     Some(format!(
         "{} of {} showed it{missed}, {} of {} without the fault did. Found in {}, {when}.",
-        found.hits,
-        count(found.runs, "replay", "replays"),
-        summary.normal_failures,
-        count(summary.normal_runs, "run", "runs"),
-        format_args!("round {}", thousands(found.round)),
+        found.rate.hits,
+        count(found.rate.runs, "replay", "replays"),
+        summary.detail.normal_failures,
+        count(summary.detail.normal_runs, "run", "runs"),
+        format_args!("round {}", thousands(found.detail.round)),
     ))
 }
 
-/// That other faults may explain the failure as well, if there are such. Of one node nobody needs the name.
+/// Other faults that may explain the failure as well, if any. With one node, its name is omitted.
 pub fn as_likely(others: &[Candidate], several_nodes: bool) -> Option<String> {
     let all = match others.len() {
         0 => return None,
         some @ AS_LIKELY_MAX.. => format!("{some} other faults or more"),
         some => count(some as u64, "other fault", "other faults"),
     };
-    let were = if others.len() == 1 { "was as likely and was" } else { "were as likely and were" };
+    let were = if others.len() == 1 { "was equally likely and was" } else { "were equally likely and were" };
     let name = |it: &Candidate| {
         let called = callee(&it.site).map_or_else(String::new, |it| format!(" \u{2192} {it}"));
         let hit = it.when.occurrence.map_or_else(String::new, |it| format!(", hit {}", thousands(it)));
@@ -250,6 +266,31 @@ pub fn as_likely(others: &[Candidate], several_nodes: bool) -> Option<String> {
     Some(format!("{all} {were} not tried: {}{more}", names.join("; ")))
 }
 
+/// A line of the failure log: of one, or of one of several.
+pub fn line_of(line: u32, node: &str, are_several: bool) -> String {
+    if are_several {
+        format!("line {line} of {node}'s log")
+    } else {
+        format!("line {line} of the failure log")
+    }
+}
+
+/// The number of a line of the failure log: of one, or of one of several.
+pub fn line_number(line: u32, node: &str, are_several: bool) -> String {
+    if are_several { format!("{node}:{line}") } else { line.to_string() }
+}
+
+/// A fault in a short line: classes without their packages. The node is named `with_node`, where there are several.
+pub fn short(it: &Injected, with_node: bool) -> String {
+    format!("{}, {}", short_place(&it.fault, &it.site), it.hit(with_node))
+}
+
+/// Fault and place, in short.
+pub fn short_place(fault: &Fault, site: &Site) -> String {
+    let called = callee(site).map_or_else(String::new, |it| format!(" -> {it}"));
+    format!("{} at {}{called}", kind(fault), place(site))
+}
+
 /// A fault in a line: what, where, when.
 pub fn fault(it: &Injected) -> (String, String, String) {
     let what = kind(&it.fault);
@@ -257,7 +298,7 @@ pub fn fault(it: &Injected) -> (String, String, String) {
     (what, place(&it.site) + &called, it.at.hit(&it.guard, thousands(it.at.occurrence)))
 }
 
-/// What it does, in short.
+/// Effect in short.
 fn kind(fault: &Fault) -> String {
     match fault {
         Fault::Exception { class, .. } => simple(class).to_owned(),

@@ -1,5 +1,4 @@
-//! The page in a real browser, from a file, the network off. Where there is no chromium, the tests say so and pass, unless
-//! `HYPOCENTER_TEST_BROWSER` is set.
+//! The page in a real browser, from a file, the network off. Where there is no chromium, the tests are skipped.
 
 #[path = "support/browser.rs"]
 mod browser;
@@ -8,7 +7,8 @@ mod support;
 use std::path::PathBuf;
 
 use browser::Browser;
-use hypocenter_results::reproduced::Summary;
+use hypocenter_results::Document;
+use hypocenter_results::reproduced::Reproduction;
 use hypocenter_results::runs::Runs;
 use serde_json::{Value, json};
 use support::{HOSTILE, exploration, explore_page, nothing_found, nothing_suspicious, page, runs, summary};
@@ -20,7 +20,7 @@ struct Opened {
     path: PathBuf,
 }
 
-fn open(summary: &Summary, runs: Option<&Runs>) -> Option<Opened> {
+fn open(summary: &Document<Reproduction>, runs: Option<&Runs>) -> Option<Opened> {
     opened(&page(summary, runs))
 }
 
@@ -92,7 +92,7 @@ fn what_was_tried_can_be_searched_and_folded() {
         browser.value("[...document.querySelectorAll('#tried-table tbody td')].map((it) => it.textContent)");
     let place = "Log72.append:73 \u{2192} FileChannel.force";
     let expected =
-        ["4,243", "IOException", place, "hit 4,244 of thread Writer-4243", "4 of 500", "1 of 2", ""];
+        ["4,243", "IOException", place, "hit 4,244 of thread Writer-4243", "4 of 500", "8,491", "1 of 2", ""];
     assert_eq!(cells, json!(expected));
     assert_eq!(browser.value(shown), "1 round");
     // The one that brought the failure is marked.

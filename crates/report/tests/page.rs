@@ -1,14 +1,20 @@
-//! What is in the page, whatever the documents say.
+//! Content of the page, for any documents.
 
 mod support;
 
 use hypocenter_plan::{Candidate, Guard, Repeat};
-use hypocenter_results::explored::{self, Exploration};
-use hypocenter_results::reproduced::{Missing, Standing, Summary};
+use hypocenter_results::Document;
+use hypocenter_results::explored;
+use hypocenter_results::reproduced::{Missing, Noise, Reproduction, Standing};
 use hypocenter_results::runs::{Row, Runs};
 use support::{
-    HOSTILE, exploration, explore_page, injected, nothing_found, nothing_suspicious, page, runs, summary,
+    HOSTILE, changed, exploration, explore_page, injected, nothing_found, nothing_suspicious, page, runs,
+    story, summary,
 };
+
+fn noise() -> Noise {
+    Noise { node: "server".into(), line: 3, message: HOSTILE.into(), times: 12, normal: (9, 11) }
+}
 
 /// The elements of a page outside of scripts, as far as they matter here.
 fn tags(page: &str, name: &str) -> usize {
@@ -29,6 +35,26 @@ fn hostile_text_makes_no_markup() {
     );
     assert!(!clean.contains(['\0', '\u{1b}', '\u{202e}', '\u{2028}', '\r']), "controls are made visible");
     assert!(clean.contains("\u{241b}[31m \u{2400} \u{240d}\u{240a} \u{27e8}U+202E\u{27e9}"));
+}
+
+#[test]
+fn the_fault_that_was_found_has_the_rules_by_which_it_was_tried() {
+    let found = page(&summary(60), None);
+    let section = found.split("id=\"why\"").nth(1).and_then(|it| it.split("</section>").next());
+    let section = section.expect("a section");
+    assert!(section.contains("125 points, aimed at line 9 of the failure log"), "{section}");
+    let row = "<td class=\"n\">62</td><td><code>causal-step</code></td><td>one event between &lt;fault&gt; and line</td>";
+    assert!(section.contains(row), "{section}");
+    // A document of before has no scores, and its page no such section.
+    let old = changed(summary(60), |it| it.tried.iter_mut().for_each(|it| it.score = None));
+    assert!(!page(&old, None).contains("id=\"why\""));
+}
+
+#[test]
+fn each_missing_line_has_its_weight_with_its_reason_and_noise_is_counted() {
+    let page = page(&changed(summary(60), |it| it.noise = vec![noise(), noise()]), None);
+    assert!(page.contains("<td>8: <span class=\"dim\">warning, in no normal run</span></td>"));
+    assert!(page.contains("2 more entries are ignored as noise:"));
 }
 
 /// A browser runs the script only if the page has its hash.
@@ -53,20 +79,26 @@ fn the_hash_of_the_script_is_its_own() {
 fn names_may_be_as_hostile_as_messages() {
     let mut summary = summary(3);
     let hostile = || HOSTILE.repeat(2_000);
-    summary.campaign = hostile();
-    summary.workload = hostile();
-    summary.tool = hostile();
-    summary.strategy = hostile();
-    summary.logs = vec![(hostile(), hostile()); 3];
-    summary.replay = Some(hostile());
-    for it in summary.tried.iter_mut().flat_map(|it| &mut it.fault).chain(&mut summary.found[0].faults) {
+    summary.header.campaign = hostile();
+    summary.header.workload = hostile();
+    summary.header.tool = hostile();
+    summary.detail.strategy = hostile();
+    summary.detail.logs = vec![(hostile(), hostile()); 3];
+    summary.detail.found[0].replay = hostile();
+    for it in summary
+        .detail
+        .tried
+        .iter_mut()
+        .flat_map(|it| &mut it.fault)
+        .chain(&mut summary.detail.found[0].faults)
+    {
         it.site.class = hostile();
         it.site.method = hostile();
         it.site.callee = Some(hostile());
         it.at.thread = hostile();
         it.at.node = hostile();
     }
-    for it in summary.stories.iter_mut().flatten().flat_map(|it| &mut it.causes) {
+    for it in &mut story(&mut summary).causes {
         it.named_by[0].frame = hostile();
         it.leads_to.iter_mut().for_each(|it| {
             it.steps[2] = hostile();
@@ -86,16 +118,16 @@ fn names_may_be_as_hostile_as_messages() {
 #[test]
 fn a_thread_that_falls_silent_is_told() {
     let mut summary = summary(3);
-    let cause = &mut summary.stories[0].as_mut().expect("a story").causes[0];
+    let cause = &mut story(&mut summary).causes[0];
     cause.leads_to.clear();
     cause.named_by.clear();
     cause.silent = Some("sweeper".into());
-    summary.silent[0].thread = "sweeper".into();
-    summary.silent.push(summary.silent[0].clone());
+    summary.detail.silent[0].thread = "sweeper".into();
+    summary.detail.silent.push(summary.detail.silent[0].clone());
     let page = page(&summary, Some(&runs(40)));
     for part in [
-        "Thread sweeper falls silent in it: 12 entries of a normal run are not there; 1 other thread falls silent too.",
-        "<p>Thread sweeper says no more in the failure: ",
+        "Thread sweeper stops logging in it: 12 entries of a normal run are missing; 1 other thread stops logging too.",
+        "<p>Thread sweeper stops logging in the failure. ",
     ] {
         assert!(page.contains(part), "{part}");
     }
@@ -115,9 +147,9 @@ fn a_large_campaign_is_a_small_page() {
 fn a_story_has_all_its_parts() {
     let page = page(&summary(60), Some(&runs(400)));
     for part in [
-        "<h1>The failure comes back when <code>FileChannel.<wbr>force</code>, called at <code>Log1.<wbr>append:31</code>",
-        "throws <code>IOException</code>, the 2nd time that thread <code>Writer-1</code> gets there.</h1>",
-        "5 of 5 replays showed it (2 more did not reach the fault), 0 of 5 runs without the fault did. Found in round 60, after 39 s; it took 237 s in all.",
+        "<h1>The failure happens again when <code>FileChannel.<wbr>force</code>, called at <code>Log1.<wbr>append:31</code>",
+        "throws <code>IOException</code>, 2nd occurrence on thread <code>Writer-1</code>.</h1>",
+        "5 of 5 replays showed it (2 more did not reach the fault), 0 of 5 runs without the fault did. Found in round 60, after 39 s; total time 237 s.",
         "<code>hypocenter replay reproduce-0001/63</code>",
         "id=\"cause\"",
         "line 9 of the failure log \u{b7} the failure",
@@ -145,7 +177,7 @@ fn it_is_said_how_logs_that_name_no_threads_stand_side_by_side() {
                 it.iter_mut().filter(|_| !is_named).for_each(|it| it.thread = None);
             }
         }
-        page(&summary(3), Some(&runs)).contains("what both have in another order stands in two rows")
+        page(&summary(3), Some(&runs)).contains("entries in a different order are in two rows")
     };
     assert_eq!(
         [[true, true], [false, true], [true, false], [false, false]].map(said),
@@ -156,32 +188,32 @@ fn it_is_said_how_logs_that_name_no_threads_stand_side_by_side() {
 #[test]
 fn where_no_way_is_known_there_is_what_came_after() {
     let (mut summary, runs) = (summary(3), runs(41));
-    let cause = &mut summary.stories[0].as_mut().unwrap().causes[0];
+    let cause = &mut story(&mut summary).causes[0];
     cause.leads_to.clear();
     cause.is_delay = true;
     let page = page(&summary, Some(&runs));
     let drawing = page.split("id=\"cause\"").nth(1).and_then(|it| it.split("</section>").next()).unwrap();
     // On the clock of the trial everything was before the fault.
-    assert!(!drawing.contains("<svg") && drawing.contains("A delay leads by its time alone"), "{drawing}");
+    assert!(!drawing.contains("<svg") && drawing.contains("A delay has no code path to show"), "{drawing}");
     // Earlier, the failure is what came after it, and what was before is not drawn.
     let mut early = runs;
     early.lanes.as_mut().unwrap().runs[2].faults[0].2 = 100;
     let page = support::page(&summary, Some(&early));
-    assert!(page.contains("187 ms later") && page.contains("line 41 of the failure log \u{b7} the failure"));
+    assert!(page.contains("187 ms later") && page.contains("\u{b7} the failure"));
 }
 
 #[test]
 fn the_failure_is_drawn_also_where_no_way_leads_to_it() {
-    let drawing = |summary: &Summary, runs: Option<&Runs>| {
+    let drawing = |summary: &Document<Reproduction>, runs: Option<&Runs>| {
         let page = page(summary, runs);
         page.split("id=\"cause\"").nth(1).and_then(|it| it.split("</section>").next()).unwrap().to_owned()
     };
     let mut early = runs(41);
     early.lanes.as_mut().unwrap().runs[2].faults[0].2 = 100;
     let mut summary = summary(3);
-    let (unknown, seen) = ("no way in the code is known from", "what the oracle saw \u{b7} the failure");
+    let (unknown, seen) = ("no known causal path from", "match of the oracle \u{b7} the failure");
     assert!(!drawing(&summary, Some(&early)).contains(unknown), "a way leads there");
-    let leads = &mut summary.stories[0].as_mut().unwrap().causes[0].leads_to;
+    let leads = &mut story(&mut summary).causes[0].leads_to;
     leads.iter_mut().for_each(|it| it.is_symptom = false);
     // The failure log has the line that the oracle looks for.
     let known = drawing(&summary, Some(&early));
@@ -199,7 +231,7 @@ fn the_failure_is_drawn_also_where_no_way_leads_to_it() {
         "{other}"
     );
     // Where the fault leads to nothing at all there is no drawing.
-    summary.stories[0].as_mut().unwrap().causes[0].leads_to.clear();
+    story(&mut summary).causes[0].leads_to.clear();
     assert!(!drawing(&summary, None).contains("<svg"));
 }
 
@@ -213,16 +245,16 @@ fn drawings_of_next_to_nothing_are_sentences() {
     // Of one round there is one rank, and of a round that did not rank the site none.
     let ranks = |rounds: u64, ranked: usize| {
         let mut summary = summary(rounds);
-        summary.tried.iter_mut().skip(ranked).for_each(|it| it.found_rank = None);
+        summary.detail.tried.iter_mut().skip(ranked).for_each(|it| it.found_rank = None);
         part(&page(&summary, None), "ranks")
     };
     assert_eq!((ranks(1, 0), ranks(3, 0)), (None, None));
     let one = ranks(1, 1).expect("a sentence");
     assert!(
         !one.contains("<svg")
-            && one.contains("number 1 of the 500 sites that were left, and 10 faults were tried together.")
+            && one.contains("had rank 1 of the 500 remaining sites, and 10 faults were tried together.")
     );
-    assert!(ranks(3, 1).is_some_and(|it| !it.contains("<svg") && it.contains("When round 1 was asked for")));
+    assert!(ranks(3, 1).is_some_and(|it| !it.contains("<svg") && it.contains("When round 1 was planned")));
     assert!(ranks(2, 2).is_some_and(|it| it.matches("<svg").count() == 2 && it.contains("class=\"point\"")));
     // Trials have a curve from the second on.
     let course = |trials: u64| part(&explore_page(&nothing_suspicious(trials)), "course");
@@ -230,10 +262,11 @@ fn drawings_of_next_to_nothing_are_sentences() {
     assert!(course(2).is_some_and(|it| it.contains("class=\"curve\"")));
     // What there is nothing of has no bar.
     let coverage = |sites: u64, states: usize| {
-        let mut it = nothing_suspicious(1);
-        (it.sites.total, it.sites.reached, it.sites.injected) = (sites, Some(sites), 0);
-        it.tasks[0].states.truncate(states);
-        it.tasks.truncate(states.min(1));
+        let it = changed(nothing_suspicious(1), |it| {
+            (it.sites.total, it.sites.reached, it.sites.injected) = (sites, Some(sites), 0);
+            it.tasks[0].states.truncate(states);
+            it.tasks.truncate(states.min(1));
+        });
         part(&explore_page(&it), "coverage").map(|it| it.matches("class=\"bar\"").count())
     };
     assert_eq!(
@@ -250,16 +283,20 @@ fn a_campaign_that_found_nothing_has_a_page_too() {
         !text.contains("id=\"cause\"") && !text.contains("id=\"ranks\"") && text.contains("id=\"tried\"")
     );
     let check = |standing: Standing, expected: &str| {
-        let summary = Summary { standing, tried: Vec::new(), missing: Vec::new(), ..nothing_found(1) };
+        let summary = changed(nothing_found(1), |it| {
+            it.standing = standing;
+            it.tried.clear();
+            it.missing.clear();
+        });
         let page = page(&summary, None);
         assert!(page.contains(expected), "{expected}");
     };
-    check(Standing::Exhausted, "everything that leads to the failure log was tried");
+    check(Standing::Exhausted, "every fault with a causal path to the failure log was tried");
     check(Standing::AlreadyFails { failed: 2, runs: 3 }, "without any fault, in 2 of 3 runs");
-    check(Standing::NothingMissing, "Nothing to go by");
+    check(Standing::NothingMissing, "Nothing to search for");
     check(Standing::NothingToTry, "Nothing to try");
-    check(Standing::Unreadable { why: HOSTILE.into() }, "Nothing to compare");
-    check(Standing::Unjudged { why: HOSTILE.into() }, "Nothing to judge by");
+    check(Standing::Unreadable { why: HOSTILE.into() }, "left no readable log");
+    check(Standing::Unjudged { why: HOSTILE.into() }, "The oracle could not judge");
 }
 
 #[test]
@@ -276,10 +313,10 @@ fn odd_documents_are_no_reason_to_give_up() {
     odd.beside.as_mut().unwrap().rows.push(Row::Fault(u32::MAX));
     assert!(page(&summary(2), Some(&odd)).contains("id=\"timeline\""));
     let mut bare = summary(1);
-    bare.tried[0].number = u64::MAX;
-    bare.tried[0].found_rank = Some(u64::MAX);
-    bare.seconds = f64::NAN;
-    bare.found[0].faults.clear();
+    bare.detail.tried[0].number = u64::MAX;
+    bare.detail.tried[0].found_rank = Some(u64::MAX);
+    bare.header.seconds = f64::NAN;
+    bare.detail.found[0].faults.clear();
     assert!(page(&bare, None).ends_with("</html>\n"));
 }
 
@@ -287,14 +324,14 @@ fn odd_documents_are_no_reason_to_give_up() {
 fn a_page_of_explore_has_all_its_parts() {
     let page = explore_page(&exploration(60));
     for part in [
-        "2 small faults break a part of the service. The worst: <code>FileChannel.<wbr>force</code>",
-        "60 trials, 54 with a fault; threads came to 40 abstract states. It took 103 s.",
+        "2 small faults break part of the service. The worst: <code>FileChannel.<wbr>force</code>",
+        "60 trials, 54 with a fault; threads reached 40 abstract states. It took 103 s.",
         "<code>hypocenter replay explore-0001/106</code>",
         "in the state <code>Acceptor.<wbr>run#2</code>",
         "4 of 20",
-        "there to the end, and says that it is well",
+        "alive at the end, and reports healthy",
         "class=\"state marked\"",
-        "The state matters (the same call at other moments 1 of 2, other calls at the same place 0 of 1, ",
+        "The state matters (the same call at other occurrences 1 of 2, other calls at the same place 0 of 1, ",
         "id=\"course\"",
         "30 with a fault, 90 reached, of 162",
         "id=\"known\"",
@@ -311,25 +348,22 @@ fn a_page_of_explore_has_all_its_parts() {
 
 #[test]
 fn a_suspicion_that_no_replay_confirms_is_not_stated_as_a_finding() {
-    let it = Exploration { findings: Vec::new(), ..exploration(60) };
+    let it = changed(exploration(60), |it| it.findings.clear());
     let page = explore_page(&it);
     let headline = "<h1>Nothing confirmed in 60 trials; 2 suspicious results were seen and not confirmed by a replay.</h1>";
     assert!(page.contains(headline) && page.contains("nothing confirmed</span>"));
     assert!(!page.contains("id=\"findings\"") && !page.contains("break a part of the service"));
-    assert!(
-        page.contains("seen once, not yet confirmed") && page.contains("refuted: no replay showed it again")
-    );
+    assert!(page.contains("seen once, not confirmed") && page.contains("refuted: no replay repeated it"));
 }
 
 #[test]
 fn a_campaign_of_explore_that_could_not_begin_says_why() {
     let wrong = vec![("the workload exited with status 1".to_owned(), 2)];
-    let page = explore_page(&Exploration {
-        standing: explored::Standing::NormalFails { wrong, runs: 3 },
-        findings: Vec::new(),
-        tried: Vec::new(),
-        ..exploration(1)
-    });
+    let page = explore_page(&changed(exploration(1), |it| {
+        it.standing = explored::Standing::NormalFails { wrong, runs: 3 };
+        it.findings.clear();
+        it.tried.clear();
+    }));
     assert!(
         page.contains("fix the workload first")
             && page.contains("the workload exited with status 1, in 2 of 3")
@@ -338,20 +372,21 @@ fn a_campaign_of_explore_that_could_not_begin_says_why() {
 
 #[test]
 fn hostile_and_large_explorations_are_small_harmless_pages() {
-    let mut it = exploration(5_000);
-    it.campaign = HOSTILE.into();
-    it.workload = HOSTILE.into();
+    let mut document = exploration(5_000);
+    document.header.campaign = HOSTILE.into();
+    document.header.workload = HOSTILE.into();
+    let it = &mut document.detail;
     it.policy = HOSTILE.into();
     for finding in it.findings.iter_mut().chain(&mut it.known).chain(&mut it.expected) {
-        finding.injected.site.class = HOSTILE.into();
-        finding.injected.at.thread = HOSTILE.into();
+        finding.faults[0].site.class = HOSTILE.into();
+        finding.faults[0].at.thread = HOSTILE.into();
         finding.replay = HOSTILE.into();
-        finding.matters = Some(HOSTILE.into());
-        finding.processes.iter_mut().for_each(|it| it.end = Some(HOSTILE.into()));
+        finding.detail.matters = Some(HOSTILE.into());
+        finding.detail.processes.iter_mut().for_each(|it| it.end = Some(HOSTILE.into()));
     }
     it.tasks[0].name = HOSTILE.into();
     it.tasks[0].states[2].begins = Some(HOSTILE.into());
-    let page = explore_page(&it);
+    let page = explore_page(&document);
     // One script is ours, one is data.
     assert_eq!((tags(&page, "script"), tags(&page, "img"), page.matches("</style>").count()), (2, 0, 1));
     assert!(page.len() < 5_000_000, "{} bytes", page.len());
@@ -362,30 +397,30 @@ fn hostile_and_large_explorations_are_small_harmless_pages() {
 fn what_is_not_shown_of_the_failure_log_stands_beneath_the_rate() {
     let said = |lacks: &[u32]| {
         let mut summary = summary(3);
-        summary.missing = vec![summary.missing[0].clone(); 6];
-        summary.missing.push(Missing {
+        summary.detail.missing = vec![summary.detail.missing[0].clone(); 6];
+        summary.detail.missing.push(Missing {
             line: 1_041,
             message: "the end".into(),
-            ..summary.missing[0].clone()
+            ..summary.detail.missing[0].clone()
         });
-        summary.found[0].lacks = lacks.to_vec();
-        summary.found.push(summary.found[0].clone());
+        summary.detail.found[0].detail.lacks = lacks.to_vec();
+        summary.detail.found.push(summary.detail.found[0].clone());
         page(&summary, None)
     };
-    assert!(!said(&[]).contains("that was found lacks") && !said(&[]).contains("class=\"lacks\""));
+    assert!(!said(&[]).contains("run lacks") && !said(&[]).contains("class=\"lacks\""));
     let one = said(&[6]);
     let (before, behind) = one.split_once("lacks 1 line of the failure log").expect("it is said");
     assert!(before.contains("5 of 5 replays showed it") && behind.contains("class=\"command\""));
     assert!(behind.contains("<li>line 1,041: <span class=\"mono\">the end</span></li>"));
     assert!(
-        behind.contains(">of the failure log it does not show line 1,041<"),
+        behind.contains(">it does not show line 1,041 of the failure log<"),
         "the other fault has it too"
     );
     // What is more is counted, what is nowhere is left out, and text is text.
     let more = said(&[0, 1, 2, 3, 6, u32::MAX]);
-    assert!(more.contains("lacks 5 lines") && more.contains("And 2 more. If that belongs"));
+    assert!(more.contains("lacks 5 lines") && more.contains("And 2 more. If they belong"));
     assert!(more.contains("<li>line 7: <span class=\"mono\">&lt;/script&gt;&lt;/style&gt;&lt;script&gt;"));
-    assert!(more.contains("it does not show line 7, line 7, line 7, ...<"));
+    assert!(more.contains("it does not show line 7, line 7, line 7, ... of the failure log<"));
     assert_eq!((tags(&more, "img"), more.matches("</style>").count()), (0, 1));
 }
 
@@ -399,15 +434,19 @@ fn what_was_as_likely_is_named_and_what_is_more_is_counted() {
     };
     let said = |count: u64| {
         let mut summary = summary(3);
-        summary.found[0].as_likely = (0..count).map(candidate).collect();
+        summary.detail.found[0].detail.as_likely = (0..count).map(candidate).collect();
         page(&summary, None)
     };
     assert!(!said(0).contains("as likely"));
     let one = said(1);
-    assert!(one.contains("1 other fault was as likely and was not tried: IOException at Log0.append:30"));
+    assert!(
+        one.contains("1 other fault was equally likely and was not tried: IOException at Log0.append:30")
+    );
     assert_eq!((tags(&one, "img"), one.matches("</style>").count()), (0, 1));
     let more = said(4);
-    assert!(more.contains("4 other faults were as likely and were not tried") && more.contains("; ...."));
+    assert!(
+        more.contains("4 other faults were equally likely and were not tried") && more.contains("; ....")
+    );
     assert!(
         more.contains("Log2.append") && !more.contains("Log3.append:33 \u{2192} FileChannel.force, hit 4")
     );
@@ -419,10 +458,10 @@ fn where_logs_are_of_several_nodes_a_fault_says_on_which_it_is() {
     let mut summary = summary(3);
     let when = Guard { occurrence: Some(7), node: Some("mirror".into()), ..Guard::default() };
     let it = injected(0);
-    summary.found[0].as_likely =
+    summary.detail.found[0].detail.as_likely =
         vec![Candidate { site: it.site, fault: it.fault, when, repeat: Repeat::Once }];
-    summary.logs = vec![("depot".into(), "depot.log".into()); 2];
+    summary.detail.logs = vec![("depot".into(), "depot.log".into()); 2];
     assert!(!page(&summary, None).contains(" on mirror"));
-    summary.logs[1].0 = "mirror".into();
+    summary.detail.logs[1].0 = "mirror".into();
     assert!(page(&summary, None).contains("hit 7 on mirror"));
 }

@@ -5,13 +5,14 @@ mod support;
 use std::path::Path;
 
 use hypocenter_plan::Fault;
-use hypocenter_report::{ExploreReport, Report, Sources};
+use hypocenter_report::{Reported, Sources};
+use hypocenter_results::Document;
 use hypocenter_results::explored::Exploration;
-use hypocenter_results::reproduced::{Standing, Summary};
+use hypocenter_results::reproduced::{Reproduction, Standing};
 use serde_json::{Value, json};
-use support::{HOSTILE, exploration, nothing_found, summary};
+use support::{HOSTILE, changed, exploration, nothing_found, summary};
 
-/// Compares with the published file; `UPDATE_SCHEMAS=1` writes it anew.
+/// Compares with the published file; `UPDATE_SCHEMAS=1` writes it again.
 #[track_caller]
 fn check(name: &str, version: &str, schema: &schemars::Schema) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas").join(name);
@@ -29,21 +30,21 @@ fn check(name: &str, version: &str, schema: &schemars::Schema) {
 
 #[test]
 fn the_published_schemas_are_those_of_the_types() {
-    check("summary.json", "SUMMARY_VERSION", &schemars::schema_for!(Summary));
-    check("exploration.json", "EXPLORATION_VERSION", &schemars::schema_for!(Exploration));
+    check("summary.json", "Reproduction::VERSION", &schemars::schema_for!(Document<Reproduction>));
+    check("exploration.json", "Exploration::VERSION", &schemars::schema_for!(Document<Exploration>));
 }
 
 #[test]
 fn an_exploration_survives_the_way_out_and_back() {
     let it = exploration(30);
     let text = serde_json::to_string(&it).unwrap();
-    assert_eq!(serde_json::from_str::<Exploration>(&text).unwrap(), it);
+    assert_eq!(serde_json::from_str::<Document<Exploration>>(&text).unwrap(), it);
 }
 
 #[test]
 fn findings_of_explore_are_results_and_failed_cases() {
     let it = exploration(30);
-    let document: Value = serde_json::from_str(&ExploreReport(&it).sarif(&|_| None)).expect("SARIF is JSON");
+    let document: Value = serde_json::from_str(&Exploration::sarif(&it, &|_| None)).expect("SARIF is JSON");
     let results = document["runs"][0]["results"].as_array().unwrap();
     let said: Vec<(&Value, &Value)> = results.iter().map(|it| (&it["ruleId"], &it["level"])).collect();
     let client = json!("explore/client");
@@ -55,7 +56,7 @@ fn findings_of_explore_are_results_and_failed_cases() {
     assert_eq!(rules[results[0]["ruleIndex"].as_u64().unwrap() as usize]["id"], client);
     assert_ne!(results[0]["partialFingerprints"], results[1]["partialFingerprints"]);
     assert_eq!(results[0]["properties"]["replay"], "hypocenter replay explore-0001/106");
-    let xml = ExploreReport(&it).junit(&seconds);
+    let xml = Exploration::junit(&it, &seconds);
     let read = roxmltree::Document::parse(&xml).expect("JUnit's results are XML");
     let suite = read.root_element();
     assert_eq!((suite.attribute("tests"), suite.attribute("failures")), (Some("5"), Some("2")));
@@ -72,17 +73,17 @@ fn findings_of_explore_are_results_and_failed_cases() {
 fn a_summary_survives_the_way_out_and_back() {
     for it in [summary(3), nothing_found(2)] {
         let text = serde_json::to_string(&it).unwrap();
-        assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), it);
+        assert_eq!(serde_json::from_str::<Document<Reproduction>>(&text).unwrap(), it);
     }
 }
 
-fn sarif(summary: &Summary) -> Value {
+fn sarif(summary: &Document<Reproduction>) -> Value {
     sarif_in(summary, &|_| None)
 }
 
 /// In a project whose sources are known.
-fn sarif_in(summary: &Summary, sources: Sources<'_>) -> Value {
-    serde_json::from_str(&Report { summary, runs: None }.sarif(sources)).expect("SARIF is JSON")
+fn sarif_in(summary: &Document<Reproduction>, sources: Sources<'_>) -> Value {
+    serde_json::from_str(&Reproduction::sarif(summary, sources)).expect("SARIF is JSON")
 }
 
 #[test]
@@ -144,20 +145,23 @@ fn a_source_that_is_found_has_its_path_in_the_project_and_another_says_that_it_h
 
 #[test]
 fn a_fingerprint_is_of_the_fault_and_not_of_its_lines_and_numbers() {
-    let of = |summary: &Summary| sarif(summary)["runs"][0]["results"][0]["partialFingerprints"].clone();
+    let of = |summary: &Document<Reproduction>| {
+        sarif(summary)["runs"][0]["results"][0]["partialFingerprints"].clone()
+    };
     let first = of(&summary(5));
     let mut moved = summary(90);
-    moved.campaign = "reproduce-0044".into();
-    moved.found[0].faults[0].site.line = Some(900);
-    moved.found[0].faults[0].at.thread = "Writer-77".into();
+    moved.header.campaign = "reproduce-0044".into();
+    moved.detail.found[0].faults[0].site.line = Some(900);
+    moved.detail.found[0].faults[0].at.thread = "Writer-77".into();
     assert_eq!(of(&moved), first);
     // Published once, it stays.
     assert_eq!(first, json!({ "hypocenterFault/v1": "bd46cf7adf271391" }));
     let mut other = summary(5);
-    other.found[0].faults[0].fault = Fault::Exception { class: "java.io.EOFException".into(), message: None };
+    other.detail.found[0].faults[0].fault =
+        Fault::Exception { class: "java.io.EOFException".into(), message: None };
     assert_ne!(of(&other), first);
-    other.found[0].faults[0] = support::injected(1);
-    other.found[0].faults[0].site.ordinal = 1;
+    other.detail.found[0].faults[0] = support::injected(1);
+    other.detail.found[0].faults[0].site.ordinal = 1;
     assert_ne!(of(&other), first);
 }
 
@@ -169,7 +173,7 @@ fn sarif_of_a_campaign_that_found_nothing_says_so() {
     assert_eq!(note, "Not reproduced: the budget of 30 rounds is used up.");
 }
 
-/// How long the trials took, but for one.
+/// Duration of all trials but one.
 fn seconds(trial: u64) -> Option<f64> {
     (trial != GONE).then_some(trial as f64 + 1.5)
 }
@@ -179,8 +183,8 @@ const GONE: u64 = 12;
 
 #[test]
 fn junit_says_how_long_a_case_took_if_that_is_known() {
-    let times = |summary: &Summary| {
-        let text = Report { summary, runs: None }.junit(&seconds);
+    let times = |summary: &Document<Reproduction>| {
+        let text = Reproduction::junit(summary, &seconds);
         let document = roxmltree::Document::parse(&text).expect("XML");
         let cases = document.descendants().filter(|it| it.has_tag_name("testcase"));
         cases.map(|it| it.attribute("time").map(str::to_owned)).collect::<Vec<_>>()
@@ -190,15 +194,15 @@ fn junit_says_how_long_a_case_took_if_that_is_known() {
     assert_eq!(times(&summary(GONE - 3)), [Some("1.500".to_owned()), None]);
     // What was not found took no time of its own.
     assert_eq!(times(&nothing_found(30)), [Some("1.500".to_owned()), None]);
-    assert_eq!(times(&Summary { normal_runs: 0, ..nothing_found(30) })[0], None);
+    assert_eq!(times(&changed(nothing_found(30), |it| it.normal_runs = 0))[0], None);
 }
 
 /// A case: its name, what it came to, and what is said of it.
 type Case = (String, String, String);
 
 /// The attributes of the suite, and its cases.
-fn junit(summary: &Summary) -> (Vec<(String, String)>, Vec<Case>) {
-    let text = Report { summary, runs: None }.junit(&seconds);
+fn junit(summary: &Document<Reproduction>) -> (Vec<(String, String)>, Vec<Case>) {
+    let text = Reproduction::junit(summary, &seconds);
     let document = roxmltree::Document::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let suite = document.descendants().find(|it| it.has_tag_name("testsuite")).expect("a suite");
     let totals = suite.attributes().map(|it| (it.name().to_owned(), it.value().to_owned())).collect();
@@ -235,13 +239,17 @@ fn junit_has_a_case_for_each_fault() {
 fn junit_says_what_could_not_be_tried() {
     let (_, cases) = junit(&nothing_found(30));
     assert_eq!(cases[1].1, "skipped");
-    let fails = Summary { standing: Standing::AlreadyFails { failed: 1, runs: 2 }, ..nothing_found(0) };
+    let fails = changed(nothing_found(0), |it| {
+        it.standing = Standing::AlreadyFails { failed: 1, runs: 2 };
+    });
     let (_, cases) = junit(&fails);
     assert_eq!(cases.len(), 1);
     assert_eq!(
         (&*cases[0].1, &*cases[0].2),
         ("error", "the failure happens without a fault, in 1 of 2 runs")
     );
-    let hostile = Summary { workload: HOSTILE.into(), campaign: HOSTILE.into(), ..summary(1) };
+    let mut hostile = summary(1);
+    hostile.header.workload = HOSTILE.into();
+    hostile.header.campaign = HOSTILE.into();
     assert!(junit(&hostile).1[0].0.contains("<script>document.title="));
 }

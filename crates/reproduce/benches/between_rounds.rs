@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hypocenter_engine::{Digester, Engine, Evidence, Job, LogBytes, Next, Work};
+use hypocenter_engine::{Confirmed, Digester, Engine, Evidence, Job, LogBytes, Next, Work};
 use hypocenter_logs::Log;
 use hypocenter_plan::{
     CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Injection, OracleOutcome, Outcome, Plan, Record,
@@ -91,7 +91,7 @@ fn main() {
         println!("\ntrials that differ from a normal run in {what} of their lines");
         campaign.measure(&trials);
     }
-    let verdict = campaign.engine.verdict();
+    let verdict = campaign.engine.engine().verdict();
     println!(
         "\n{} observables, {} sites of {} lead there, {} reached, {} instances; {} rounds",
         verdict.missing.len(),
@@ -246,9 +246,12 @@ fn settings() -> Settings {
         budget: u64::MAX,
         normal_runs: 1,
         replays: 0,
+        repeats: 1,
         patience: u64::MAX,
         doubt: 0,
         keep_going: false,
+        without: Default::default(),
+        about: Default::default(),
     }
 }
 
@@ -401,14 +404,14 @@ struct Rounds {
 
 /// A search that goes on.
 struct Campaign<'a> {
-    engine: Reproduce,
+    engine: Confirmed<Reproduce>,
     job: Job,
     directory: &'a Path,
 }
 
 impl Campaign<'_> {
     fn new<'a>(case: &Arc<Case>, normal: &str, directory: &'a Path) -> Campaign<'a> {
-        let mut engine = Reproduce::new(case.clone(), settings());
+        let mut engine = Confirmed::new(Reproduce::new(case.clone(), settings()));
         let job = one(&mut engine);
         let log = directory.join("normal.log");
         fs::write(&log, normal).expect("a log is written");
@@ -486,7 +489,7 @@ impl Campaign<'_> {
     }
 }
 
-fn one(engine: &mut Reproduce) -> Job {
+fn one(engine: &mut Confirmed<Reproduce>) -> Job {
     let Next::Start(mut jobs) = engine.next(1) else { panic!("there is more to try") };
     jobs.pop().expect("at least one")
 }

@@ -8,8 +8,9 @@ use hypocenter_logs::{
     Comparison, Entry, Fields, Key, Level, Log, Memo, Order, Position, ShownNames, Statements, Tied, Ties,
     Timeline,
 };
-use hypocenter_plan::SiteKind;
+use hypocenter_plan::{Fault, SiteKind};
 use hypocenter_program::{EMITTING, Program};
+use hypocenter_results::Score;
 use hypocenter_trace::{Map, SiteId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -19,17 +20,15 @@ use crate::catalogue::{Catalogue, Choices, Kinds, NamedFrame, Wanted};
 use crate::executions::{ByThread, Threads};
 use crate::logged::Logged;
 use crate::mentioned::mentioned;
+use crate::policy;
 use crate::reading::{Alike, Reading, TrialLog};
 use crate::recording::Recording;
 use crate::silence::{self, Silent};
 use crate::space::Thread;
-use crate::statements;
 use crate::traces::{Seen, Traces};
 
 /// How much of a message is kept for people.
 const MESSAGE_CHARS_MAX: usize = 300;
-/// How much less a warning counts than an error, in steps of the causal graph.
-const WARNING_DISTANCE: u32 = 2;
 
 /// See the module. It is the same for all trials, and nothing in it changes but what it need not find out twice.
 #[derive(Debug)]
@@ -108,7 +107,7 @@ pub struct FailureKey {
 impl FailureKey {
     /// Whether it is a warning or worse.
     pub fn is_serious(&self) -> bool {
-        self.mild <= WARNING_DISTANCE
+        self.mild <= policy::WARNING.weight
     }
 }
 
@@ -182,6 +181,15 @@ impl Case {
         self.catalogue.choices(&self.program, &observables, silent, kinds, beyond)
     }
 
+    /// The rules that make up the distance of a fault from a key, or from a silent thread where there is none.
+    pub(crate) fn why(&self, key: Option<u32>, of: (u32, &Fault), distance: u32) -> Score {
+        let known = self.before.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = key.and_then(|it| Some((it, known.get(&it)?.clone())));
+        drop(known);
+        let observable = before.as_ref().map(|(key, it)| (&self.keys[*key as usize].wanted, &**it));
+        self.catalogue.why(&self.program, observable, of, distance)
+    }
+
     /// A case. Each log of the failure has the name of the node that wrote it; one log of all has any name. `is_symptom` knows
     /// the lines that say that the failure happened.
     pub fn new(
@@ -190,7 +198,7 @@ impl Case {
         is_symptom: impl Fn(&str) -> bool + Send + Sync + 'static,
     ) -> Case {
         let is_symptom = IsSymptom(Box::new(is_symptom));
-        let statements = statements::index(&program);
+        let statements = hypocenter_ties::index(&program);
         let catalogue = Catalogue::of(&program);
         let tie = |(node, log): (String, Log)| {
             let fields = Fields::of(log.layout());
@@ -280,6 +288,11 @@ impl Case {
     /// Where the lines stand that say that the failure happened.
     pub fn symptoms(&self) -> &[u32] {
         &self.symptoms
+    }
+
+    /// Whether an entry of a key says that the failure happened.
+    pub(crate) fn says_symptom(&self, key: &FailureKey) -> bool {
+        key.entries.iter().any(|it| self.symptoms.binary_search(it).is_ok())
     }
 
     /// The stacks of the exceptions in the failure log that name a fault.
@@ -578,8 +591,8 @@ fn keys_of(program: &Program, failure: &[FailureLog]) -> (Vec<FailureKey>, Vec<V
                 },
                 mild: match level {
                     Some(level) if level >= Level::Error => 0,
-                    Some(Level::Warn) => WARNING_DISTANCE,
-                    _ => 4,
+                    Some(Level::Warn) => policy::WARNING.weight,
+                    _ => policy::MILD.weight,
                 },
                 log: number as u32,
                 line: entry.line,

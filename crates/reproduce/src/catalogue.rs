@@ -1,46 +1,19 @@
 //! The faults that can be tried, as a plan names them.
 
+mod why;
+
 use std::sync::Arc;
 
 use hypocenter_plan::{Fault, Pause, Site};
 use hypocenter_program::{CallId, FaultKind, MethodId, Program, TypeId, World, may_come_from, name_calls};
+use hypocenter_results::Rule;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::before::Before;
 use crate::mentioned::Mentioned;
+use crate::policy;
 use crate::space::Choice;
 
-/// How far a delay is taken to be from anything: time is seen by everybody, and an exception that leads to an observable
-/// explains more than a delay that may.
-const DELAY_DISTANCE: u32 = 12;
-/// How far a delay is from what its method leads to, beyond the distance of that: what comes behind it comes late.
-const LATE_DISTANCE: u32 = 7;
-/// How far a delay is from a thread that falls silent.
-const SILENCE_DISTANCE: u32 = 8;
-/// How far an exception is from it: a thread or a task may die of one without a word.
-const DEATH_DISTANCE: u32 = 9;
-/// How far an exception is from what nothing in the code is known to lead to from it. What it leaves undone may show through files,
-/// collections or other processes, where no graph follows.
-const FAR_DISTANCE: u32 = 10;
-
-/// What it costs to throw another class than a call declares: a handler on the way names it, and the declared one does as
-/// well where that makes no difference.
-const SUBTYPE_DISTANCE: u32 = 1;
-/// What it costs that a stack trace has the method of a site and another line of it: lines of another build are off, and
-/// what was logged may have passed through.
-const OTHER_LINE_DISTANCE: u32 = 2;
-
-/// What it costs that the log has an exception with an observable and the fault is none of its kind: it may have been turned
-/// into another on the way.
-const OTHER_EXCEPTION_DISTANCE: u32 = 3;
-
-/// What it costs that the stack traces that were logged with an observable do not lead to a site. They are not trusted
-/// blindly: what was logged last may have come about in another way than what counts.
-const OTHER_STACK_DISTANCE: u32 = 2;
-/// What it costs that a call is not one that throws such an exception as the message mentions.
-const OTHER_SOURCE_DISTANCE: u32 = 1;
-/// What it costs that a fault is no failure of input or output. Of the 22 failures of ANDURIL's Table 5, 21 had one.
-const NO_IO_DISTANCE: u32 = 2;
 /// How many calls further in than a stack shows are followed.
 const WITHIN_MAX: u32 = 8;
 
@@ -139,24 +112,30 @@ struct Evidence<'w> {
 
 impl Evidence<'_> {
     /// What speaks against a fault at a call, which may be at a site.
-    fn against(&self, world: &World, call: CallId, site: Option<&Site>, class: TypeId) -> u32 {
+    fn against(
+        &self,
+        world: &World,
+        call: CallId,
+        site: Option<&Site>,
+        class: TypeId,
+    ) -> Option<&'static Rule> {
         if !self.mentioned.is_empty() {
             if !self.mentioned.iter().any(|it| are_kin(world, it.0, class)) {
-                return OTHER_EXCEPTION_DISTANCE;
+                return Some(&policy::OTHER_EXCEPTION);
             }
             let callee = site.and_then(|it| it.callee.as_deref()).and_then(owner_and_name);
             let is_source = self.mentioned.iter().any(|&(it, mentioned)| {
                 let comes = |(owner, name)| may_come_from(&mentioned.class, &mentioned.says, owner, name);
                 are_kin(world, it, class) && callee.is_none_or(comes)
             });
-            return if is_source { 0 } else { OTHER_SOURCE_DISTANCE };
+            return (!is_source).then_some(&policy::OTHER_SOURCE);
         }
         if self.exceptions.is_empty() || self.named.contains_key(&(call, class)) {
-            0
+            None
         } else if self.exceptions.iter().any(|&it| are_kin(world, it, class)) {
-            OTHER_STACK_DISTANCE
+            Some(&policy::OTHER_STACK)
         } else {
-            OTHER_EXCEPTION_DISTANCE
+            Some(&policy::OTHER_EXCEPTION)
         }
     }
 }
@@ -226,19 +205,16 @@ impl Catalogue {
         }
         if let Some(delay_ms) = kinds.delay_ms {
             let fault = Fault::Delay { delay_ms, pause: Pause::Sleep };
-            // A delay explains no exception that was logged, or caught and told in other words.
-            let against = |it: &Wanted, before: &Before| match before.is_caught || !it.frames.is_empty() {
-                true => OTHER_EXCEPTION_DISTANCE,
-                false => 0,
-            };
             let delays = program.faults.sites().iter().filter(|it| it.kind == FaultKind::Delay);
             for (call, site) in delays.filter_map(|it| Some((it.call, self.number(it.call)?))) {
                 let method = program.facts.call(call).method;
                 let distance = |(number, (it, before)): (usize, &(&Wanted, Arc<Before>))| {
-                    let late = before.methods.get(&method).map_or(DELAY_DISTANCE, |it| it + LATE_DISTANCE);
-                    (number as u32, late.min(DELAY_DISTANCE) + against(it, before))
+                    let late = before
+                        .method(method)
+                        .map_or(policy::DELAY.weight, |it| it + policy::LATE_METHOD.weight);
+                    (number as u32, late.min(policy::DELAY.weight) + weight(against_delay(it, before)))
                 };
-                let silent = (0..silent).map(|it| ((observables.len() + it) as u32, SILENCE_DISTANCE));
+                let silent = (0..silent).map(|it| ((observables.len() + it) as u32, policy::SILENCE.weight));
                 let distances = observables.iter().enumerate().map(distance).chain(silent).collect();
                 found.choices.push(Choice { site, distances });
                 found.faults.push(fault.clone());
@@ -346,7 +322,7 @@ impl Catalogue {
         let mut nearest: FxHashMap<(CallId, TypeId), FxHashMap<u32, u32>> = FxHashMap::default();
         let no_io = |class: TypeId| {
             let is_io = io_exception.is_some_and(|it| world.is_subtype(class, it));
-            if is_io { 0 } else { NO_IO_DISTANCE }
+            if is_io { 0 } else { policy::NO_IO.weight }
         };
         let mut add = |observable: u32, call: CallId, class: TypeId, distance: u32| {
             let distance = distance + no_io(class);
@@ -354,11 +330,11 @@ impl Catalogue {
             *nearest = distance.min(*nearest);
         };
         for (observable, ((_, before), evidence)) in (0..).zip(observables.iter().zip(&evidence)) {
-            for (&(call, class), &distance) in &before.faults {
+            for &(call, class, distance) in &before.faults {
                 let is_declared = faults.at(call).iter().any(|it| it.kind.exceptions().contains(&class));
-                let extra = if is_declared { 0 } else { SUBTYPE_DISTANCE };
+                let extra = if is_declared { 0 } else { policy::SUBTYPE.weight };
                 let site = self.number(call).map(|it| &self.sites[it as usize]);
-                let against = evidence.against(world, call, site, class);
+                let against = weight(evidence.against(world, call, site, class));
                 add(observable, call, class, distance + extra + against);
             }
         }
@@ -378,11 +354,12 @@ impl Catalogue {
                 let distances = nearest.entry((call, class)).or_default();
                 if !known.contains(&(call, class)) {
                     let site = self.number(call).map(|it| &self.sites[it as usize]);
-                    let far = |it: &Evidence| FAR_DISTANCE + it.against(world, call, site, class);
+                    let far =
+                        |it: &Evidence| policy::NO_PATH.weight + weight(it.against(world, call, site, class));
                     distances.extend((0..).zip(evidence.iter().map(far)));
                 }
                 let silent = (0..silent).map(|it| (observables.len() + it) as u32);
-                distances.extend(silent.map(|it| (it, DEATH_DISTANCE)));
+                distances.extend(silent.map(|it| (it, policy::DEATH.weight)));
             }
         }
         let mut sorted: Vec<_> = nearest.into_iter().collect();
@@ -435,7 +412,7 @@ impl Catalogue {
         let mut within: Vec<MethodId> = Vec::new();
         for &id in &calls {
             let is_here = extra > 0 || of_line(&id);
-            let distance = 1 + frame.depth + if of_line(&id) { 0 } else { OTHER_LINE_DISTANCE };
+            let distance = 1 + frame.depth + if of_line(&id) { 0 } else { policy::OTHER_LINE.weight };
             self.thrown(program, id, logged, distance, &mut found);
             // Further in than the innermost frame is only what the stack does not show.
             if is_here && frame.line.is_some() && frame.depth == 0 {
@@ -471,6 +448,15 @@ impl Catalogue {
         let fits = |it: &&TypeId| are_kin(&program.world, **it, logged);
         found.extend(declared.filter(fits).map(|&class| (call, class, distance)));
     }
+}
+
+/// What speaks against a delay: it explains no exception that was logged, or caught and told in other words.
+fn against_delay(it: &Wanted, before: &Before) -> Option<&'static Rule> {
+    (before.is_caught || !it.frames.is_empty()).then_some(&policy::OTHER_EXCEPTION)
+}
+
+fn weight(rule: Option<&'static Rule>) -> u32 {
+    rule.map_or(0, |it| it.weight)
 }
 
 /// The class and the method of a callee, `java.nio.file.Files.move(...)...`.

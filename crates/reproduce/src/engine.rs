@@ -7,6 +7,8 @@
 //! 3. The fault that did it is *replayed* alone, and the workload is run without any fault until it ran so as often, so that
 //!    a failure that comes by itself is not taken for a success.
 //!
+//! A round that [nearly does it](near_miss) is followed by others about its fault.
+//!
 //! When one fault does not do it, the one that showed most where the failure log has it is *kept*: its run takes the place of the
 //! normal one, and a second fault is searched for behind it. After a few rounds the next best is kept, and so on; the search for
 //! one fault goes on in every other round.
@@ -15,38 +17,52 @@
 
 mod doubt;
 mod earlier;
+mod events;
+mod evidence;
+mod found;
 mod instead;
 mod level;
+mod near_miss;
 mod pool;
-mod proof;
+mod rates;
+mod repeated;
+mod rounds;
 mod second;
 mod verdict;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use hypocenter_engine::{Engine, Job, JobId, Next, Purpose, Work};
-use hypocenter_plan::{Candidate, CandidateResult, Guard, Outcome, Plan, Problem, Repeat};
-use hypocenter_results::Injected;
-use hypocenter_results::reproduced::{AS_LIKELY_MAX, Again, Found, Missing, Round, Standing};
+use hypocenter_engine::{
+    Claim, Claims, Engine, Job, JobId, Look, Next, Purpose, Retry, Settled, Shows, Tries, Work,
+};
+use hypocenter_plan::{Candidate, Outcome, Plan, Problem, Repeat};
+use hypocenter_results::reproduced::{Again, Missing, NormalFailure, Reproduction, Round, Standing};
+use hypocenter_results::{Event, Injected, Rate, Rule};
 use rustc_hash::FxHashSet;
 
 use crate::case::{Case, Digest, Reader};
 use crate::catalogue::Kinds;
 use crate::executions::{ByThread, Executions};
 use crate::naming::Naming;
-use crate::search::{Pick, SearchOptions};
+use crate::policy;
+use crate::search::{Aim, Pick, SearchOptions};
 use crate::silence::{self, Silent};
-use crate::space::Choice;
+use crate::summary::About;
 use crate::traces::Seen;
 
+use self::events::Told;
+pub use self::found::Found;
 use self::instead::Instead;
 use self::level::{Level, Start};
-use self::proof::{Proof, Proved};
+use self::near_miss::NearMiss;
+use self::repeated::Repeated;
 pub use self::verdict::Verdict;
 
 /// How much of the ranking of a round is kept.
 const RANKING_MAX: usize = 4_000;
+/// For how many faults of a round the reasons are kept, the likeliest.
+const AIMS_MAX: usize = 100;
 
 /// What can be set.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,12 +81,18 @@ pub struct Settings {
     pub normal_runs: u64,
     /// Replays of what was found, and runs without a fault beside them.
     pub replays: u64,
+    /// How often each round is run; its logs count as one.
+    pub repeats: u64,
     /// Rounds after which a second fault is searched for too; never, if it is the greatest number.
     pub patience: u64,
     /// The most rounds that follow where what was found does not bring a warning of the failure log that other faults do.
     pub doubt: u64,
     /// Go on after a success, until nothing is left or the budget is used up.
     pub keep_going: bool,
+    /// Names of rules that the search goes without, of those that [`without`](crate::without) knows.
+    pub without: BTreeSet<String>,
+    /// What is known of the failure beside its logs.
+    pub about: About,
 }
 
 /// The engine. See the module.
@@ -80,8 +102,12 @@ pub struct Reproduce {
     settings: Settings,
     next_id: u64,
     open: BTreeMap<JobId, Asked>,
-    /// What normal runs gave, in the order of their end.
+    /// What normal runs gave in which the failure did not happen, in the order of their end.
     normal: Vec<Digest>,
+    /// The first of them.
+    normal_first: Option<JobId>,
+    /// How long normal runs took, in milliseconds: the shortest and the longest.
+    normal_ms: Option<(u64, u64)>,
     /// How plans name the threads of what they executed.
     naming: Naming,
     /// The classes with sites.
@@ -91,6 +117,7 @@ pub struct Reproduce {
     normal_asked: u64,
     normal_runs: u64,
     normal_failed: u64,
+    normal_failure: Option<NormalFailure>,
     levels: Vec<Level>,
     rounds: Vec<Round>,
     rounds_asked: u64,
@@ -102,31 +129,65 @@ pub struct Reproduce {
     unkept: Vec<Injected>,
     /// For each round that was asked for the sites that were left, best first, and how many there were.
     rankings: Vec<(Vec<u32>, usize)>,
-    proof: Option<Proof>,
+    /// What has brought the failure and is being confirmed.
+    claimed: Option<Claimed>,
     /// Until how many rounds something is searched for that explains more than what was found.
     until: Option<u64>,
     /// A delay that brought the failure, until what its call can throw was tried in its place.
     instead: Option<Instead>,
     /// What was proved by the name of a thread, while it is proved by that of its pool.
-    by_name: Option<Box<(Found, Proved)>>,
+    by_name: Option<Box<(Found, Settled)>>,
     /// Earlier moments of what could not be proved, the next to try last.
     earlier: Vec<Pick>,
+    /// What is tried about a round that showed far more than others.
+    near_miss: NearMiss,
+    /// Rounds of which not all runs are over.
+    repeated: Vec<Repeated>,
     /// Trials of which the oracle could not say anything, and why of the last.
     unjudged: u64,
     why_unjudged: Option<String>,
     found: Vec<Found>,
     doubtful: Vec<Found>,
     ended: Option<Standing>,
+    told: Told,
+}
+
+/// What has brought the failure and is being confirmed.
+#[derive(Debug)]
+struct Claimed {
+    found: Found,
+    /// What it is a part of, if it is: that is confirmed where the part alone does not do it.
+    whole: Option<Box<Found>>,
 }
 
 /// What a job is for.
 #[derive(Debug, Clone)]
 enum Asked {
     Normal,
-    Round { number: u64, level: usize, picks: Vec<Pick>, again: Option<Again> },
-    Base { number: u64, kept: Box<Candidate> },
-    Replay,
-    Control,
+    Round(Box<AskedRound>),
+    /// One more run of a round.
+    Repeat {
+        number: u64,
+    },
+    Base {
+        number: u64,
+        kept: Box<Candidate>,
+    },
+}
+
+/// A round that is asked for.
+#[derive(Debug, Clone)]
+struct AskedRound {
+    number: u64,
+    level: usize,
+    picks: Vec<Pick>,
+    /// Why each was picked, as it stood then; nothing for strategies that go by no points.
+    aims: Vec<Option<Aim>>,
+    again: Option<Again>,
+    /// How many faults it was given to choose from.
+    window: usize,
+    /// Its runs, if there are several, and those in which the failure happened.
+    runs: Option<Rate>,
 }
 
 impl Reproduce {
@@ -138,12 +199,15 @@ impl Reproduce {
             next_id: 0,
             open: BTreeMap::new(),
             normal: Vec::new(),
+            normal_first: None,
+            normal_ms: None,
             naming: Naming::default(),
             classes: FxHashSet::default(),
             idle: FxHashSet::default(),
             normal_asked: 0,
             normal_runs: 0,
             normal_failed: 0,
+            normal_failure: None,
             levels: Vec::new(),
             rounds: Vec::new(),
             rounds_asked: 0,
@@ -153,62 +217,65 @@ impl Reproduce {
             rankings: Vec::new(),
             unjudged: 0,
             why_unjudged: None,
-            proof: None,
+            claimed: None,
             until: None,
             instead: None,
             by_name: None,
             earlier: Vec::new(),
+            near_miss: NearMiss::default(),
+            repeated: Vec::new(),
             found: Vec::new(),
             doubtful: Vec::new(),
             ended: None,
+            told: Told::default(),
         }
     }
 
     /// The round that a trial was, if it was one and is over.
-    pub fn round_of(&self, id: JobId) -> Option<&Round> {
+    fn round_of(&self, id: JobId) -> Option<&Round> {
         self.rounds.iter().find(|it| it.trial == id.0)
     }
 
-    /// Returns true for a trial that was asked for as a round and is not over.
-    pub fn is_open_round(&self, id: JobId) -> bool {
-        matches!(self.open.get(&id), Some(Asked::Round { .. }))
-    }
-
     /// A round that is over, by its number.
-    pub fn numbered(&self, number: u64) -> Option<&Round> {
+    fn numbered(&self, number: u64) -> Option<&Round> {
         self.rounds.iter().find(|it| it.number == number)
     }
 
+    /// Whether the search has a rule.
+    fn has(&self, rule: &Rule) -> bool {
+        !self.settings.without.contains(&*rule.name)
+    }
+
     /// How many observables there are.
-    pub fn observables(&self) -> usize {
+    fn observables(&self) -> usize {
         self.levels.first().map_or(0, |it| it.observables.len())
     }
 
     fn job(&mut self, asked: Asked, candidates: Vec<Candidate>, limit: usize) -> Job {
-        let id = JobId(self.next_id);
-        self.next_id += 1;
-        let is_round = matches!(asked, Asked::Round { .. } | Asked::Control);
-        // Whatever is replayed is what is being proved.
-        let proved = JobId(self.proof.as_ref().map_or(id.0, |it| it.found.trial));
         let purpose = match asked {
             Asked::Normal => Purpose::Normal,
-            Asked::Round { .. } => Purpose::Probe,
+            Asked::Round(_) | Asked::Repeat { .. } => Purpose::Probe,
             Asked::Base { .. } => Purpose::Base,
-            Asked::Replay => Purpose::Replay(proved),
-            Asked::Control => Purpose::Control(proved),
         };
-        self.open.insert(id, asked);
+        let job = self.job_for(purpose, candidates, limit);
+        self.open.insert(job.id, asked);
+        job
+    }
+
+    fn job_for(&mut self, purpose: Purpose, candidates: Vec<Candidate>, limit: usize) -> Job {
+        let id = JobId(self.next_id);
+        self.next_id += 1;
         let mut plan = Plan {
             seed: self.settings.plan.seed.wrapping_add(id.0),
             limit: limit.max(1) as u32,
             candidates,
             ..self.settings.plan.clone()
         };
-        if is_round {
+        if matches!(purpose, Purpose::Probe | Purpose::Control(_)) {
             // Only what a search starts from has to be recorded, and what is shown to people.
             plan.record.watch.clear();
         }
-        Job { id, purpose, work: Work::Trial { workload: self.settings.workload.clone(), plan } }
+        Job { id, purpose, work: Work::trial(self.settings.workload.clone(), plan) }
     }
 
     /// The next job, if there is one now.
@@ -216,7 +283,7 @@ impl Reproduce {
         if self.ended.is_some() {
             return None;
         }
-        if self.normal_asked < self.settings.normal_runs.max(1) {
+        if self.normal_asked < self.normal_wanted() {
             self.normal_asked += 1;
             return Some(self.job(Asked::Normal, Vec::new(), 1));
         }
@@ -225,12 +292,11 @@ impl Reproduce {
         }
         // Also where a trial that was tried in its place was never told.
         self.proves_delay();
-        if let Some(proof) = &mut self.proof {
-            let (faults, limit) = (proof.found.plan.candidates.clone(), proof.found.faults.len());
-            return match proof.next()? {
-                Asked::Control => Some(self.job(Asked::Control, Vec::new(), 1)),
-                replay => Some(self.job(replay, faults, limit)),
-            };
+        if self.claimed.is_some() {
+            return None;
+        }
+        if let Some(job) = self.next_repeated() {
+            return Some(job);
         }
         if let Some(pick) = self.next_instead() {
             return Some(self.round_of_picks(0, vec![pick], Some(Again::Instead)));
@@ -240,6 +306,9 @@ impl Reproduce {
         }
         if self.rounds_asked >= self.until.unwrap_or(self.settings.budget) {
             return None;
+        }
+        if let Some(pick) = self.next_near_miss() {
+            return Some(self.round_of_picks(0, vec![pick], Some(Again::NearMiss)));
         }
         // With a second fault anything can be explained.
         if self.until.is_some() {
@@ -281,8 +350,11 @@ impl Reproduce {
         let left = sites.len();
         sites.truncate(RANKING_MAX);
         self.rankings.push((sites, left));
-        let asked = Asked::Round { number: self.rounds_asked, level: number, picks, again };
-        self.job(asked, candidates, limit)
+        let aims = picks.iter().take(AIMS_MAX).map(|it| level.search.aim(*it)).collect();
+        let window = picks.len();
+        let asked =
+            AskedRound { number: self.rounds_asked, level: number, picks, aims, again, window, runs: None };
+        self.job(Asked::Round(Box::new(asked)), candidates, limit)
     }
 
     /// Where a site stood when a round was asked for, from 1.
@@ -293,17 +365,18 @@ impl Reproduce {
 
     /// What the open rounds of a level may inject.
     fn busy(&self, level: usize) -> Vec<Pick> {
-        let picks = self.open.values().filter_map(|it| match it {
-            Asked::Round { level: of, picks, .. } if *of == level => Some(picks),
+        let open = self.open.values().filter_map(|it| match it {
+            Asked::Round(it) => Some(&**it),
             _ => None,
         });
+        let all = open.chain(self.repeated.iter().map(|it| &it.round));
+        let picks = all.filter(|it| it.level == level).map(|it| &it.picks);
         picks.flatten().copied().collect()
     }
 
     /// All normal runs are told: what is missing, what leads there, and when it may have happened.
     fn begin(&mut self) {
-        if self.normal_failed > 0 {
-            self.ended = Some(Standing::AlreadyFails { failed: self.normal_failed, runs: self.normal_runs });
+        if self.leaves_no_room() {
             return;
         }
         if let Some(why) = self.normal.iter().find_map(|it| it.unreadable.clone()) {
@@ -316,8 +389,11 @@ impl Reproduce {
         }
         let keys = self.case.keys().len();
         let said: Vec<Vec<u32>> = self.normal.iter().map(|it| self.said(it)).collect();
-        let most = |key: usize| said.iter().map(|it| it.get(key).copied().unwrap_or(0)).max();
-        let matched: Vec<u32> = (0..keys).map(|key| most(key).unwrap_or(0)).collect();
+        let counts = |key: usize| said.iter().map(move |it| it.get(key).copied().unwrap_or(0));
+        let matched: Vec<u32> = (0..keys).map(|key| counts(key).max().unwrap_or(0)).collect();
+        let least = |key: usize| counts(key).min().unwrap_or(0);
+        let has_spread = self.has(&policy::SPREAD);
+        let spread = (0..keys).map(|key| if has_spread { matched[key] - least(key) } else { 0 }).collect();
         let recorded: Vec<&[ByThread]> =
             self.normal.iter().map(|it| it.recorded.as_deref().unwrap_or_default()).collect();
         self.naming = Naming::of(&recorded);
@@ -333,7 +409,7 @@ impl Reproduce {
         let stacks = self.normal.first().map_or(&[][..], |it| &it.stacks);
         let traces = Seen::of_all(self.normal.iter().map(|it| it.traces.as_ref()));
         let silent = self.fell_silent(silence::of_all(&silent));
-        let start = Start { matched, missing, silent, stacks, traces, behind: None };
+        let start = Start { matched, spread, missing, silent, stacks, traces, behind: None };
         let level = Level::new(&self.case, &self.settings, Vec::new(), start, executions);
         if level.observables.is_empty() {
             self.ended = Some(Standing::NothingMissing);
@@ -365,187 +441,17 @@ impl Reproduce {
         Executions::of(sites, recorded, &self.naming, &mut self.case.names())
     }
 
-    fn told_round(
-        &mut self,
-        id: JobId,
-        asked: (u64, usize, Vec<Pick>),
-        again: Option<Again>,
-        outcome: &Outcome,
-        digest: &Digest,
-    ) {
-        let (number, at, picks) = asked;
-        let level = &mut self.levels[at];
-        let kept = level.kept.len();
-        let guards: Vec<Guard> = level
-            .kept
-            .iter()
-            .map(|it| it.when.clone())
-            .chain(picks.iter().map(|it| {
-                let site = level.search.space().choices[it.choice as usize].site;
-                level.executions.guard(site, it.instance)
-            }))
-            .collect();
-        let injected = |at: usize| {
-            let it = outcome.candidates.get(at)?;
-            let CandidateResult::Injected(injection) = &it.result else { return None };
-            let (site, fault, guard) = (it.site.clone(), it.fault.clone(), guards[at].clone());
-            Some(Injected { site, fault, guard, at: injection.clone(), process: None })
-        };
-        for (pick, it) in picks.iter().zip(outcome.candidates.iter().skip(kept)) {
-            if matches!(it.result, CandidateResult::Refused { .. }) {
-                level.search.impossible(pick.choice);
-            }
-        }
-        let happened = outcome.failure.as_ref().is_some_and(|it| it.happened);
-        let hit = (0..picks.len()).find_map(|it| Some((picks[it], injected(kept + it)?)));
-        let shown = level.shown(digest);
-        let kept_now: Vec<Injected> = (0..kept).filter_map(injected).collect();
-        let site = hit.as_ref().map(|(pick, _)| level.search.space().choices[pick.choice as usize].site);
-        let window = picks.len();
-        let mut as_likely = Vec::new();
-        match &hit {
-            Some((pick, _)) if happened => {
-                let picks = level.search.as_likely(*pick, &level.symptoms(&self.case), AS_LIKELY_MAX);
-                as_likely = picks.into_iter().map(|it| level.candidate(&self.case, it)).collect();
-                level.search.used(*pick);
-            }
-            // Without what was kept, the second fault has not been tried.
-            Some(_) if kept_now.len() < kept => {}
-            Some((pick, _)) => level.search.failed(*pick, shown.iter().copied()),
-            None => level.search.missed(&picks),
-        }
-        // The search learns what a second fault adds; what the run shows is more than that.
-        let shown = self.shown_of(digest);
-        if let (0, Some((pick, _))) = (at, &hit) {
-            self.picked.insert(number, *pick);
-        }
-        let fault = hit.map(|(_, it)| it);
-        let without_kept = (fault.is_some() && kept_now.len() < kept).then_some(Again::WithoutKept);
-        let again = again.or(without_kept);
-        let round = Round {
-            number,
-            trial: id.0,
-            window: window as u64,
-            rank: site.and_then(|it| self.rank(number, it)),
-            found_rank: None,
-            left: self.rankings.get(number as usize - 1).map_or(0, |it| it.1 as u64),
-            kept: kept_now,
-            again,
-            shown,
-            happened,
-            fault,
-        };
-        self.settle(round, outcome, as_likely);
-    }
-
-    /// What a run shows that normal runs do not, by the keys.
-    fn shown_of(&self, digest: &Digest) -> Vec<u32> {
-        let Some(level) = self.levels.first() else { return Vec::new() };
-        let shown = level.shown(digest);
-        shown.iter().filter_map(|&it| level.observables.get(it as usize)).copied().collect()
-    }
-
-    /// A round is over: it is noted, and proved if the failure happened in it.
-    fn settle(&mut self, round: Round, outcome: &Outcome, as_likely: Vec<Candidate>) {
-        let faults: Vec<Injected> = round.kept.iter().chain(&round.fault).cloned().collect();
-        let (number, trial, happened, again) = (round.number, round.trial, round.happened, round.again);
-        let place = self.rounds.partition_point(|it| it.number < number);
-        self.rounds.insert(place, round);
-        if !happened {
-            return;
-        }
-        if faults.is_empty() {
-            // It came by itself.
-            self.normal_failed += 1;
-            self.normal_runs += 1;
-            return;
-        }
-        let is_instead = again == Some(Again::Instead);
-        let is_next = is_instead || again == Some(Again::Earlier);
-        if self.proof.is_some() || (self.instead.is_some() && !is_next) {
-            // Another one is being proved; this one can be found again.
-            return;
-        }
-        let why = outcome.failure.as_ref().map(|it| outcome.after_node_ends(&it.why)).unwrap_or_default();
-        let plan = self.settings.plan.clone();
-        let found = |faults: &[Injected]| Found {
-            round: number,
-            trial,
-            faults: faults.to_vec(),
-            plan: Plan {
-                candidates: faults.iter().map(candidate_of).collect(),
-                limit: faults.len() as u32,
-                ..plan.clone()
-            },
-            why: why.clone(),
-            hits: 0,
-            runs: 0,
-            missed: 0,
-            replayed: None,
-            as_likely: as_likely.clone(),
-            lacks: Vec::new(),
-        };
-        let whole = found(&faults);
-        // Another that leaves as much unexplained is no better answer.
-        if self.until.is_some() && !is_instead && !self.explains_more(&whole) {
-            return;
-        }
-        if self.tries_instead(&whole) {
-            return;
-        }
-        let (replays, runs) = (self.settings.replays, self.normal_runs);
-        self.proof = Some(match &faults[..] {
-            // What was kept may have nothing to do with it.
-            [_, .., last] if replays > 0 => {
-                Proof::of_part(found(std::slice::from_ref(last)), whole, replays, runs)
-            }
-            _ => Proof::new(whole, replays, runs),
-        });
-        self.judge();
-    }
-
-    /// The proof is over when everything that it asked for was told.
-    fn judge(&mut self) {
-        let proved = self.proof.as_mut().and_then(|it| it.judge(self.normal_runs, self.normal_failed));
-        let (Some(proved), Some(Proof { found, whole, .. })) =
-            (proved, self.proof.take_if(|_| proved.is_some()))
-        else {
-            return;
-        };
-        if let Some(whole) = whole.filter(|_| proved != Proved::Yes && self.normal_failed == 0) {
-            self.proof = Some(Proof::new(*whole, self.settings.replays, self.normal_runs));
-            return;
-        }
-        if self.normal_failed > 0 {
-            self.ended = Some(Standing::AlreadyFails { failed: self.normal_failed, runs: self.normal_runs });
-        }
-        let Some((found, proved)) = self.by_either_name(found, proved) else { return };
-        match proved {
-            Proved::Yes if self.normal_failed == 0 => {
-                self.instead = None;
-                self.earlier.clear();
-                self.found.push(found);
-                if !self.settings.keep_going && self.ended.is_none() && !self.doubts() {
-                    self.ended = Some(Standing::Reproduced);
-                }
-            }
-            Proved::Yes | Proved::Doubtful => {
-                self.tries_earlier(&found);
-                self.doubtful.push(found);
-            }
-            Proved::No => self.tries_earlier(&found),
-        }
-        self.proves_delay();
-    }
-
     /// What has brought the failure and is not proved yet.
     fn proving(&self) -> Option<&Found> {
-        self.proof.as_ref().map(|it| &it.found).or(self.instead.as_ref().map(|it| &it.delay))
+        self.claimed.as_ref().map(|it| &it.found).or(self.instead.as_ref().map(|it| &it.delay))
     }
 
     /// What no normal run ever says is shown by a trial that says it, also where so much else stands in another order that the two
     /// logs have more in common without it.
     fn credited(&self, mut digest: Digest) -> Digest {
+        if !self.has(&policy::ELSEWHERE) {
+            return digest;
+        }
         for &key in &digest.elsewhere {
             if let Some(matched) = digest.matched.get_mut(key as usize)
                 && *matched == 0
@@ -555,22 +461,6 @@ impl Reproduce {
             }
         }
         digest
-    }
-
-    /// The method that writes something, if no normal run did anything in its class.
-    fn not_run(&self, key: u32, matched: u32) -> Option<String> {
-        let program = self.case.program();
-        let statements = &self.case.keys()[key as usize].wanted.statements;
-        let classes: Vec<String> = statements
-            .iter()
-            .map(|&it| {
-                let method = program.statements.statements()[it as usize].method;
-                program.world.show_type(program.world.method(method).owner)
-            })
-            .collect();
-        let is_idle = matched == 0 && classes.iter().all(|it| self.idle.contains(it));
-        let method = program.statements.statements()[*statements.first()? as usize].method;
-        is_idle.then(|| program.world.show_method(method))
     }
 
     /// The same as it stands now: more may have been tried since it was found.
@@ -595,7 +485,10 @@ impl Reproduce {
         if let Some(ended) = &self.ended {
             return ended.clone();
         }
-        let is_busy = self.proof.is_some() || self.instead.is_some() || !self.earlier.is_empty();
+        let is_busy = self.claimed.is_some()
+            || self.instead.is_some()
+            || !self.earlier.is_empty()
+            || !self.repeated.is_empty();
         if self.levels.is_empty() || is_busy || !self.open.is_empty() {
             return Standing::Going;
         }
@@ -627,7 +520,7 @@ fn candidate_of(injected: &Injected) -> Candidate {
 
 impl Engine for Reproduce {
     type Digester = Reader;
-    type Verdict = Verdict;
+    type Results = Reproduction;
 
     fn name(&self) -> &'static str {
         "reproduce"
@@ -650,97 +543,123 @@ impl Engine for Reproduce {
     }
 
     fn keeps_trace(&self, id: JobId) -> bool {
-        let proving = self.proof.iter().flat_map(|it| [Some(&it.found), it.whole.as_deref()]).flatten();
+        let proving = self.claimed.iter().flat_map(|it| [Some(&it.found), it.whole.as_deref()]).flatten();
         let by_name = self.by_name.iter().map(|it| &it.0);
         let mut found = self.found.iter().chain(&self.doubtful).chain(proving).chain(by_name);
         // The first run without a fault is what the others are shown beside; where nothing is found, the nearest round is shown.
         let nearest = self.rounds.iter().max_by_key(|it| (it.shown.len(), std::cmp::Reverse(it.number)));
-        id.0 == 0
+        Some(id) == self.normal_first
+            || (id.0 == 0 && self.normal_first.is_none())
             || found.any(|it| it.trial == id.0 || it.replayed == Some(id.0))
             || nearest.is_some_and(|it| it.trial == id.0)
             || self.round_of(id).is_some_and(|it| it.happened)
     }
 
-    fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: Digest) {
-        let (Some(asked), Some(outcome)) = (self.open.remove(&id), outcome) else { return };
+    fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: Digest) -> Vec<Event> {
+        let Some(asked) = self.open.remove(&id) else { return Vec::new() };
+        let Some(outcome) = outcome else {
+            return match asked {
+                Asked::Repeat { number } => self.told_repeat(number, None),
+                _ => Vec::new(),
+            };
+        };
         let digest = if matches!(asked, Asked::Normal) { digest } else { self.credited(digest) };
-        let happened = outcome.failure.as_ref().is_some_and(|it| it.happened);
-        self.unjudged += u64::from(outcome.failure.is_none());
-        let of_oracle = outcome.problems.iter().find(|it| it.place == Problem::ORACLE);
-        self.why_unjudged = of_oracle.map(|it| it.what.clone());
+        self.judged(outcome);
         match asked {
             Asked::Normal => {
-                self.normal_runs += 1;
-                self.normal_failed += u64::from(happened);
-                self.normal.push(digest);
-                if self.normal_runs == self.settings.normal_runs.max(1) {
-                    self.begin();
-                }
+                return self.told_normal(id, outcome, digest);
             }
-            Asked::Round { number, level, picks, again } => {
-                self.told_round(id, (number, level, picks), again, outcome, &digest);
-                if again.is_some() {
-                    self.proves_delay();
-                }
+            Asked::Round(asked) => {
+                let (round, digest) = match self.repeats(id, *asked, outcome, digest) {
+                    Some(it) => it,
+                    None => return Vec::new(),
+                };
+                self.told_round(id, round, outcome, &digest);
+                self.proves_delay();
             }
+            Asked::Repeat { number } => return self.told_repeat(number, Some((id, outcome, digest))),
             Asked::Base { number, kept } => self.told_base(id, (number, *kept), outcome, digest),
-            Asked::Replay => {
-                let is_replayed = self.is_replayed_by(outcome);
-                if outcome.injected() == 0 {
-                    // It ran as without a fault.
-                    self.normal_runs += 1;
-                    self.normal_failed += u64::from(happened);
-                }
-                if let Some(proof) = &mut self.proof {
-                    if is_replayed {
-                        if happened && self.by_name.is_some() {
-                            pool::struck_in(&mut proof.found, outcome);
-                        }
-                        proof.told_replay(id.0, happened);
-                    } else {
-                        proof.told_missed();
-                    }
-                }
-                self.judge();
+        }
+        self.told_ended(id, outcome).into_iter().collect()
+    }
+
+    fn results(&self, look: &Look<'_>) -> Reproduction {
+        let mut verdict = self.verdict();
+        if verdict.standing == Standing::Going {
+            // It is known to have brought the failure, though not yet how often it does.
+            verdict.found.extend(verdict.proving.take().filter(|it| it.hits > 0 || it.runs == 0));
+        }
+        verdict.document(&self.case, &self.settings, look)
+    }
+}
+
+impl Claims for Reproduce {
+    fn claims(&self) -> Vec<Claim> {
+        let claim = |it: &Claimed| Claim {
+            of: JobId(it.found.trial),
+            replays: self.settings.replays,
+            until_sure: true,
+        };
+        self.claimed.iter().filter(|_| self.ended.is_none()).map(claim).collect()
+    }
+
+    fn again(&mut self, of: JobId, way: Retry) -> Job {
+        match (&self.claimed, way) {
+            (Some(it), Retry::Replay) => {
+                let (faults, limit) = (it.found.plan.candidates.clone(), it.found.faults.len());
+                self.job_for(Purpose::Replay(of), faults, limit)
             }
-            Asked::Control => {
-                self.normal_runs += 1;
-                self.normal_failed += u64::from(happened);
-                if let Some(proof) = &mut self.proof {
-                    proof.told_control();
-                }
-                self.judge();
-            }
+            _ => self.job_for(Purpose::Control(of), Vec::new(), 1),
         }
     }
 
-    fn verdict(&self) -> Verdict {
-        let keys = self.case.keys();
-        let first = self.levels.first();
-        let missing = first.map_or_else(Vec::new, |level| {
-            let of = |(number, &key): (usize, &u32)| {
-                let it = &keys[key as usize];
-                // What may lead anywhere says nothing where exceptions are tried.
-                let leads = |(choice, known): &(&Choice, &bool)| {
-                    let mut led_to = choice.distances.iter();
-                    (**known || !self.settings.kinds.exceptions)
-                        && led_to.any(|&(observable, _)| observable == number as u32)
-                };
-                Missing {
-                    key,
-                    node: self.case.node(it.log).to_owned(),
-                    entry: it.entries.first().copied().unwrap_or(0),
-                    line: it.line,
-                    message: it.message.clone(),
-                    times: it.entries.len() as u32 - level.matched[key as usize],
-                    normal: level.matched[key as usize],
-                    not_run: self.not_run(key, level.matched[key as usize]),
-                    sites: level.search.space().choices.iter().zip(&level.known).filter(leads).count() as u64,
-                    shown: self.rounds.iter().filter(|it| it.shown.contains(&key)).count() as u64,
+    fn shows(&mut self, _: JobId, (id, way): (JobId, Retry), outcome: &Outcome, _: Digest) -> Shows {
+        self.judged(outcome);
+        if way != Retry::Replay || outcome.injected() == 0 {
+            // It ran as without a fault.
+            self.ran_without(id, outcome);
+        }
+        let happened = outcome.failure.as_ref().is_some_and(|it| it.happened);
+        match (way == Retry::Replay && !self.is_replayed_by(outcome), happened) {
+            (true, _) => Shows::Missed,
+            (false, true) => {
+                if let Some(it) = self.claimed.as_mut().filter(|_| self.by_name.is_some()) {
+                    pool::struck_in(&mut it.found, outcome);
                 }
-            };
-            level.observables.iter().enumerate().map(of).collect()
-        });
+                Shows::Yes
+            }
+            (false, false) => Shows::No,
+        }
+    }
+
+    fn counted(&mut self, _: JobId, tries: Tries) {
+        if let Some(Claimed { found, .. }) = &mut self.claimed {
+            (found.hits, found.runs, found.missed) = (tries.hits, tries.runs, tries.missed);
+            found.replayed = tries.shown.map(|it| it.0);
+        }
+    }
+
+    fn settled(&mut self, _: JobId, settled: Settled) -> Vec<Event> {
+        self.settle_claim(settled)
+    }
+
+    fn without_fault(&self) -> Rate {
+        Rate { hits: self.normal_failed, runs: self.normal_runs }
+    }
+}
+
+impl Reproduce {
+    /// The oracle has judged a run, or could not.
+    fn judged(&mut self, outcome: &Outcome) {
+        self.unjudged += u64::from(outcome.failure.is_none());
+        let of_oracle = outcome.problems.iter().find(|it| it.place == Problem::ORACLE);
+        self.why_unjudged = of_oracle.map(|it| it.what.clone());
+    }
+
+    /// What is known so far.
+    pub fn verdict(&self) -> Verdict {
+        let first = self.levels.first();
+        let missing = self.missing();
         let reached = |level: &Level| {
             let space = level.search.space();
             // For each site whether something is known to lead from it there.
@@ -773,6 +692,7 @@ impl Engine for Reproduce {
                 })
                 .collect(),
             missing,
+            noise: self.noise(),
             silent: first.map_or_else(Vec::new, |it| it.silent.clone()),
             sites_total: self.case.catalogue().sites().len(),
             sites_inferred: first.map_or(0, |it| it.sites_inferred),
@@ -780,6 +700,9 @@ impl Engine for Reproduce {
             sites_beyond,
             instances,
             normal: (self.normal_runs, self.normal_failed),
+            normal_first: self.normal_first.map_or(0, |it| it.0),
+            busy_ms: self.busy_ms(),
+            normal_failure: self.normal_failure.clone(),
             unjudged: self.unjudged,
             refused: self.levels.iter().map(|it| it.search.refused()).sum(),
         }

@@ -14,12 +14,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hypocenter_engine::{Engine, Job, JobId, Next, Purpose, Work};
+use hypocenter_engine::{Confirmed, Engine, Job, JobId, Look, Next, Purpose, Work};
 use hypocenter_plan::{Candidate, CandidateOutcome, CandidateResult, Outcome, Plan};
+use hypocenter_results::Event;
+use hypocenter_results::compared::{Compared, Played, StrategyRow};
 use hypocenter_results::reproduced::Standing;
 use hypocenter_trace::hash;
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::Serialize;
 
 use crate::case::{Case, Digest, Reader};
 use crate::engine::{Reproduce, Settings};
@@ -88,18 +89,9 @@ impl Recorded {
     }
 }
 
-/// What came of a game.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Played {
-    /// The strategy.
-    pub strategy: String,
-    /// Its seed.
-    pub seed: u64,
-    /// The rounds that were played.
-    pub rounds: u64,
-    /// How it stands; a game that goes on waits for what is not recorded.
-    pub standing: Standing,
-}
+/// What the paper compares with and this does not.
+const LEFT_OUT: &str = "CrashTuner is left out: it injects beside accesses of meta-information, and which variables hold that has \
+                        to be annotated for each system";
 
 /// The engine that plays. See the module.
 #[derive(Debug)]
@@ -114,6 +106,9 @@ pub struct Comparison {
     games: Vec<Played>,
     /// Those under way, by their numbers.
     going: BTreeMap<usize, Game>,
+    /// Games of each strategy.
+    seeds: u64,
+    is_every_instance: bool,
     /// How many trials it may ask for.
     trials: u64,
     next_id: u64,
@@ -131,7 +126,8 @@ impl Comparison {
         recorded: Recorded,
         trials: u64,
     ) -> Comparison {
-        let settings = Settings { replays: 0, patience: u64::MAX, doubt: 0, keep_going: false, ..settings };
+        let settings =
+            Settings { replays: 0, repeats: 1, patience: u64::MAX, doubt: 0, keep_going: false, ..settings };
         let first = settings.search.seed;
         let of = |strategy: &Strategy| {
             let name = strategy.to_string();
@@ -150,6 +146,8 @@ impl Comparison {
             orders: Vec::new(),
             recorder: None,
             going: BTreeMap::new(),
+            seeds,
+            is_every_instance: false,
             trials,
             next_id: 0,
             open: BTreeMap::new(),
@@ -161,17 +159,8 @@ impl Comparison {
         let settings = Settings { budget: u64::MAX, keep_going: true, ..self.settings.clone() };
         let seed = settings.search.seed;
         self.recorder = Some(Game::new(self.case.clone(), &settings, Strategy::Exhaustive, seed));
+        self.is_every_instance = true;
         self
-    }
-
-    /// Whether every fault at every instance is recorded, or was never asked for.
-    pub fn is_recorded(&self) -> bool {
-        self.recorder.is_none()
-    }
-
-    /// How many faults at instances are recorded.
-    pub fn faults(&self) -> usize {
-        self.recorded.faults()
     }
 
     fn job(&mut self, candidates: Vec<Candidate>) -> Job {
@@ -188,7 +177,7 @@ impl Comparison {
             plan.record.watch.clear();
         }
         self.open.insert(id, plan.clone());
-        Job { id, purpose, work: Work::Trial { workload: self.settings.workload.clone(), plan } }
+        Job { id, purpose, work: Work::trial(self.settings.workload.clone(), plan) }
     }
 
     /// How many normal runs there have to be.
@@ -197,7 +186,7 @@ impl Comparison {
     }
 
     /// Plays every game as far as the recording goes, however many there are.
-    pub fn play_all(&mut self) {
+    fn play_all(&mut self) {
         if self.recorded.normal.len() < self.normal_runs() {
             return;
         }
@@ -228,7 +217,7 @@ impl Comparison {
         });
         let normal = &self.recorded.normal[..self.orders.len()];
         let wants = game.play(&self.case, normal, &self.recorded.faults, &self.orders);
-        let verdict = game.engine.verdict();
+        let verdict = game.engine.engine().verdict();
         self.games[number].rounds = verdict.rounds.len() as u64;
         if wants.is_empty() {
             self.games[number].standing = verdict.standing;
@@ -289,7 +278,7 @@ impl Comparison {
 
 impl Engine for Comparison {
     type Digester = Reader;
-    type Verdict = Vec<Played>;
+    type Results = Compared;
 
     fn name(&self) -> &'static str {
         "compare"
@@ -307,7 +296,10 @@ impl Engine for Comparison {
         let jobs: Vec<Job> = wanted.into_iter().map(|it| self.job(vec![it])).collect();
         match jobs.is_empty() {
             false => Next::Start(jobs),
-            true if self.open.is_empty() => Next::Done,
+            true if self.open.is_empty() => {
+                self.play_all();
+                Next::Done
+            }
             true => Next::Wait,
         }
     }
@@ -320,21 +312,37 @@ impl Engine for Comparison {
         false
     }
 
-    fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: Digest) {
+    fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: Digest) -> Vec<Event> {
         if let (Some(plan), Some(outcome)) = (self.open.remove(&id), outcome) {
             self.recorded.add(&self.case, &plan, outcome, digest);
         }
+        Vec::new()
     }
 
-    fn verdict(&self) -> Vec<Played> {
-        self.games.clone()
+    fn results(&self, _: &Look<'_>) -> Compared {
+        let mut strategies: Vec<&str> = self.games.iter().map(|it| it.strategy.as_str()).collect();
+        strategies.dedup();
+        let faults = match self.settings.kinds.delay_ms {
+            Some(_) => "exceptions and delays",
+            None => "exceptions only",
+        };
+        Compared {
+            rounds_max: self.settings.budget,
+            faults: faults.to_owned(),
+            seeds: self.seeds,
+            recorded: self.recorded.faults() as u64,
+            every_instance: self.is_every_instance && self.recorder.is_none(),
+            strategies: strategies.into_iter().map(|it| StrategyRow::of(it, &self.games)).collect(),
+            games: self.games.clone(),
+            left_out: LEFT_OUT.to_owned(),
+        }
     }
 }
 
 /// One strategy with one seed.
 #[derive(Debug)]
 struct Game {
-    engine: Reproduce,
+    engine: Confirmed<Reproduce>,
     seed: u64,
     normal_told: usize,
     /// What the engine has asked for and was not told.
@@ -344,7 +352,7 @@ struct Game {
 impl Game {
     fn new(case: Arc<Case>, settings: &Settings, strategy: Strategy, seed: u64) -> Game {
         let search = SearchOptions { strategy, seed, ..settings.search };
-        let engine = Reproduce::new(case, Settings { search, ..settings.clone() });
+        let engine = Confirmed::new(Reproduce::new(case, Settings { search, ..settings.clone() }));
         Game { engine, seed, normal_told: 0, asked: None }
     }
 
@@ -374,7 +382,9 @@ impl Game {
             }
             let run = hash::word(job.id.0, self.seed) as usize % orders.len();
             match round(case, plan, faults, &normal[run], &orders[run]) {
-                Ok(ended) => self.engine.tell(job.id, Some(&ended.outcome), ended.digest),
+                Ok(ended) => {
+                    self.engine.tell(job.id, Some(&ended.outcome), ended.digest);
+                }
                 Err(wanted) => {
                     self.asked = Some(job);
                     return wanted;

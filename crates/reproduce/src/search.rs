@@ -7,15 +7,9 @@
 //! together: whichever is reached first happens. A round in which nothing happened doubles the window and changes no priority; what
 //! was not reached in several of them is given up.
 //!
-//! Past the paper:
-//! - How near to the observable, in the log, a site is executed at all counts as well, by the logarithm of the entries
-//!   between, and whether the same thread logged it.
-//! - What stands far from the failure's own lines counts less from the start, and so does what is not serious.
-//! - What does not come even from the fault that was nearest to it counts less from then on.
-//! - What was tried without success costs a site one step, the next time two, and so on, so that a site with many instances does not
-//!   keep others out of the window; when its nearest instance is used up the next nearest follows, and counts as it is near itself.
-//! - What is much less likely than the best is not tried together with it, and what is less likely only if it comes later: it is
-//!   there for a run that does not reach the best, and must not take its place.
+//! What goes past the paper is in [`policy`](crate::policy), with all weights.
+
+mod aim;
 
 use std::cell::RefCell;
 use std::collections::BinaryHeap;
@@ -24,19 +18,16 @@ use std::sync::Arc;
 use hypocenter_trace::hash;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::policy;
 use crate::space::{Instance, Observable, Space};
 use crate::strategy::Strategy;
 
-/// How much worse than the best, in steps of the causal graph, what is tried together with it may be; more in a window that
-/// is wider than at first.
-const MARGIN: u64 = 2;
+pub use self::aim::Aim;
+
 /// How many instances before and behind an entry are looked at to see how near a site is executed.
 const BESIDE: usize = 64;
 /// How many instances of a site are kept in order for an observable at first; when they are used up, more are.
 const NEAREST_KEPT: usize = 32;
-/// After how many rounds without any fault what was not reached in them is given up: what only some runs do is worth some rounds,
-/// and what is left in the end must not use up the budget.
-const MISSES_MAX: u32 = 5;
 /// How many instances of a site the strategies with a limit try.
 const INSTANCES_LIMIT: usize = 3;
 
@@ -69,6 +60,8 @@ pub struct Search {
     options: SearchOptions,
     /// `I` of each observable.
     shown: Vec<u32>,
+    /// How much of that is of rounds that did not show it although their fault was the nearest.
+    unmoved: Vec<u32>,
     /// For each site and observable how near the site is executed to it, in bits of entries.
     near: Vec<Vec<u32>>,
     /// For each site how often it was tried without success.
@@ -111,6 +104,7 @@ impl Search {
         let is_full = options.strategy == Strategy::Full;
         Search {
             shown: space.observables.iter().map(|it| if is_full { it.remote } else { 0 }).collect(),
+            unmoved: vec![0; space.observables.len()],
             near: if is_full { nearest_of_sites(&space) } else { Vec::new() },
             failed: vec![0; space.instances.len()],
             possible: vec![true; space.choices.len()],
@@ -162,7 +156,7 @@ impl Search {
         let mut ranked = best.into_sorted_vec();
         if let (Strategy::Full, Some(best)) = (self.options.strategy, ranked.first()) {
             let wider = (self.window / self.options.window.max(1)) as u64;
-            let worst = best.priority + MARGIN * wider;
+            let worst = best.priority + u64::from(policy::MARGIN.weight) * wider;
             ranked.retain(|it| it.priority <= worst);
             // What is less likely is not to happen instead of the best because it is reached earlier. What was not reached when
             // it was asked for keeps nobody waiting.
@@ -225,7 +219,9 @@ impl Search {
         let mut shown: Vec<u32> = shown.into_iter().collect();
         if self.options.strategy == Strategy::Full {
             // What does not come even from the fault that is nearest to it may have another reason than a fault.
-            shown.extend(aimed.filter(|it| !shown.contains(it)));
+            let unmoved = aimed.filter(|it| !shown.contains(it));
+            unmoved.into_iter().for_each(|it| self.unmoved[it as usize] += self.options.step);
+            shown.extend(unmoved);
         }
         for &observable in &shown {
             self.shown[observable as usize] += self.options.step;
@@ -253,11 +249,11 @@ impl Search {
 
     /// Nothing happened in a round, although any of these might have.
     pub fn missed(&mut self, picks: &[Pick]) {
-        self.window = self.window.saturating_mul(2);
+        self.window = self.window.saturating_mul(policy::WIDER.weight as usize);
         for &pick in picks {
             let times = self.missed.entry(pick).or_default();
             *times += 1;
-            if *times == MISSES_MAX {
+            if *times == policy::GIVEN_UP.weight {
                 self.tried.insert(pick);
             }
         }
@@ -350,7 +346,6 @@ impl Search {
     fn nearest(&self, choice: u32, is_open: &impl Fn(&Pick) -> bool) -> Option<Ranked> {
         let (priority, observable) = self.priority(choice, true)?;
         let site = self.space.choices[choice as usize].site;
-        let failed = self.failed[site as usize];
         let open = |&(nearness, order, instance): &Near| {
             let pick = Pick { choice, instance };
             is_open(&pick).then_some((nearness, order, pick))
@@ -377,13 +372,24 @@ impl Search {
         // Of the site it counts how near it is executed at all; of what is left of it, how near that is.
         let near = self.near.get(site as usize).map_or(0, |it| it[observable as usize]);
         let farther = nearness.0.saturating_sub(near);
+        let priority = u64::from(priority) + u64::from(farther) + self.failed_points(site);
+        Some(Ranked { priority, nearness, order, pick })
+    }
+
+    /// What failed rounds cost a site.
+    fn failed_points(&self, site: u32) -> u64 {
+        let failed = u64::from(self.failed[site as usize]);
         let failed = match self.options.strategy {
             // The more often it failed, the less the next moment is likely to do it.
-            Strategy::Full => u64::from(failed) * u64::from(failed + 1) / 2,
-            _ => u64::from(failed),
+            Strategy::Full => failed * (failed + 1) / 2,
+            _ => failed,
         };
-        let priority = u64::from(priority) + u64::from(farther) + failed * u64::from(self.options.step);
-        Some(Ranked { priority, nearness, order, pick })
+        failed * u64::from(self.options.step)
+    }
+
+    /// Whether it goes by all rules.
+    pub(crate) fn is_full(&self) -> bool {
+        self.options.strategy == Strategy::Full
     }
 
     /// How often a choice was tried.
@@ -407,8 +413,7 @@ impl Search {
 
     /// How far an instance is from an observable.
     fn nearness(&self, instance: &Instance, observable: &Observable) -> (u32, u32) {
-        let is_full = self.options.strategy == Strategy::Full;
-        (if is_full { observable.apart(instance) } else { 0 }, observable.distance(instance))
+        (if self.is_full() { observable.apart(instance) } else { 0 }, observable.distance(instance))
     }
 
     /// A choice at the first instance that is open.
@@ -522,6 +527,30 @@ mod tests {
 
     fn pairs(picks: &[Pick]) -> Vec<(u32, u32)> {
         picks.iter().map(|it| (it.choice, it.instance)).collect()
+    }
+
+    #[test]
+    fn the_points_of_everything_that_is_left_add_up_to_its_priority() {
+        for strategy in Strategy::ALL {
+            let mut search = search(strategy, 4);
+            let mut seen = 0;
+            while let Some(&pick) = search.next(&[]).first() {
+                search.each_ranked(&[], &mut |it| {
+                    let Some(aim) = search.aim(it.pick) else { return };
+                    let less = if strategy == Strategy::Full {
+                        search.space.observables[aim.observable as usize].remote
+                    } else {
+                        0
+                    };
+                    let sum = u64::from(aim.distance) + u64::from(less) + aim.rest.total();
+                    assert_eq!(sum, it.priority, "{strategy}: {aim:?}");
+                    seen += 1;
+                });
+                search.failed(pick, (pick.choice == 2).then_some(0));
+            }
+            let has_points = search.aim(Pick { choice: 0, instance: 0 }).is_some();
+            assert_eq!(has_points, seen > 0, "{strategy}");
+        }
     }
 
     #[test]

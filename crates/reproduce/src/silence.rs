@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 use hypocenter_logs::{Comparison, Moment, Position, Tied, Timeline, role};
 use serde::{Deserialize, Serialize};
 
+use crate::policy;
+
 /// A thread that writes more in a run than in the failure log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Silent {
@@ -32,6 +34,11 @@ pub struct Silent {
 }
 
 impl Silent {
+    /// Whether it lacks enough to be worth a word.
+    pub fn is_long(&self) -> bool {
+        self.entries >= policy::LONG_SILENCE.weight
+    }
+
     /// The same thread among others, or one of its kind.
     pub fn find<'s>(&self, others: &'s [Silent]) -> Option<&'s Silent> {
         let mut of_node = others.iter().filter(|it| it.node == self.node);

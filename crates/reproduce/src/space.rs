@@ -1,12 +1,8 @@
 //! Everything that can be tried, as numbers: what is missing, what may bring it, and when.
 
-/// How much worse it is that a fault comes after what it is to cause than before it, per entry between them. Not
-/// impossible: where a instance of one run lies in another is an estimate.
-const LATE: u32 = 3;
+use hypocenter_results::{Rule, Score};
 
-/// What it costs, in steps of the causal graph, that an instance comes behind the last of the failure's own lines: nothing comes of it
-/// before them, unless it lies elsewhere than it seems.
-const BEHIND_ALL: u32 = 4;
+use crate::policy;
 
 /// So near to the failure's own lines, in entries, everything counts the same.
 const REMOTE_ENTRIES: u32 = 4;
@@ -74,17 +70,42 @@ impl Thread {
         self.role == other.role && (self.node == other.node || self.node == 0 || other.node == 0)
     }
 
-    /// What it costs, in steps of the causal graph, that a fault happened in this thread if something was logged by that one.
-    fn apart(self, other: Thread) -> u32 {
+    /// The rule that counts against a fault in this thread if something was logged by that one.
+    fn apart(self, other: Thread) -> Option<&'static Rule> {
         let is_elsewhere = self.node != other.node && self.node != 0 && other.node != 0;
         match (self.name == other.name, self.role == other.role) {
-            (true, _) if !is_elsewhere => 0,
-            (_, true) if !is_elsewhere => 1,
+            (true, _) if !is_elsewhere => None,
+            (_, true) if !is_elsewhere => Some(&policy::SAME_ROLE),
             // What leads from a fault to a line does so within a process.
-            (_, true) => 5,
-            _ if is_elsewhere => 6,
-            _ => 3,
+            (_, true) => Some(&policy::PEER_NODE),
+            _ if is_elsewhere => Some(&policy::OTHER_NODE),
+            _ => Some(&policy::OTHER_THREAD),
         }
+    }
+}
+
+/// How far an instance is from an observable, by the logs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Apart {
+    /// Entries between, by their logarithm.
+    entries: u32,
+    thread: Option<&'static Rule>,
+    is_behind: bool,
+}
+
+impl Apart {
+    /// The sum.
+    pub fn total(self) -> u32 {
+        self.entries
+            + self.thread.map_or(0, |it| it.weight)
+            + if self.is_behind { policy::BEHIND.weight } else { 0 }
+    }
+
+    /// Adds the rules that apply.
+    pub fn score(self, score: &mut Score) {
+        score.add(&policy::ENTRIES, self.entries);
+        self.thread.into_iter().for_each(|it| score.add(it, it.weight));
+        score.add(&policy::BEHIND, if self.is_behind { policy::BEHIND.weight } else { 0 });
     }
 }
 
@@ -119,7 +140,7 @@ impl Observable {
         let (entries, threads): (Vec<u32>, Vec<Thread>) = entries.into_iter().unzip();
         let gap = |&entry: &u32| between(symptoms, entry, entry);
         let nearest = if symptoms.is_empty() { 0 } else { entries.iter().map(gap).min().unwrap_or(0) };
-        let remote = (2 * bits(nearest / REMOTE_ENTRIES)).min(REMOTE_MAX);
+        let remote = (policy::REMOTE.weight * bits(nearest / REMOTE_ENTRIES)).min(REMOTE_MAX);
         let until = symptoms.last().copied().unwrap_or(u32::MAX);
         Observable { remote: mild + remote, entries, threads, until, between: None }
     }
@@ -134,19 +155,24 @@ impl Observable {
     /// How far an instance is in all: the entries between, by their logarithm, and whether the same thread logged it. In steps
     /// of the causal graph.
     pub fn apart(&self, instance: &Instance) -> u32 {
+        self.apart_by_rules(instance).total()
+    }
+
+    /// The same by rules.
+    pub(crate) fn apart_by_rules(&self, instance: &Instance) -> Apart {
         let first = self.entries.partition_point(|&entry| entry < instance.position);
         let last = self.entries.partition_point(|&entry| entry <= instance.end).max(first);
         let beside = (first.saturating_sub(1)..=last).filter(|&at| at < self.entries.len()).take(MARKS_MAX);
-        let apart = |at: usize| {
-            let entries = between(&self.entries[at..=at], instance.position, instance.end);
-            let is_between = self.between.is_some_and(|(from, to)| (from..to).contains(&instance.order));
-            let entries = if is_between { 0 } else { entries };
-            bits(entries / 2) + self.threads[at].apart(instance.thread)
-        };
         let is_behind =
             instance.position > self.until || self.between.is_some_and(|(_, to)| instance.order >= to);
-        let behind = if is_behind { BEHIND_ALL } else { 0 };
-        beside.map(apart).min().unwrap_or(u32::BITS) + behind
+        let is_between = self.between.is_some_and(|(from, to)| (from..to).contains(&instance.order));
+        let apart = |at: usize| {
+            let entries = between(&self.entries[at..=at], instance.position, instance.end);
+            let entries = if is_between { 0 } else { bits(entries / 2) };
+            Apart { entries, thread: self.threads[at].apart(instance.thread), is_behind }
+        };
+        let nowhere = Apart { entries: u32::BITS, thread: None, is_behind };
+        beside.map(apart).min_by_key(|it| it.total()).unwrap_or(nowhere)
     }
 
     /// The temporal distance: how many entries of the failure log lie between a instance and the observable.
@@ -161,7 +187,7 @@ fn between(marks: &[u32], from: u32, to: u32) -> u32 {
     let to = to.max(from);
     let next = marks.partition_point(|&mark| mark < from);
     let ahead = marks.get(next).map(|mark| mark.saturating_sub(to));
-    let behind = next.checked_sub(1).map(|at| (from - marks[at]).saturating_mul(LATE));
+    let behind = next.checked_sub(1).map(|at| (from - marks[at]).saturating_mul(policy::LATE.weight));
     ahead.into_iter().chain(behind).min().unwrap_or(u32::MAX)
 }
 
@@ -211,14 +237,14 @@ mod tests {
             observable.apart(&Instance { position, end: position, ..Instance::default() })
         };
         assert_eq!([at(&[4, 10], 9), at(&[4, 10], 10)], [at(&[], 9), at(&[], 10)]);
-        assert_eq!(at(&[4, 10], 11), at(&[], 11) + BEHIND_ALL);
+        assert_eq!(at(&[4, 10], 11), at(&[], 11) + policy::BEHIND.weight);
         // Nor is what comes when a thread was silent already, though no line lies between.
         let mut silent = Observable::new(vec![(10, Thread::default())], &[], 0);
         silent.between = Some((5, 7));
         let apart = |position, order| {
             silent.apart(&Instance { position, end: position, order, ..Instance::default() })
         };
-        assert_eq!([apart(10, 6), apart(10, 7)], [0, BEHIND_ALL]);
+        assert_eq!([apart(10, 6), apart(10, 7)], [0, policy::BEHIND.weight]);
         // What lies between is as near as can be, wherever it seems to lie in the failure.
         assert_eq!([apart(2, 4), apart(2, 5), apart(2, 6)], [3, 0, 0]);
     }
@@ -244,6 +270,7 @@ mod tests {
         let of_node = |node, name, role| Thread { node, name, role };
         let of_first = of_node(1, 1, 1);
         let all = [of_first, of_node(0, 1, 1), of_node(2, 1, 1), of_node(2, 3, 1), of_node(2, 4, 2)];
-        assert_eq!(all.map(|it| of_first.apart(it)), [0, 0, 5, 5, 6]);
+        let weight = |it: Thread| of_first.apart(it).map_or(0, |it| it.weight);
+        assert_eq!(all.map(weight), [0, 0, 5, 5, 6]);
     }
 }

@@ -1,62 +1,52 @@
-//! What a campaign of `explore` came to: its `summary.json`, the document that `--json` prints.
+//! Results of a campaign of `explore`.
 
-use hypocenter_plan::{End, Role};
+use hypocenter_plan::{End, ExitCode, Role};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::proof::is_zero;
-use crate::{Injected, Proof, Rate};
+use crate::{Detail, Finding, Injected, Rate};
 
-/// The version of the document. It is raised when a field changes its meaning or goes away; new optional fields do not raise it.
-pub const EXPLORATION_VERSION: u32 = 2;
-
-/// What a campaign came to.
+/// Results of a campaign.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Exploration {
-    /// The version of this format.
-    pub version: u32,
-    /// The version of the tool that wrote it.
-    pub tool: String,
-    /// The verb that began the campaign.
-    pub verb: String,
-    /// The name of the campaign.
-    pub campaign: String,
-    /// The directory in which the commands are run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub directory: Option<String>,
-    /// The workload.
-    pub workload: String,
     /// By which policy faults were chosen.
     pub policy: String,
-    /// The seed.
-    pub seed: u64,
+    /// Grouping of requests.
+    pub key: String,
+    /// True if there are several nodes, so that a fault alone does not say on which it is.
+    #[serde(default)]
+    pub several_nodes: bool,
+    /// True if clients, or an oracle, say what is wrong; without them a failure of the whole workload says little.
+    #[serde(default)]
+    pub is_judged: bool,
     /// Trials.
     pub trials: u64,
     /// Those in which a fault happened.
     pub injected: u64,
     /// Abstract states that threads came to.
     pub states: u64,
-    /// What the policy chose among.
+    /// Number of groups that the policy chose among.
     pub keys: u64,
-    /// How often all budgets were given anew.
+    /// Number of restarts of all budgets.
     pub resets: u64,
     /// Runs without a fault.
     pub normal_runs: u64,
     /// Faults that could not be injected.
     pub refused: u64,
-    /// How the campaign ended.
+    /// End of the campaign.
     pub standing: Standing,
+    /// Notes of the lab about the runs without a fault, such as that no JVM loaded the agent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
     /// Suspicious findings that a replay confirmed, the worst first: only these count.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<Finding<Suspicion>>,
     /// Suspicious trials that no replay has confirmed: seen once, or refuted by their replays.
-    pub unconfirmed: Vec<Finding>,
-    /// What would be, and is known.
-    pub known: Vec<Finding>,
-    /// What the fault explains, or does not say much.
-    pub expected: Vec<Finding>,
-    /// How long the campaign took.
-    pub seconds: f64,
-    /// The calls at which something can go wrong.
+    pub unconfirmed: Vec<Finding<Suspicion>>,
+    /// Findings that would count, and are known.
+    pub known: Vec<Finding<Suspicion>>,
+    /// Effects that the fault explains, or that are minor.
+    pub expected: Vec<Finding<Suspicion>>,
+    /// The calls that can fail.
     pub sites: SiteCounts,
     /// The tasks, with their states.
     pub tasks: Vec<Task>,
@@ -64,16 +54,53 @@ pub struct Exploration {
     pub tried: Vec<Tried>,
 }
 
+impl Detail for Exploration {
+    const VERSION: u32 = 3;
+    type Finding = Suspicion;
+
+    fn findings(&self) -> &[Finding<Suspicion>] {
+        &self.findings
+    }
+
+    fn name_replays(&mut self, command: &dyn Fn(u64) -> String) {
+        let Exploration { findings, unconfirmed, known, expected, .. } = self;
+        let all = findings.iter_mut().chain(unconfirmed).chain(known).chain(expected);
+        all.for_each(|it| it.replay = command(it.trial));
+    }
+
+    fn found_in(&self) -> Option<u64> {
+        self.findings.first().map(|it| it.detail.first_trial)
+    }
+
+    fn exit_code(&self) -> ExitCode {
+        match self.standing {
+            Standing::NormalFails { .. } => ExitCode::AlreadyFails,
+            Standing::NothingToInject => ExitCode::Budget,
+            _ if self.findings.is_empty() => ExitCode::Done,
+            _ => ExitCode::Findings,
+        }
+    }
+}
+
 impl Exploration {
-    /// Whether faults went into several nodes, so that a fault alone does not say into which.
+    /// In how many of the trials in which no fault happened the workload failed all the same, and how many those are.
+    pub fn failed_alone(&self) -> (usize, usize) {
+        let without = || self.tried.iter().filter(|it| it.injected.is_none());
+        (without().filter(|it| it.failed_alone.is_some()).count(), without().count())
+    }
+
+    /// Tests whether a fault alone does not say on which node it is.
     pub fn has_several_nodes(&self) -> bool {
+        if self.several_nodes {
+            return true;
+        }
         let mut nodes = self.tried.iter().filter_map(|it| it.injected.as_ref()).map(|it| &it.at.node);
         let first = nodes.next();
         nodes.any(|it| Some(it) != first)
     }
 }
 
-/// How a campaign ended.
+/// End of a campaign.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
@@ -83,18 +110,18 @@ pub enum Standing {
     Done,
     /// The policy has nothing left to inject.
     NothingLeft,
-    /// The runs without a fault made no request at which something can go wrong.
+    /// The runs without a fault made no request that can fail.
     NothingToInject,
     /// The runs without a fault go wrong already.
     NormalFails {
-        /// What is wrong, and in how many of them.
+        /// Symptoms, and the number of runs with each.
         wrong: Vec<(String, u64)>,
-        /// How many there were.
+        /// Number of them.
         runs: u64,
     },
 }
 
-/// How much something matters.
+/// Severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -104,12 +131,12 @@ pub enum Severity {
     Minor,
     /// A part of the service is broken.
     Major,
-    /// A part of the service is broken, and what should tell says that it is well, or that somebody else is not.
+    /// Part of the service is broken, although it reports healthy or the fault was elsewhere.
     Critical,
 }
 
 impl Severity {
-    /// Whether somebody should look at it.
+    /// Tests whether somebody should look at it.
     pub fn is_suspicious(self) -> bool {
         self >= Severity::Major
     }
@@ -125,7 +152,7 @@ impl Severity {
     }
 }
 
-/// Which check found a symptom.
+/// Check that found a symptom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SymptomKind {
@@ -137,41 +164,39 @@ pub enum SymptomKind {
     Log,
     /// Threads wait for each other or for ever, or are gone.
     Hang,
-    /// What the user's oracle says.
+    /// Verdict of the user's oracle.
     Command,
 }
 
 /// Something that is wrong with a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Symptom {
-    /// Which check found it.
+    /// Check that found it.
     pub kind: SymptomKind,
-    /// How much it matters.
+    /// Its weight.
     pub severity: Severity,
     /// Why, in words.
     pub why: String,
 }
 
-/// Trials whose faults went in at one place, and that look bad.
+/// Data of `explore` about a finding: trials whose faults were injected at one place, and that look bad.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Finding {
+pub struct Suspicion {
     /// The class that makes the call.
     pub class: String,
     /// The method that makes it.
     pub method: String,
     /// Its line.
     pub line: Option<u32>,
-    /// What is called.
+    /// Called method.
     pub callee: Option<String>,
-    /// What went wrong there, in words.
+    /// Error there, in words.
     pub fault: String,
-    /// Which check found the worst symptom.
+    /// Check that found the worst symptom.
     pub kind: SymptomKind,
-    /// How much it matters.
+    /// Its weight.
     pub severity: Severity,
-    /// The worst symptom, in words.
-    pub why: String,
-    /// What was wrong with the worst of its trials, the worst first.
+    /// Symptoms of the worst of its trials, worst first.
     pub symptoms: Vec<Symptom>,
     /// The methods of the system that led there, innermost first.
     pub stack: Vec<String>,
@@ -181,45 +206,39 @@ pub struct Finding {
     pub state: Option<String>,
     /// The first trial that shows it, by its number among those with a fault.
     pub first_trial: u64,
-    /// How many trials show it.
+    /// Number of trials that show it.
     pub trials: u64,
-    /// How often replays showed it.
-    pub rate: Rate,
-    /// Replays that did not come to the fault, and say nothing of it.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub missed: u64,
-    /// How well that proves it.
-    pub proof: Proof,
-    /// What is known of it already.
+    /// Facts known in advance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<String>,
-    /// How often the same call by the same way showed the same, at other moments or on other nodes.
+    /// Rate at which the same call on the same path showed the same, at other occurrences or on other nodes.
     pub same_site: Rate,
-    /// How often other calls of the same method did.
+    /// Rate at which other calls of the same method did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_place: Option<Rate>,
-    /// How often calls somewhere else in the same state did.
+    /// Rate at which calls elsewhere in the same state did.
     pub same_state: Rate,
-    /// What matters, as far as those tell.
+    /// Relevant property, as far as those show.
     pub matters: Option<String>,
-    /// The command that shows it again.
-    pub replay: String,
-    /// The fault.
-    pub injected: Injected,
-    /// The trial of which the rest tells.
-    pub trial: u64,
-    /// What became of nodes and clients there.
+    /// Results of nodes and clients in the trial that shows it.
     pub processes: Vec<Saw>,
-    /// How the task of the state went there, in the process that got the fault.
-    pub ways: Vec<Way>,
+    /// Course of the task of the state, in the process with the fault.
+    pub ways: Vec<StateChange>,
 }
 
-/// What became of a process.
+impl Finding<Suspicion> {
+    /// The fault.
+    pub fn injected(&self) -> &Injected {
+        &self.faults[0]
+    }
+}
+
+/// Fate of a process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Saw {
     /// The node or client.
     pub name: String,
-    /// What it was for.
+    /// Its purpose.
     pub role: Role,
     /// The node that a client talks to.
     pub node: Option<String>,
@@ -227,17 +246,17 @@ pub struct Saw {
     pub phase: Option<u32>,
     /// The last step that a client made.
     pub progress: Option<u64>,
-    /// How many steps it was to make.
+    /// Expected number of its steps.
     pub steps: Option<u64>,
-    /// How it ended, in words; absent if it was there to the end of the trial.
+    /// Its end in words; absent if it was alive at the end of the trial.
     pub end: Option<String>,
-    /// What the system itself said of a node at the end, where that was asked.
+    /// Health report of a node at the end, if it was asked.
     pub alive: Option<bool>,
-    /// Whether it did what it should: a client all its steps, a node to be there.
+    /// True if it did what it should: a client all its steps, a node to be there.
     pub is_well: bool,
 }
 
-/// The calls at which something can go wrong.
+/// The calls that can fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SiteCounts {
     /// In the program.
@@ -255,8 +274,8 @@ pub struct Task {
     pub name: String,
     /// Its abstract states, in the order of its code.
     pub states: Vec<TaskState>,
-    /// How it went in a run without a fault.
-    pub ways: Vec<Way>,
+    /// Its course in a run without a fault.
+    pub ways: Vec<StateChange>,
 }
 
 /// An abstract state.
@@ -266,9 +285,9 @@ pub struct TaskState {
     pub name: String,
     /// The line at which it begins.
     pub line: Option<u32>,
-    /// What makes it begin: the task itself, a branch, a caught exception.
+    /// Cause of its start: the task itself, a branch, a caught exception.
     pub begins: Option<String>,
-    /// Whether a thread came to it.
+    /// True if a thread came to it.
     pub is_reached: bool,
     /// In how many trials a fault happened in it.
     pub injected: u64,
@@ -276,12 +295,12 @@ pub struct TaskState {
 
 /// A step of a task from one state to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Way {
+pub struct StateChange {
     /// From which state, by its number in the task; absent where the task begins.
     pub from: Option<u32>,
     /// To which; absent where it ends.
     pub to: Option<u32>,
-    /// How often.
+    /// Count.
     pub times: u64,
 }
 
@@ -296,13 +315,13 @@ pub struct Tried {
     pub focus: Option<String>,
     /// The fault that happened.
     pub injected: Option<Injected>,
-    /// What was wrong with it, the worst first.
+    /// Its symptoms, worst first.
     pub symptoms: Vec<Symptom>,
     /// States that no trial before it had come to.
     pub new_states: u64,
     /// Requests made.
     pub requests: u64,
-    /// How it ended, if no fault happened and it failed all the same.
+    /// Its end, if no fault was injected and it failed anyway.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_alone: Option<End>,
 }

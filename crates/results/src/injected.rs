@@ -32,6 +32,17 @@ impl Injected {
         })
     }
 
+    /// The fault in a line: what, where and when. The node is named `with_node`, where there are several.
+    pub fn line(&self, with_node: bool) -> String {
+        format!("{} at {}, {}", self.fault, self.site, self.hit(with_node))
+    }
+
+    /// Its occurrence and thread.
+    pub fn hit(&self, with_node: bool) -> String {
+        let node = if with_node { format!(" on {}", self.at.node) } else { String::new() };
+        self.at.hit(&self.guard, self.at.occurrence) + &node
+    }
+
     /// The process that it happened in.
     pub fn process(&self) -> &str {
         self.process.as_deref().unwrap_or(&self.at.node)

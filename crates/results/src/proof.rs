@@ -1,9 +1,9 @@
-//! How well something is proven.
+//! Strength of a proof.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How often something happened.
+/// Number of times that an event happened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rate {
     /// In how many runs.
@@ -12,13 +12,14 @@ pub struct Rate {
     pub runs: u64,
 }
 
-/// How well a finding is proven. Only what is confirmed counts as a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Proof of a finding. Only a confirmed one counts as a finding.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Proof {
     /// Replaying the fault alone showed it again.
     Confirmed,
     /// It was seen, and not replayed yet.
+    #[default]
     SeenOnce,
     /// It was seen, and no replay showed it again.
     Refuted,

@@ -1,4 +1,4 @@
-//! What is drawn of a campaign: `runs.json`. It is kept beside the summary, which stays short.
+//! Drawings of a campaign: `runs.json`. The file is separate from the summary, which stays short.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,9 +26,9 @@ pub struct Runs {
 pub struct Beside {
     /// The rows, in order.
     pub rows: Vec<Row>,
-    /// Whether the logs are of more than one node.
+    /// True if the logs are of more than one node.
     pub several_nodes: bool,
-    /// How much of a message was kept.
+    /// Stored length of a message.
     #[serde(default)]
     pub message_chars_max: usize,
 }
@@ -79,9 +79,9 @@ pub struct Line {
     pub time_ms: Option<i64>,
     /// The thread.
     pub thread: Option<String>,
-    /// How serious it is.
+    /// Its severity.
     pub level: Option<String>,
-    /// What it says.
+    /// Its text.
     pub message: String,
     /// The exception that was logged with it.
     pub exception: Option<String>,
@@ -96,14 +96,14 @@ pub struct Lanes {
     pub runs: Vec<Run>,
     /// From when to when.
     pub span_ms: (i64, i64),
-    /// Whether times are from the fault; else they are from the start of each run.
+    /// True if times are from the fault; else they are from the start of each run.
     pub from_fault: bool,
-    /// Whether a log has whole seconds alone, so that within one its entries are spread in their order.
+    /// True if a log has whole seconds alone, so that within one its entries are spread in their order.
     #[serde(default)]
     pub whole_seconds: bool,
 }
 
-/// Who writes.
+/// Writing thread.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Lane {
     /// The node; nothing if there is one alone.
@@ -112,7 +112,7 @@ pub struct Lane {
     pub thread: Option<String>,
 }
 
-/// Which run it is.
+/// Number of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunOf {
@@ -129,11 +129,11 @@ pub enum RunOf {
 pub struct Run {
     /// Which.
     pub of: RunOf,
-    /// What was written.
+    /// Written data.
     pub marks: Vec<Mark>,
     /// The faults: number in the plan, lane and moment.
     pub faults: Vec<(u32, u32, i64)>,
-    /// How many entries lie before the span, and behind it.
+    /// Number of entries before the span, and after it.
     pub outside: (u32, u32),
     /// The moment from which time is counted, on the run's own clock.
     pub zero_ms: i64,
@@ -147,9 +147,9 @@ pub struct Mark {
     pub lane: u32,
     /// When the first was written.
     pub at_ms: i64,
-    /// How many entries.
+    /// Number of entries.
     pub count: u32,
-    /// What the gravest of them is.
+    /// Kind of the most severe of them.
     pub sign: Sign,
 }
 
@@ -165,7 +165,7 @@ impl From<Mark> for (u32, i64, u32, Sign) {
     }
 }
 
-/// What an entry is, the gravest last.
+/// Kind of an entry, the most severe last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sign {

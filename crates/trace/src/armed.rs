@@ -79,6 +79,34 @@ pub struct ArmedPlan {
     pub candidates: Vec<ArmedCandidate>,
     /// Lines below whose calls no exception is thrown.
     pub never_below: Vec<MethodLine>,
+    /// The site at whose first hit faults may begin to happen, if the trial waits for one.
+    pub arm_after: Option<SiteId>,
+}
+
+/// How often a candidate happens that was injected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArmedRepeat {
+    /// Once.
+    Once,
+    /// At every hit from then on.
+    Always,
+    /// At every hit for so long.
+    Nanos(u64),
+    /// So many times.
+    Times(u64),
+    /// Until its delays have taken so long together.
+    TotalNanos(u64),
+}
+
+/// A time since another site was hit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArmedSince {
+    /// The other site.
+    pub site: SiteId,
+    /// The least time.
+    pub least_nanos: u64,
+    /// The most; `u64::MAX` for any.
+    pub most_nanos: u64,
 }
 
 /// A candidate, ready for the agent.
@@ -100,8 +128,12 @@ pub struct ArmedCandidate {
     pub occurrence: Option<u64>,
     /// The chance of each matching hit.
     pub probability: Option<f64>,
-    /// At every hit from then on.
-    pub always: bool,
+    /// How often.
+    pub repeat: ArmedRepeat,
+    /// When, after another site.
+    pub since: Option<ArmedSince>,
+    /// In which loop, by the site of its body; any place if absent.
+    pub within: Option<SiteId>,
 }
 
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
@@ -110,7 +142,7 @@ struct Entry {
     site: u32,
     fault: u8,
     stack: u8,
-    always: u8,
+    repeat: u8,
     flags: u8,
     occurrence: u64,
     probability: u64,
@@ -125,6 +157,12 @@ struct Entry {
     node: u8,
     reserved: u8,
     state: u32,
+    repeat_amount: u64,
+    since_least: u64,
+    since_most: u64,
+    since_site: u32,
+    /// The site and one more; 0 if there is none.
+    within: u32,
 }
 
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
@@ -154,6 +192,7 @@ mod flag {
     pub const OCCURRENCE: u8 = 4;
     pub const PROBABILITY: u8 = 8;
     pub const STATE: u8 = 16;
+    pub const SINCE: u8 = 32;
 }
 
 pub(crate) fn encode(plan: &ArmedPlan) -> Vec<u8> {
@@ -205,14 +244,22 @@ pub(crate) fn encode(plan: &ArmedPlan) -> Vec<u8> {
             (flag::OCCURRENCE, it.occurrence.is_some()),
             (flag::PROBABILITY, it.probability.is_some()),
             (flag::STATE, it.state.is_some()),
+            (flag::SINCE, it.since.is_some()),
         ] {
             flags |= if given { bit } else { 0 };
         }
+        let (repeat, repeat_amount) = match it.repeat {
+            ArmedRepeat::Once => (0, 0),
+            ArmedRepeat::Always => (1, 0),
+            ArmedRepeat::Nanos(amount) => (2, amount),
+            ArmedRepeat::Times(amount) => (3, amount),
+            ArmedRepeat::TotalNanos(amount) => (4, amount),
+        };
         entries.push(Entry {
             site: it.site.0,
             fault,
             stack,
-            always: it.always.into(),
+            repeat,
             flags,
             occurrence: it.occurrence.unwrap_or(0),
             probability: it.probability.unwrap_or(1.0).to_bits(),
@@ -225,6 +272,11 @@ pub(crate) fn encode(plan: &ArmedPlan) -> Vec<u8> {
             node,
             reserved: 0,
             state: it.state.map_or(0, |it| it.0),
+            repeat_amount,
+            since_least: it.since.map_or(0, |it| it.least_nanos),
+            since_most: it.since.map_or(0, |it| it.most_nanos),
+            since_site: it.since.map_or(0, |it| it.site.0),
+            within: it.within.map_or(0, |it| it.0.saturating_add(1)),
         });
     }
     let line = |it: &MethodLine| {
@@ -232,7 +284,8 @@ pub(crate) fn encode(plan: &ArmedPlan) -> Vec<u8> {
         LineEntry { method: texts.len() as u32 - 1, line: it.line }
     };
     let lines: Vec<LineEntry> = plan.never_below.iter().map(line).collect();
-    let counts = [entries.len() as u64, lines.len() as u64, texts.len() as u64];
+    let arm_after = plan.arm_after.map_or(0, |it| u64::from(it.0) + 1);
+    let counts = [entries.len() as u64, lines.len() as u64, texts.len() as u64, arm_after];
     let mut out = counts.as_bytes().to_vec();
     out.extend_from_slice(entries.as_bytes());
     out.extend_from_slice(lines.as_bytes());
@@ -253,7 +306,7 @@ fn items<T: FromBytes>(bytes: &[u8], count: usize) -> Option<(Vec<T>, &[u8])> {
 pub(crate) fn decode(bytes: &[u8]) -> Result<ArmedPlan, TraceError> {
     const SHORT: TraceError = TraceError::Malformed("the mapped plan is cut short");
     const SHARED: TraceError = TraceError::Malformed("candidates of the mapped plan share their texts");
-    let (counts, rest) = <[u64; 3]>::read_from_prefix(bytes).map_err(|_| SHORT)?;
+    let (counts, rest) = <[u64; 4]>::read_from_prefix(bytes).map_err(|_| SHORT)?;
     let count = |n: u64| usize::try_from(n).map_err(|_| SHORT);
     let (entries, rest) = items::<Entry>(rest, count(counts[0])?).ok_or(SHORT)?;
     let (lines, rest) = items::<LineEntry>(rest, count(counts[1])?).ok_or(SHORT)?;
@@ -315,11 +368,29 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<ArmedPlan, TraceError> {
                 },
                 occurrence: given(flag::OCCURRENCE).then_some(entry.occurrence),
                 probability: given(flag::PROBABILITY).then(|| f64::from_bits(entry.probability)),
-                always: entry.always != 0,
+                repeat: match entry.repeat {
+                    0 => ArmedRepeat::Once,
+                    1 => ArmedRepeat::Always,
+                    2 => ArmedRepeat::Nanos(entry.repeat_amount),
+                    3 => ArmedRepeat::Times(entry.repeat_amount),
+                    4 => ArmedRepeat::TotalNanos(entry.repeat_amount),
+                    _ => {
+                        return Err(TraceError::Malformed(
+                            "the mapped plan has an unknown kind of repetition",
+                        ));
+                    }
+                },
+                since: given(flag::SINCE).then_some(ArmedSince {
+                    site: SiteId(entry.since_site),
+                    least_nanos: entry.since_least,
+                    most_nanos: entry.since_most,
+                }),
+                within: entry.within.checked_sub(1).map(SiteId),
             })
         })
         .collect::<Result<Vec<ArmedCandidate>, TraceError>>()?;
-    Ok(ArmedPlan { candidates, never_below })
+    let arm_after = counts[3].checked_sub(1).map(|it| SiteId(it as u32));
+    Ok(ArmedPlan { candidates, never_below, arm_after })
 }
 
 #[cfg(test)]
@@ -337,7 +408,9 @@ mod tests {
             stack: ArmedStack::Any,
             occurrence: None,
             probability: None,
-            always: false,
+            repeat: ArmedRepeat::Once,
+            since: None,
+            within: None,
         };
         let candidates = vec![
             base.clone(),
@@ -352,7 +425,15 @@ mod tests {
                 state: Some(StateId(3)),
                 occurrence: Some(5_000_000),
                 probability: Some(0.25),
-                always: true,
+                repeat: ArmedRepeat::Always,
+                ..base.clone()
+            },
+            ArmedCandidate { repeat: ArmedRepeat::Nanos(7), ..base.clone() },
+            ArmedCandidate { repeat: ArmedRepeat::Times(8), ..base.clone() },
+            ArmedCandidate {
+                repeat: ArmedRepeat::TotalNanos(9),
+                within: Some(SiteId(5)),
+                since: Some(ArmedSince { site: SiteId(3), least_nanos: 4, most_nanos: u64::MAX }),
                 ..base.clone()
             },
             ArmedCandidate {
@@ -383,7 +464,11 @@ mod tests {
             ArmedCandidate { fault: ArmedFault::Crash { status: 137 }, ..base },
         ];
         let line = |method: &str, line| MethodLine { method: method.into(), line };
-        let plan = ArmedPlan { candidates, never_below: vec![line("a.B.pack", 12), line("", u32::MAX)] };
+        let plan = ArmedPlan {
+            candidates,
+            never_below: vec![line("a.B.pack", 12), line("", u32::MAX)],
+            arm_after: Some(SiteId(0)),
+        };
         assert_eq!(decode(&encode(&plan)).unwrap(), plan);
     }
 
@@ -399,12 +484,14 @@ mod tests {
             stack: ArmedStack::Any,
             occurrence: None,
             probability: None,
-            always: false,
+            repeat: ArmedRepeat::Once,
+            since: None,
+            within: None,
         };
-        let plan = ArmedPlan { candidates: vec![candidate; 100], never_below: Vec::new() };
+        let plan = ArmedPlan { candidates: vec![candidate; 100], ..ArmedPlan::default() };
         let mut bytes = encode(&plan);
         // From 500 KB of texts, each now as long as all of them, come 5 GB.
-        let (texts, len) = (24 + 100 * size_of::<Entry>(), (100 * 100 * 50u32).to_le_bytes());
+        let (texts, len) = (32 + 100 * size_of::<Entry>(), (100 * 100 * 50u32).to_le_bytes());
         for text in bytes[texts..].chunks_exact_mut(size_of::<Text>()).take(100 * 103) {
             text[..4].fill(0);
             text[4..].copy_from_slice(&len);

@@ -77,6 +77,12 @@ impl TrialControl {
         self.file.write_all_at(bytes, at).map_err(|source| self.error(source))
     }
 
+    /// Writes into the header without looking at the file's length first: a header that was cut off would be filled by a hole, and
+    /// every other access reports that.
+    fn write_at_once(&self, at: u64, bytes: &[u8]) -> Result<(), TraceError> {
+        self.file.write_all_at(bytes, at).map_err(|source| self.error(source))
+    }
+
     /// From now on faults may happen, if they might not before.
     pub fn arm(&self) -> Result<(), TraceError> {
         let armed: u32 = self.read(offset_of!(Header, armed) as u64)?;
@@ -85,6 +91,23 @@ impl TrialControl {
             self.write(offset_of!(Header, armed) as u64, armed_state::LATER.as_bytes())?;
         }
         Ok(())
+    }
+
+    /// Sets the clock word to now, and returns now in ticks.
+    pub fn tick(&self) -> Result<u64, TraceError> {
+        let now = clock::ticks();
+        self.write_at_once(offset_of!(Header, clock) as u64, now.as_bytes())?;
+        Ok(now)
+    }
+
+    /// Says for how long the clock word stood still at the most.
+    pub fn set_clock_gap(&self, nanos: u64) -> Result<(), TraceError> {
+        self.write(offset_of!(Header, clock_gap_ns) as u64, nanos.as_bytes())
+    }
+
+    /// Whether events have the time of the clock word.
+    pub fn wants_ticks(&self) -> bool {
+        self.header.clock != 0
     }
 
     /// Says that no JVM of the trial writes any more, and when that was.

@@ -16,7 +16,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 pub(crate) const MAGIC: [u8; 8] = *b"HYPOTRC\0";
 /// The version of the trial file's layout: a reader takes this one and no other.
-pub const TRACE_VERSION: u32 = 5;
+pub(crate) const TRACE_VERSION: u32 = 6;
 /// The unit of allocation in the arena.
 pub(crate) const GRANULE: u64 = 4096;
 /// How many JVMs a trial can have; one more works without the agent and is reported.
@@ -35,6 +35,10 @@ pub mod level {
     pub const STACK: u8 = 8;
     /// The thread's task begins, ends, or comes into another state.
     pub const STATE: u8 = 16;
+    /// A guard, or all faults, wait for a hit of this site.
+    pub const MARK: u8 = 64;
+    /// The thread's trail goes on here.
+    pub const TRACK: u8 = 32;
 }
 
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
@@ -58,16 +62,23 @@ pub(crate) struct Header {
     pub ring_bytes: u32,
     pub lossless: u32,
     pub stack_frames: u32,
-    pub reserved: u32,
+    /// Whether native code serves every hook.
+    pub native: u32,
     pub start: ClockPair,
     /// Written by the tool when the trial is over; zero until then.
     pub end: ClockPair,
     pub wall_start_ms: u64,
     pub steps_at: u64,
     pub steps_len: u64,
+    pub tracks_at: u64,
+    pub tracks_len: u64,
+    /// How many calls deep branches belong to the iteration around them, plus one; 0 if no paths are followed.
+    pub path_depth: u64,
+    pub pad_tracks: [u64; 5],
     /// When faults were let happen, if not from the start; zero until then.
     pub armed_at: u64,
-    pub pad: u64,
+    /// The longest time that the clock word stood still, in nanoseconds.
+    pub clock_gap_ns: u64,
     // The words that JVMs change, each on a cache line of its own.
     pub arena_next: u64,
     /// The end of the last allocation that the file system has made: a file that is shorter was cut.
@@ -80,9 +91,14 @@ pub(crate) struct Header {
     pub armed: u32,
     /// How many thread dumps the tool has asked for; JVMs sleep on this word.
     pub dump_request: u32,
-    pub pad_jvms: [u32; 12],
+    /// JVMs among `agents` whose hooks count and write events in Java code.
+    pub fast_agents: u32,
+    pub pad_jvms: [u32; 11],
     pub taken: u32,
     pub pad_taken: [u32; 15],
+    /// The cycle counter as the tool last wrote it here; zero if events have their exact times.
+    pub clock: u64,
+    pub pad_clock: [u64; 7],
 }
 
 /// The cycle counter and the monotonic clock, read together.
@@ -101,7 +117,13 @@ pub(crate) struct CandidateState {
     pub jvm: u32,
     pub occurrence: u64,
     pub times: u64,
-    pub pad: [u64; 5],
+    /// When it happened first, by the monotonic clock.
+    pub since: u64,
+    /// How long its delays have taken together.
+    pub spent: u64,
+    /// When the site that its guard waits for was hit last, by the monotonic clock; 0 if never.
+    pub mark: u64,
+    pub pad: [u64; 2],
 }
 
 /// From when on faults may happen.
@@ -172,13 +194,13 @@ pub(crate) struct ChunkHeader {
     /// Bytes of complete records after this header.
     pub used: u64,
     pub records: u64,
-    /// The state of that thread, likewise.
+    /// The state and the calling context of that thread, likewise.
     pub state: u32,
-    pub pad: u32,
+    pub context: u32,
 }
 
 pub(crate) mod chunk_kind {
-    /// Counters of a JVM: a `u64` a site, then a `u64` a candidate.
+    /// Counters of a JVM: a `u64` a site, then a `u64` a candidate, then a `u64` a site for the hits that saw something true.
     pub const COUNTERS: u32 = 1;
     /// Events of threads.
     pub const RING: u32 = 2;
@@ -194,6 +216,14 @@ pub(crate) mod record {
     pub const SWITCH: u8 = 2;
     /// Ring: the records that follow are made in another state; the flags say how it came to that.
     pub const STATE: u8 = 9;
+    /// Ring: the records that follow are made in another calling context.
+    pub const CONTEXT: u8 = 10;
+    /// Ring: a loop was left, after so many iterations.
+    pub const LOOP: u8 = 11;
+    /// Dictionary: a calling context, by its parent and the entry of its method.
+    pub const NODE: u8 = 12;
+    /// Dictionary: the branches of an iteration or a method, in order.
+    pub const PATH: u8 = 13;
     /// Dictionary: a string.
     pub const STRING: u8 = 3;
     /// Dictionary: a stack, as pairs of method string and location string.
@@ -217,6 +247,11 @@ pub(crate) mod came_by {
     pub const LEAVE: u8 = 3;
 }
 
+/// The first word of the event of a hit of site 0 that says nothing more: the site goes into the upper half, flags into bits 8 to 15.
+pub const fn plain_hit_word() -> u64 {
+    record::HIT as u64 | 2 << 16
+}
+
 /// The first word of every record: kind, flags, length in words (this one included), subject. The second word is
 /// the time in ticks.
 pub(crate) fn record_word(kind: u8, flags: u8, words: u16, subject: u32) -> u64 {
@@ -233,4 +268,5 @@ const _: () = {
     assert!(size_of::<JvmSlot>().is_multiple_of(8));
     assert!(std::mem::offset_of!(Header, arena_next).is_multiple_of(64));
     assert!(std::mem::offset_of!(Header, taken).is_multiple_of(64));
+    assert!(std::mem::offset_of!(Header, clock).is_multiple_of(64));
 };

@@ -12,27 +12,34 @@ pub mod clock;
 mod control;
 mod futex;
 pub mod hash;
+mod lane;
 mod layout;
 mod map;
 mod reader;
 mod session;
 mod steps;
 mod stream;
+mod tracks;
 mod trial;
 
-pub use armed::{ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedPlan, ArmedStack};
+pub use armed::{
+    ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedPlan, ArmedRepeat, ArmedSince, ArmedStack,
+};
 pub use control::{PendingDump, TrialControl};
-pub use layout::{TRACE_VERSION, level};
+pub use lane::Lane;
+use layout::TRACE_VERSION;
+pub use layout::{level, plain_hit_word};
 pub use map::{
-    FALL_THROUGH, MAP_VERSION, Map, MapBuilder, MapClass, MapError, MapHook, MapMethod, NewSite, Placement,
-    SiteId,
+    FALL_THROUGH, Map, MapBuilder, MapClass, MapError, MapHook, MapMethod, NewSite, Placement, SiteId,
 };
 pub use reader::{
-    CandidateEnd, Dictionary, Event, Jvm, Report, StackFrame, Trace, TracedInjection, Transition,
+    CandidateEnd, Dictionary, Event, Jvm, LoopRun, Report, StackFrame, Trace, TracedInjection, TracedPath,
+    Transition,
 };
 pub use session::{InjectedRecord, Interned, PatchTally, ReportKind, Session};
 pub use steps::{ArmedStep, Step};
 pub use stream::Stream;
+pub use tracks::{ArmedTrack, Track};
 pub use trial::{TrialFile, TrialSpec};
 
 /// What is wrong with a trial's file.

@@ -30,12 +30,14 @@ pub enum Placement {
     Edges = 4,
     /// Where an exception leaves the method.
     Unwind = 5,
+    /// When an exception comes out of the instruction, which is a call.
+    Thrown = 6,
 }
 
 impl Placement {
     fn from_u8(number: u8) -> Option<Placement> {
         use Placement::*;
-        [Before, After, Entry, Edges, Unwind].into_iter().find(|&it| it as u8 == number)
+        [Before, After, Entry, Edges, Unwind, Thrown].into_iter().find(|&it| it as u8 == number)
     }
 }
 
@@ -44,7 +46,7 @@ pub const FALL_THROUGH: u32 = u32::MAX;
 
 const MAGIC: [u8; 8] = *b"HYPOMAP\0";
 /// The version of this layout: a reader takes this one and no other.
-pub const MAP_VERSION: u32 = 1;
+pub(crate) const MAP_VERSION: u32 = 1;
 
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]

@@ -101,6 +101,10 @@ pub struct Dictionary {
     pub reports: Vec<Report>,
     /// The classes that were patched, by their index in the map.
     pub patched: Vec<u32>,
+    /// The calling contexts: the parent of each, and the entry of its method.
+    pub contexts: BTreeMap<u32, (u32, SiteId)>,
+    /// The paths, in the order in which they were first seen.
+    pub paths: Vec<TracedPath>,
 }
 
 /// A fault as a trace has it.
@@ -152,6 +156,38 @@ pub struct Event {
     pub string: u32,
     /// The stack, or 0.
     pub stack: u32,
+    /// The calling context, or 0 if it is not known.
+    pub context: u32,
+}
+
+/// A loop from its entry to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoopRun {
+    /// When it was left.
+    pub ticks: u64,
+    /// The site of its body.
+    pub body: SiteId,
+    /// The thread's number in the dictionary.
+    pub thread: u32,
+    /// The calling context that the loop is in.
+    pub context: u32,
+    /// How often its body was executed.
+    pub iterations: u64,
+}
+
+/// The branches of an iteration of a loop, or of a call of a method that no loop is around. Each that is new in its context is there once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TracedPath {
+    /// The site of the loop's body, or the entry of the method.
+    pub around: SiteId,
+    /// The calling context.
+    pub context: u32,
+    /// Its hash, of all branches.
+    pub hash: u64,
+    /// The branches, each with what it saw: 1 if it was taken, or the key of a switch.
+    pub branches: Vec<(SiteId, u32)>,
+    /// Whether it went on for longer than is kept.
+    pub cut: bool,
 }
 
 /// A task began, ended, or came into another state.
@@ -172,6 +208,20 @@ pub struct Transition {
 }
 
 impl Dictionary {
+    /// The methods of a calling context, innermost first, by their entries.
+    pub fn callers(&self, context: u32) -> Vec<SiteId> {
+        let mut callers = Vec::new();
+        let mut next = context;
+        // A broken trace may go round.
+        while let Some(&(parent, entry)) =
+            self.contexts.get(&next).filter(|_| callers.len() < STACK_FRAMES_MAX)
+        {
+            callers.push(entry);
+            next = parent;
+        }
+        callers
+    }
+
     /// A string by its number.
     pub fn string(&self, id: u32) -> &str {
         self.strings.get(&id).map_or("", String::as_str)
@@ -204,6 +254,16 @@ struct RawRecord<'a> {
     subject: u32,
     ticks: u64,
     payload: &'a [u8],
+}
+
+/// A record of a ring, with what earlier ones say of it.
+struct InRing<'a> {
+    thread: u32,
+    /// The state that holds from it on, and the one before.
+    state: StateId,
+    before: StateId,
+    context: u32,
+    record: RawRecord<'a>,
 }
 
 impl RawRecord<'_> {
@@ -262,6 +322,16 @@ impl<'a> Trace<'a> {
         self.header.agents
     }
 
+    /// In how many of them hooks count and write events in Java code, without a call into the agent.
+    pub fn fast_agents(&self) -> u32 {
+        self.header.fast_agents
+    }
+
+    /// For how long the clock word stood still at the most, if events have the time of that word.
+    pub fn clock_gap_ns(&self) -> Option<u64> {
+        (self.header.clock != 0).then_some(self.header.clock_gap_ns)
+    }
+
     /// From which moment on faults might happen: 0 if from the start, none if that never came.
     pub fn armed_at(&self) -> Option<u64> {
         match self.header.armed {
@@ -314,7 +384,7 @@ impl<'a> Trace<'a> {
     }
 
     fn counter_words(&self, jvm: &Jvm) -> &'a [u8] {
-        let words = self.header.site_count as usize + self.header.candidate_count as usize;
+        let words = 2 * self.header.site_count as usize + self.header.candidate_count as usize;
         let start =
             usize::try_from(jvm.counters_at).unwrap_or(usize::MAX).saturating_add(size_of::<ChunkHeader>());
         self.bytes.get(start..start.saturating_add(words * 8)).unwrap_or(&[])
@@ -322,11 +392,19 @@ impl<'a> Trace<'a> {
 
     /// How often each site was hit in a JVM, for the sites that the trial counts.
     pub fn counts(&self, jvm: &Jvm) -> Vec<u64> {
-        let words = self.counter_words(jvm).chunks_exact(8);
-        words
-            .take(self.site_count())
-            .map(|w| u64::from_le_bytes(w.try_into().expect("eight bytes")))
-            .collect()
+        let all = self.counts_by_value(jvm).into_iter();
+        all.map(|(other, seen_true)| other.saturating_add(seen_true)).collect()
+    }
+
+    /// As [`Trace::counts`], with the hits that saw something true (a boolean that is returned, a branch that is taken) apart from all
+    /// others.
+    pub fn counts_by_value(&self, jvm: &Jvm) -> Vec<(u64, u64)> {
+        let bytes = self.counter_words(jvm);
+        let word = |w: &[u8]| u64::from_le_bytes(w.try_into().expect("eight bytes"));
+        let first_true = (self.site_count() + self.header.candidate_count as usize) * 8;
+        let seen_true = bytes.get(first_true..).unwrap_or(&[]).chunks_exact(8).map(word);
+        let all = bytes.chunks_exact(8).take(self.site_count()).map(word);
+        all.zip(seen_true.chain(std::iter::repeat(0))).collect()
     }
 
     /// How many hits fitted a candidate's guard in a JVM, where the guard looks at more than the site.
@@ -417,6 +495,23 @@ impl<'a> Trace<'a> {
                     }),
                     record::REPORT => reports.push((it.flags, it.subject, it.word(0) as u32)),
                     record::PATCHED => dictionary.patched.push(it.subject),
+                    record::NODE => {
+                        let node = (it.word(0) as u32, SiteId(it.word(1) as u32));
+                        dictionary.contexts.insert(it.subject, node);
+                    }
+                    record::PATH => {
+                        let branch = |at: usize| {
+                            let word = it.word(at);
+                            (SiteId(word as u32), (word >> 32) as u32)
+                        };
+                        dictionary.paths.push(TracedPath {
+                            around: SiteId(it.subject),
+                            context: it.word(0) as u32,
+                            hash: it.word(1),
+                            branches: (2..it.payload.len() / 8).map(branch).collect(),
+                            cut: it.flags != 0,
+                        });
+                    }
                     _ => {}
                 }
             }
@@ -436,7 +531,7 @@ impl<'a> Trace<'a> {
 
     /// The events of a JVM: one list a ring, each in order. A ring may have served several threads in turn.
     pub fn events(&self, jvm: &Jvm) -> impl Iterator<Item = Event> {
-        self.ring_records(jvm).filter_map(|(thread, state, _, it)| {
+        self.ring_records(jvm).filter_map(|InRing { thread, state, context, record: it, .. }| {
             let extra = it.word(0);
             (it.kind == record::HIT).then_some(Event {
                 ticks: it.ticks,
@@ -446,13 +541,27 @@ impl<'a> Trace<'a> {
                 flags: it.flags,
                 string: extra as u32,
                 stack: (extra >> 32) as u32,
+                context,
+            })
+        })
+    }
+
+    /// The loops that the threads of a JVM ran: one list a ring, each in the order in which they were left.
+    pub fn loop_runs(&self, jvm: &Jvm) -> impl Iterator<Item = LoopRun> {
+        self.ring_records(jvm).filter_map(|InRing { thread, context, record: it, .. }| {
+            (it.kind == record::LOOP).then_some(LoopRun {
+                ticks: it.ticks,
+                body: SiteId(it.subject),
+                thread,
+                context,
+                iterations: it.word(0),
             })
         })
     }
 
     /// How the threads of a JVM came from state to state: one list a ring, each in order.
     pub fn transitions(&self, jvm: &Jvm) -> impl Iterator<Item = Transition> {
-        self.ring_records(jvm).filter_map(|(thread, to, from, it)| {
+        self.ring_records(jvm).filter_map(|InRing { thread, state: to, before: from, record: it, .. }| {
             (it.kind == record::STATE && it.flags != came_by::NOTHING).then_some(Transition {
                 ticks: it.ticks,
                 thread,
@@ -464,18 +573,26 @@ impl<'a> Trace<'a> {
         })
     }
 
-    /// The records of the rings, each with its thread, with the state that holds from it on, and with the one before.
-    fn ring_records(&self, jvm: &Jvm) -> impl Iterator<Item = (u32, StateId, StateId, RawRecord<'a>)> {
+    /// The records of the rings.
+    fn ring_records(&self, jvm: &Jvm) -> impl Iterator<Item = InRing<'a>> {
+        let has_clock = self.header.clock != 0;
         self.chunks_of(jvm.number, chunk_kind::RING).flat_map(move |(at, chunk)| {
-            let (mut thread, mut state) = (chunk.thread, StateId(chunk.state));
-            self.records(*at, chunk).map(move |it| {
+            let (mut thread, mut state, mut last) = (chunk.thread, StateId(chunk.state), 0);
+            let mut context = chunk.context;
+            self.records(*at, chunk).map(move |mut it| {
+                // The clock word is behind the exact time that other records of the ring have.
+                if has_clock {
+                    last = it.ticks.max(last);
+                    it.ticks = last;
+                }
                 let before = state;
                 match it.kind {
-                    record::SWITCH => (thread, state) = (it.subject, StateId::NO_TASK),
+                    record::SWITCH => (thread, state, context) = (it.subject, StateId::NO_TASK, 0),
+                    record::CONTEXT => context = it.subject,
                     record::STATE => state = StateId(it.subject),
                     _ => {}
                 }
-                (thread, state, before, it)
+                InRing { thread, state, before, context, record: it }
             })
         })
     }
@@ -516,9 +633,13 @@ mod tests {
             levels: vec![0; 8],
             plan: ArmedPlan::default(),
             steps: Vec::new(),
+            tracks: Vec::new(),
+            path_depth: None,
             stack_frames: 8,
             ring_bytes: 1 << 16,
             lossless: false,
+            native: false,
+            ticking: false,
         };
         let trial = TrialFile::create(&path, &spec).unwrap();
         let session = Session::join(&path, "node", 1, "17").unwrap();

@@ -94,7 +94,7 @@ impl Session {
     /// Joins the trial as a new incarnation of `node`.
     pub fn join(path: &Path, node: &str, pid: u32, java: &str) -> Result<Session, TraceError> {
         let trial = TrialFile::open(path)?;
-        let words = trial.site_count() as u64 + u64::from(trial.candidate_count());
+        let words = 2 * trial.site_count() as u64 + u64::from(trial.candidate_count());
         let (counters, at, size) =
             trial.allocate_known(words * 8).ok_or(TraceError::NoRoom("the counters of a JVM"))?;
         let jvm = trial.take_slot().ok_or(TraceError::NoRoom("one more JVM"))?;
@@ -109,7 +109,7 @@ impl Session {
             used: words * 8,
             records: 0,
             state: 0,
-            pad: 0,
+            context: 0,
         };
         // SAFETY: the mapping is at least as large as a header, aligned to a page, and nobody else has it.
         unsafe { counters.as_mut_ptr().cast::<ChunkHeader>().write(header) };
@@ -177,9 +177,9 @@ impl Session {
     }
 
     fn counter(&self, index: usize) -> &AtomicU64 {
-        debug_assert!(index < self.trial.site_count() as usize + self.trial.candidate_count() as usize);
-        // SAFETY: the counters' chunk has a word for each site and then each candidate after its header, and
-        // both callers below check the index against that.
+        debug_assert!(index < 2 * self.trial.site_count() as usize + self.trial.candidate_count() as usize);
+        // SAFETY: the counters' chunk has a word for each site, each candidate and each site once more after its header, and
+        // the callers below check the index against that.
         unsafe { AtomicU64::from_ptr(self.counters.as_mut_ptr().add(COUNTERS_OFFSET + index * 8).cast()) }
     }
 
@@ -190,6 +190,27 @@ impl Session {
             return 0;
         }
         self.counter(site.0 as usize).fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Counts a hit that saw something true, and returns how many of those there were before. The other hits of the site are those of
+    /// [`Session::count`].
+    #[inline]
+    pub fn count_true(&self, site: SiteId) -> u64 {
+        if site.0 >= self.trial.site_count() {
+            return 0;
+        }
+        self.counter(self.first_true() + site.0 as usize).fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn first_true(&self) -> usize {
+        self.trial.site_count() as usize + self.trial.candidate_count() as usize
+    }
+
+    /// The addresses of the counters of sites, a `u64` each, and of those for hits that saw something true. The mapping lives as long
+    /// as this.
+    pub fn counter_addresses(&self) -> (u64, u64) {
+        let first = self.counters.as_ptr() as u64 + COUNTERS_OFFSET as u64;
+        (first, first + self.first_true() as u64 * 8)
     }
 
     /// Counts a hit that fits a candidate's guard and returns how many there were before.
@@ -267,6 +288,20 @@ impl Session {
         dictionary.threads_next += 1;
         dictionary.stream.push(&self.trial, record::THREAD, 0, id, &[java_id, u64::from(name.0)]);
         Interned(id)
+    }
+
+    /// Says what a calling context is: a call of the method with this entry, in the context of its caller.
+    pub fn context(&self, id: u32, parent: u32, entry: SiteId) {
+        let payload = [u64::from(parent), u64::from(entry.0)];
+        self.dictionary().stream.push(&self.trial, record::NODE, 0, id, &payload);
+    }
+
+    /// Spells a path out: the branches of an iteration of a loop, or of a call of a method. Each has its site and what it saw in the upper
+    /// half. `cut`: it went on.
+    pub fn path(&self, around: SiteId, context: u32, hash: u64, branches: &[u64], cut: bool) {
+        let mut payload = vec![u64::from(context), hash];
+        payload.extend_from_slice(branches);
+        self.dictionary().stream.push(&self.trial, record::PATH, cut.into(), around.0, &payload);
     }
 
     /// Says that a fault happens now. Written before it does.

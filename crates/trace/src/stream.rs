@@ -12,6 +12,7 @@ use hypocenter_plan::StateId;
 use memmap2::MmapRaw;
 
 use crate::clock;
+use crate::lane::{EVENT_BYTES, Lane};
 use crate::layout::{ChunkHeader, GRANULE, came_by, chunk_kind, record, record_word, round_up};
 use crate::steps::Step;
 use crate::trial::TrialFile;
@@ -48,6 +49,7 @@ pub struct Stream {
     kind: u32,
     thread: u32,
     state: StateId,
+    context: u32,
 }
 
 // SAFETY: the pointers point into the mappings that the stream owns, and only its owner writes through them.
@@ -75,6 +77,7 @@ impl Stream {
             kind,
             thread: 0,
             state: StateId::NO_TASK,
+            context: 0,
         }
     }
 
@@ -90,10 +93,26 @@ impl Stream {
     fn switch(&mut self, trial: &TrialFile, thread: u32, state: StateId) {
         self.thread = thread;
         self.state = state;
+        self.context = 0;
         self.push(trial, record::SWITCH, 0, thread, &[]);
         if state != StateId::NO_TASK {
             self.push(trial, record::STATE, came_by::NOTHING, state.0, &[]);
         }
+    }
+
+    /// Makes the records that follow those of a calling context.
+    #[inline]
+    pub fn in_context(&mut self, trial: &TrialFile, context: u32) {
+        if self.context != context {
+            // A chunk that is opened for this record begins in the context before.
+            self.push(trial, record::CONTEXT, 0, context, &[]);
+            self.context = context;
+        }
+    }
+
+    /// Says that a loop was left after so many iterations; it is named by the site of its body.
+    pub fn loop_run(&mut self, trial: &TrialFile, body: u32, iterations: u64) {
+        self.records += u64::from(self.push(trial, record::LOOP, 0, body, &[iterations]));
     }
 
     /// Says that the thread came into a state by a step, and makes the records that follow those of this state.
@@ -106,6 +125,35 @@ impl Stream {
         // A chunk that is opened for this record begins in the state before.
         self.push(trial, record::STATE, how, state.0, &[]);
         self.state = state;
+    }
+
+    /// Lets the Java thread of this number write events, as far as the chunk at hand has room for them.
+    #[inline]
+    pub fn lend(&self, lane: &Lane, speaker: u64) {
+        let Some(chunk) = self.chunks.back() else { return };
+        let base = chunk.map.as_ptr() as u64 + HEADER_BYTES as u64;
+        lane.lend(speaker, self.next as u64, self.room as u64, self.used as u64, base);
+    }
+
+    /// Goes on behind the events that were written meanwhile.
+    #[inline]
+    pub fn take_back(&mut self, lane: &Lane) {
+        let next = lane.take_back();
+        if next == 0 {
+            return;
+        }
+        let written = next.wrapping_sub(self.next as u64) as usize;
+        assert!(written <= self.room, "a thread wrote beyond the room that it was lent");
+        // SAFETY: `room` bytes are left at `next` in the chunk, and no more were written.
+        self.next = unsafe { self.next.byte_add(written) };
+        self.room -= written;
+        self.records += written as u64 / EVENT_BYTES;
+    }
+
+    /// The thread whose records are written now.
+    #[inline]
+    pub fn thread(&self) -> u32 {
+        self.thread
     }
 
     /// The event of a hit: two words.
@@ -240,7 +288,7 @@ impl Stream {
             used: 0,
             records: 0,
             state: self.state.0,
-            pad: 0,
+            context: self.context,
         };
         // SAFETY: the mapping is at least as large as a header, aligned to a page, and owned by this stream.
         unsafe {

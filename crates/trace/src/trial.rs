@@ -10,13 +10,14 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use memmap2::{MmapOptions, MmapRaw};
 use zerocopy::{FromBytes, IntoBytes};
 
-use crate::armed::{self, ArmedPlan};
+use crate::armed::{self, ArmedPlan, ArmedRepeat};
 use crate::futex;
 use crate::layout::{
     CandidateState, ChunkHeader, ClockPair, DUMP_FAILED, GRANULE, Header, JVMS_MAX, JvmSlot, MAGIC,
     TRACE_VERSION, armed_state, candidate_state, round_up,
 };
 use crate::steps::{self, ArmedStep};
+use crate::tracks::{self, ArmedTrack};
 use crate::{TraceError, clock};
 
 /// The most that a trial's file may grow to: beyond it events are dropped and counted.
@@ -41,12 +42,20 @@ pub struct TrialSpec {
     pub plan: ArmedPlan,
     /// Where threads change their state.
     pub steps: Vec<ArmedStep>,
+    /// Where the trails of threads lead.
+    pub tracks: Vec<ArmedTrack>,
+    /// How many calls deep branches belong to the iteration around them, if paths are followed.
+    pub path_depth: Option<u32>,
     /// How many frames a recorded stack keeps.
     pub stack_frames: u32,
     /// How much a thread's ring keeps.
     pub ring_bytes: u32,
     /// Grow instead of dropping.
     pub lossless: bool,
+    /// Whether native code serves every hook, also what Java code could.
+    pub native: bool,
+    /// Whether the tool keeps a clock word for events, see [`crate::TrialControl::tick`].
+    pub ticking: bool,
 }
 
 /// The file of a trial, mapped up to its arena.
@@ -78,10 +87,12 @@ pub(crate) fn write_new(path: &Path, spec: &TrialSpec) -> Result<(), TraceError>
     let io = |source| TraceError::Io { path: path.display().to_string(), source };
     let plan = armed::encode(&spec.plan);
     let steps = steps::encode(&spec.steps);
+    let tracks = tracks::encode(&spec.tracks);
     let levels_at = round_up(size_of::<Header>() as u64, 64);
     let plan_at = round_up(levels_at + spec.levels.len() as u64, 64);
     let steps_at = round_up(plan_at + plan.len() as u64, 64);
-    let states_at = round_up(steps_at + steps.len() as u64, 64);
+    let tracks_at = round_up(steps_at + steps.len() as u64, 64);
+    let states_at = round_up(tracks_at + tracks.len() as u64, 64);
     let jvms_at = states_at + (spec.plan.candidates.len() * size_of::<CandidateState>()) as u64;
     let arena_at = round_up(jvms_at + u64::from(JVMS_MAX) * size_of::<JvmSlot>() as u64, GRANULE);
     let header = Header {
@@ -103,7 +114,7 @@ pub(crate) fn write_new(path: &Path, spec: &TrialSpec) -> Result<(), TraceError>
         ring_bytes: spec.ring_bytes,
         lossless: spec.lossless.into(),
         stack_frames: spec.stack_frames,
-        reserved: 0,
+        native: spec.native.into(),
         start: clock::pair(),
         end: ClockPair::default(),
         wall_start_ms: std::time::SystemTime::now()
@@ -111,8 +122,12 @@ pub(crate) fn write_new(path: &Path, spec: &TrialSpec) -> Result<(), TraceError>
             .map_or(0, |time| time.as_millis() as u64),
         steps_at,
         steps_len: steps.len() as u64,
+        tracks_at,
+        tracks_len: tracks.len() as u64,
+        path_depth: spec.path_depth.map_or(0, |it| u64::from(it) + 1),
+        pad_tracks: [0; 5],
         armed_at: 0,
-        pad: 0,
+        clock_gap_ns: 0,
         arena_next: arena_at,
         arena_end: arena_at,
         pad_arena: [0; 6],
@@ -120,14 +135,22 @@ pub(crate) fn write_new(path: &Path, spec: &TrialSpec) -> Result<(), TraceError>
         agents: 0,
         armed: if spec.armed { armed_state::FROM_THE_START } else { armed_state::NOT_YET },
         dump_request: 0,
-        pad_jvms: [0; 12],
+        fast_agents: 0,
+        pad_jvms: [0; 11],
         taken: 0,
         pad_taken: [0; 15],
+        clock: if spec.ticking { clock::ticks() } else { 0 },
+        pad_clock: [0; 7],
     };
     let file = OpenOptions::new().read(true).write(true).create_new(true).open(path).map_err(io)?;
     allocate_for_real(&file, 0, arena_at).map_err(io)?;
-    let sections: [(u64, &[u8]); 4] =
-        [(0, header.as_bytes()), (levels_at, &spec.levels), (plan_at, &plan), (steps_at, &steps)];
+    let sections: [(u64, &[u8]); 5] = [
+        (0, header.as_bytes()),
+        (levels_at, &spec.levels),
+        (plan_at, &plan),
+        (steps_at, &steps),
+        (tracks_at, &tracks),
+    ];
     for (at, bytes) in sections {
         file.write_all_at(bytes, at).map_err(io)?;
     }
@@ -212,6 +235,16 @@ impl TrialFile {
         steps::decode(&self.copy_out(self.header.steps_at, self.header.steps_len as usize))
     }
 
+    /// Where the trails of threads lead.
+    pub fn tracks(&self) -> Result<Vec<ArmedTrack>, TraceError> {
+        tracks::decode(&self.copy_out(self.header.tracks_at, self.header.tracks_len as usize))
+    }
+
+    /// How many calls deep branches belong to the iteration around them, if paths are followed.
+    pub fn path_depth(&self) -> Option<u32> {
+        self.header.path_depth.checked_sub(1).map(|it| u32::try_from(it).unwrap_or(u32::MAX))
+    }
+
     /// The digest of the map that the sites are numbered by.
     pub fn map_digest(&self) -> u64 {
         self.header.map_digest
@@ -237,6 +270,11 @@ impl TrialFile {
         self.header.stack_frames
     }
 
+    /// Whether native code serves every hook.
+    pub fn wants_native(&self) -> bool {
+        self.header.native != 0
+    }
+
     pub(crate) fn lossless(&self) -> bool {
         self.header.lossless != 0
     }
@@ -245,9 +283,20 @@ impl TrialFile {
         u64::from(self.header.ring_bytes)
     }
 
+    /// The clock word, if the tool keeps one. It lies in the mapping, which lives as long as this.
+    pub fn clock_word(&self) -> Option<&AtomicU64> {
+        let word = self.word64(offset_of!(Header, clock) as u64);
+        (word.load(Ordering::Relaxed) != 0).then_some(word)
+    }
+
     /// Says that the agent started in one more JVM.
     pub fn agent_started(&self) {
         self.word32(offset_of!(Header, agents) as u64).fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Says that hooks run in Java code in this JVM.
+    pub fn agent_is_fast(&self) {
+        self.word32(offset_of!(Header, fast_agents) as u64).fetch_add(1, Ordering::Relaxed);
     }
 
     /// Whether faults may happen.
@@ -328,19 +377,65 @@ impl TrialFile {
         self.word32(self.state_at(candidate)).load(Ordering::Acquire) == candidate_state::INJECTED
     }
 
-    /// Says that a claimed candidate happens now, in `jvm`, at its n-th matching hit.
-    pub fn set_injected(&self, candidate: u32, jvm: u32, occurrence: u64) {
+    /// Says that a claimed candidate happens now, in `jvm`, at its n-th matching hit, for `cost` nanoseconds if it is a delay.
+    pub fn set_injected(&self, candidate: u32, jvm: u32, occurrence: u64, cost: u64) {
         let at = self.state_at(candidate);
         self.word32(at + offset_of!(CandidateState, jvm) as u64).store(jvm, Ordering::Relaxed);
         self.word64(at + offset_of!(CandidateState, occurrence) as u64).store(occurrence, Ordering::Relaxed);
         self.word64(at + offset_of!(CandidateState, times) as u64).store(1, Ordering::Relaxed);
+        self.word64(at + offset_of!(CandidateState, since) as u64).store(clock::nanos(), Ordering::Relaxed);
+        self.word64(at + offset_of!(CandidateState, spent) as u64).store(cost, Ordering::Relaxed);
         self.word32(at).store(candidate_state::INJECTED, Ordering::Release);
     }
 
-    /// Says that an injected candidate happens once more.
-    pub fn injected_again(&self, candidate: u32) {
-        let at = self.state_at(candidate) + offset_of!(CandidateState, times) as u64;
-        self.word64(at).fetch_add(1, Ordering::Relaxed);
+    fn candidate_word(&self, candidate: u32, offset: usize) -> &AtomicU64 {
+        self.word64(self.state_at(candidate) + offset as u64)
+    }
+
+    /// Whether an injected candidate happens once more, for `cost` nanoseconds if it is a delay. If so, that is counted.
+    pub fn happens_again(&self, candidate: u32, repeat: ArmedRepeat, cost: u64) -> bool {
+        let times = self.candidate_word(candidate, offset_of!(CandidateState, times));
+        let below = |word: &AtomicU64, by: u64, limit: u64| {
+            let step = |now: u64| (now < limit).then_some(now.saturating_add(by));
+            word.fetch_update(Ordering::AcqRel, Ordering::Acquire, step).is_ok()
+        };
+        let more = match repeat {
+            ArmedRepeat::Once => false,
+            ArmedRepeat::Always => true,
+            ArmedRepeat::Nanos(length) => {
+                let since = self.candidate_word(candidate, offset_of!(CandidateState, since));
+                clock::nanos().saturating_sub(since.load(Ordering::Relaxed)) < length
+            }
+            ArmedRepeat::Times(limit) => return below(times, 1, limit),
+            ArmedRepeat::TotalNanos(limit) => {
+                below(self.candidate_word(candidate, offset_of!(CandidateState, spent)), cost, limit)
+            }
+        };
+        if more {
+            times.fetch_add(1, Ordering::Relaxed);
+        }
+        more
+    }
+
+    /// Says that the site was hit now that a candidate's guard waits for.
+    pub fn mark(&self, candidate: u32) {
+        let mark = self.candidate_word(candidate, offset_of!(CandidateState, mark));
+        mark.store(clock::nanos(), Ordering::Release);
+    }
+
+    /// How long it is since the site was hit that a candidate's guard waits for; none if it never was.
+    pub fn since_mark(&self, candidate: u32) -> Option<u64> {
+        let mark = self.candidate_word(candidate, offset_of!(CandidateState, mark)).load(Ordering::Acquire);
+        (mark != 0).then(|| clock::nanos().saturating_sub(mark))
+    }
+
+    /// From now on faults may happen, if they might not before.
+    pub fn arm(&self) {
+        let armed = self.word32(offset_of!(Header, armed) as u64);
+        if armed.load(Ordering::Relaxed) == armed_state::NOT_YET {
+            self.word64(offset_of!(Header, armed_at) as u64).store(clock::ticks(), Ordering::Relaxed);
+            armed.store(armed_state::LATER, Ordering::Release);
+        }
     }
 
     /// Says that a claimed candidate cannot be done.
@@ -429,6 +524,7 @@ pub(crate) fn check_header(header: &Header, file_len: u64) -> Result<(), TraceEr
         (header.levels_at, u64::from(header.site_count)),
         (header.plan_at, header.plan_len),
         (header.steps_at, header.steps_len),
+        (header.tracks_at, header.tracks_len),
         (header.states_at, u64::from(header.candidate_count) * size_of::<CandidateState>() as u64),
         (header.jvms_at, u64::from(JVMS_MAX) * size_of::<JvmSlot>() as u64),
     ];

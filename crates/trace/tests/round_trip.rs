@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use hypocenter_plan::{Site, SiteKind, StateId};
 use hypocenter_trace::{
-    ArmedPlan, CandidateEnd, Event, FALL_THROUGH, InjectedRecord, Interned, Map, MapBuilder, NewSite,
-    PatchTally, Placement, ReportKind, Session, SiteId, Step, Trace, TraceError, Transition, TrialControl,
-    TrialFile, TrialSpec, clock, level,
+    ArmedPlan, ArmedRepeat, CandidateEnd, Event, FALL_THROUGH, InjectedRecord, Interned, Map, MapBuilder,
+    NewSite, PatchTally, Placement, ReportKind, Session, SiteId, Step, Trace, TraceError, Transition,
+    TrialControl, TrialFile, TrialSpec, clock, level,
 };
 use proptest::prelude::*;
 
@@ -37,9 +37,13 @@ fn spec(sites: usize, ring_kb: u32, lossless: bool) -> TrialSpec {
         levels: vec![level::COUNT | level::EVENT; sites],
         plan: ArmedPlan::default(),
         steps: Vec::new(),
+        tracks: Vec::new(),
+        path_depth: None,
         stack_frames: 8,
         ring_bytes: ring_kb * 1024,
         lossless,
+        native: false,
+        ticking: false,
     }
 }
 
@@ -103,7 +107,8 @@ fn everything_a_jvm_says_is_read_back() {
             state: StateId(4),
             flags: 1,
             string: 0,
-            stack: 0
+            stack: 0,
+            context: 0,
         }
     );
     assert_eq!((events[1].site, events[1].string, events[1].stack), (SiteId(2), method.0, stack.0));
@@ -265,7 +270,9 @@ fn candidates_end_open_claimed_injected_or_refused() {
         stack: ArmedStack::Any,
         occurrence: None,
         probability: None,
-        always: false,
+        repeat: ArmedRepeat::Once,
+        since: None,
+        within: None,
     };
     let trial = TrialFile::create(
         &file.0,
@@ -279,8 +286,10 @@ fn candidates_end_open_claimed_injected_or_refused() {
         assert!(trial.claim(number));
         assert!(!trial.claim(number), "a candidate is claimed once");
     }
-    trial.set_injected(2, 5, 9);
-    trial.injected_again(2);
+    trial.set_injected(2, 5, 9, 0);
+    assert!(trial.happens_again(2, ArmedRepeat::Times(2), 0));
+    assert!(!trial.happens_again(2, ArmedRepeat::Times(2), 0), "two times are over");
+    assert!(!trial.happens_again(2, ArmedRepeat::Once, 0));
     trial.set_refused(3);
     let bytes = std::fs::read(&file.0).unwrap();
     assert_eq!(

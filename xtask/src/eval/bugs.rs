@@ -22,7 +22,7 @@ use crate::{Verdict, eval, table};
 
 const HEADINGS: [&str; 9] =
     ["target", "bug", "seed", "rounds", "replays", "fixed twin", "seconds", "fault", ""];
-/// How often what was found is tried on the fixed twin.
+/// Number of times that the fault found is tried on the fixed twin.
 const TWIN_RUNS: u64 = 3;
 /// The exit code of a campaign whose budget is used up.
 const BUDGET_USED_UP: i32 = 3;
@@ -30,25 +30,25 @@ const BUDGET_USED_UP: i32 = 3;
 /// Reproduce the bugs of the bundled targets from their logs by several seeds, and not with their fixed twins
 #[derive(Debug, clap::Args)]
 pub struct BugsArgs {
-    /// Which targets, by the names of their folders; by default all that have a truth.toml
+    /// Targets, by the names of their folders; by default all that have a truth.toml
     #[arg(value_name = "TARGET")]
     names: Vec<String>,
     /// The bug, where a target has several; by default all
     #[arg(long, value_name = "NAME")]
     bug: Option<String>,
-    /// How many seeds
+    /// Number of seeds
     #[arg(long, value_name = "N", default_value_t = 5)]
     seeds: u64,
     /// The most rounds for each
     #[arg(long, value_name = "N", default_value_t = 200)]
     budget: u64,
-    /// How many rounds the median of the seeds may take
+    /// Maximum median number of rounds over the seeds
     #[arg(long, value_name = "N")]
     at_most: Option<u64>,
     /// The most rounds that are tried with the fixed twin; 0 leaves it out
     #[arg(long, value_name = "N", default_value_t = 60)]
     twin_budget: u64,
-    /// How many trials run at once
+    /// Number of parallel trials
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: u16,
     #[command(flatten)]
@@ -109,7 +109,7 @@ impl Session<'_> {
                 self.bug.name.clone(),
                 seed.to_string(),
                 found["round"].as_u64().map_or(format!("> {}", self.args.budget), |it| it.to_string()),
-                format!("{} of {}", number(found, "hits"), number(found, "runs")),
+                format!("{} of {}", number(&found["rate"], "hits"), number(&found["rate"], "runs")),
                 unharmed.map_or("-".to_owned(), |it| format!("unharmed {it} of {TWIN_RUNS}")),
                 format!("{:.0}", ran.took.as_secs_f64()),
                 faults(found),
@@ -166,7 +166,7 @@ impl Session<'_> {
         command.args(["reproduce", &self.bug.workload, "--json", "--campaign", "campaign"]);
         command.arg("--config").arg(self.target.directory.join(config)).arg("--log").arg(logs);
         let (seed, budget, jobs) = (seed.to_string(), budget.to_string(), self.args.jobs.to_string());
-        command.args(["--seed", &seed, "--budget", &budget, "--jobs", &jobs]);
+        command.args(["--seed", &seed, "--trials", &budget, "--jobs", &jobs]);
         command.args(self.oracle()).arg("--out").arg(directory).current_dir(directory);
         command.env_remove("JAVA_TOOL_OPTIONS").env("JAVA_HOME", &self.jdk.home);
         command.env("PATH", first_on_path(&self.jdk.home.join("bin"))?);

@@ -14,7 +14,7 @@ use crate::jdk::Jdk;
 use crate::process::{self, Job, fresh_directory};
 use crate::tool::Tool;
 
-/// What is run.
+/// Command.
 pub struct Campaign<'a> {
     pub jdk: &'a Jdk,
     /// `run` or `inject`.
@@ -22,11 +22,11 @@ pub struct Campaign<'a> {
     /// The verb's arguments, without those that this module adds.
     pub args: Vec<OsString>,
     pub config: &'a Path,
-    /// How many trials.
+    /// Number of trials.
     pub repeat: u64,
     /// Emptied first.
     pub directory: &'a Path,
-    /// How long all of it may take.
+    /// Time limit for all of it.
     pub limit: Duration,
 }
 
@@ -36,7 +36,7 @@ pub struct Ran {
     pub outcomes: Vec<Outcome>,
     /// Its directory.
     pub directory: PathBuf,
-    /// How long the whole call of the tool took.
+    /// Duration of the whole call of the tool.
     pub took: Duration,
 }
 
@@ -73,7 +73,7 @@ impl Campaign<'_> {
     }
 }
 
-/// How many faults happened in a trial, each as often as it did.
+/// Number of faults injected in a trial, each counted as often as it was injected.
 pub fn injections(outcome: &Outcome) -> u64 {
     let times = outcome.candidates.iter().map(|it| match &it.result {
         CandidateResult::Injected(injection) => injection.times,
@@ -82,7 +82,7 @@ pub fn injections(outcome: &Outcome) -> u64 {
     times.sum()
 }
 
-/// Whether the oracle says that the failure happened.
+/// Tests whether the oracle reports the failure.
 pub fn has_failed(outcome: &Outcome) -> bool {
     outcome.failure.as_ref().is_some_and(|it| it.happened)
 }

@@ -18,16 +18,16 @@ const HEADINGS: [&str; 9] = ["case", "log", "seed", "rounds", "of", "replays", "
 /// Reproduce the published failures of real systems by several seeds, from their logs and from the same without class and line
 #[derive(Debug, clap::Args)]
 pub struct CasesArgs {
-    /// Which cases; by default all
+    /// Cases; by default all
     #[arg(value_name = "CASE")]
     names: Vec<String>,
     /// A directory with CASE/failure.log for each; without one the published root causes are injected to make the logs
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
-    /// How many seeds
+    /// Number of seeds
     #[arg(long, value_name = "N", default_value_t = 3)]
     seeds: u64,
-    /// How many trials run at once
+    /// Number of parallel trials
     #[arg(long, value_name = "N", default_value_t = 1)]
     jobs: u16,
     #[command(flatten)]
@@ -69,11 +69,12 @@ fn reproduce(laid: &Laid, tool: &Tool, log: &Path, seed: u64, jobs: u16, place: 
 }
 
 impl Searched {
-    /// What it came to, and whether that is what is asked: in so many rounds, a fault that is accepted, in four of five replays.
+    /// Row of its result, and its verdict: in so many rounds, an accepted fault, in four of five replays.
     fn row(&self, limit: u64, accepted: &[String]) -> (Vec<String>, bool) {
         let found = &self.document["found"][0];
         let round = found["round"].as_u64();
-        let (hits, runs) = (found["hits"].as_u64().unwrap_or(0), found["runs"].as_u64().unwrap_or(0));
+        let (hits, runs) =
+            (found["rate"]["hits"].as_u64().unwrap_or(0), found["rate"]["runs"].as_u64().unwrap_or(0));
         let is_known = is_accepted(found, accepted);
         let is_good = self.code == Some(0)
             && round.is_some_and(|it| it <= limit)
@@ -92,7 +93,7 @@ impl Searched {
     }
 }
 
-/// Whether every fault is in a method that is accepted, by the end of its class's name and its own.
+/// Tests whether every fault is in a method that is accepted, by the end of its class's name and its own.
 fn is_accepted(found: &Value, accepted: &[String]) -> bool {
     let faults = found["faults"].as_array().map_or(&[][..], Vec::as_slice);
     let is_one = |it: &Value| {
@@ -115,7 +116,7 @@ mod tests {
     fn a_fault_is_accepted_by_its_method_and_by_nothing_less() {
         let accepted = ["FileTxnLog.commit".to_owned()];
         let found = |class: &str, method: &str| {
-            serde_json::json!({ "round": 3, "hits": 4, "runs": 5,
+            serde_json::json!({ "round": 3, "rate": { "hits": 4, "runs": 5 },
                 "faults": [{ "site": { "class": class, "method": method, "line": 1, "callee": "a.B.c()" }, "at": {} }] })
         };
         assert!(is_accepted(&found("org.FileTxnLog", "commit"), &accepted));
@@ -130,7 +131,7 @@ mod tests {
         assert!(ran(found("org.FileTxnLog", "commit")).row(3, &accepted).1);
         assert!(!ran(found("org.FileTxnLog", "commit")).row(2, &accepted).1);
         let mut seldom = found("org.FileTxnLog", "commit");
-        seldom["hits"] = 3.into();
+        seldom["rate"]["hits"] = 3.into();
         assert!(!ran(seldom).row(3, &accepted).1);
     }
 }

@@ -15,7 +15,7 @@ use crate::{Verdict, javac, maven, root};
 
 /// All jars, with hooks, on a slow machine.
 const LIMIT: Duration = Duration::from_secs(3600);
-/// How many of the lines that differ are shown.
+/// Number of differing lines that are shown.
 const LINES_SHOWN: usize = 10;
 const HEADINGS: [&str; 9] =
     ["JDK", "corpus", "classes", "linked", "hooks", "moved", "left out", "new errors", "errors gone"];
@@ -49,14 +49,14 @@ struct Corpus {
     class_path: String,
 }
 
-/// Where LinkAll is, and where results go.
+/// Directories of LinkAll and of the results.
 struct Linker<'a> {
     tool: &'a Tool,
     classes: PathBuf,
     out: PathBuf,
 }
 
-/// What linking gave.
+/// Result of linking.
 struct Links {
     problems: BTreeSet<String>,
     classes: u64,

@@ -25,10 +25,10 @@ const HEADINGS: [&str; 7] = ["JDK", "mode", "what", "median ms", "difference ms"
 /// Below this many rounds no interval can be given.
 const ROUNDS_MIN: usize = 6;
 
-/// What the lab costs a trial: `java -version` alone, and as a trial with sandbox and agent
+/// Cost of the lab per trial: `java -version` alone, and as a trial with sandbox and agent
 #[derive(Debug, clap::Args)]
 pub struct CostArgs {
-    /// How many rounds
+    /// Maximum number of rounds
     #[arg(long, value_name = "N", default_value_t = 50)]
     rounds: usize,
     #[command(flatten)]
@@ -37,11 +37,11 @@ pub struct CostArgs {
     tool: ToolArgs,
 }
 
-/// What the tool says of a campaign.
+/// Statements of the tool about a campaign.
 #[derive(Debug, Deserialize)]
 struct Summary {
     well: u64,
-    /// How long its trials took, with all that belongs to them.
+    /// Duration of its trials, with their preparation and evaluation.
     seconds: f64,
 }
 

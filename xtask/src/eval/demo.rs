@@ -16,7 +16,7 @@ use crate::tool::{ToolArgs, cargo};
 use crate::{Verdict, jdk, root};
 
 const LIMIT: Duration = Duration::from_secs(900);
-/// What the demo may take.
+/// Time limit of the demo.
 const DEMO_MAX: Duration = Duration::from_secs(180);
 /// The crate with the schema, and where it is in there.
 const CRATE: &str = "serde-sarif";
@@ -52,7 +52,7 @@ pub fn run(args: &DemoArgs) -> Result<Verdict> {
     Ok(Verdict::of(good))
 }
 
-/// Whether other tools can read what campaigns left for them; says what they read.
+/// Tests whether other tools can read what campaigns left for them; says what they read.
 fn read_by_others(campaigns: &[PathBuf]) -> Result<bool> {
     let base = root().join("eval/work/formats");
     fs::create_dir_all(base.join("src")).map_err(Failure::file(&base))?;

@@ -30,7 +30,7 @@ const FRAMEWORKS: [(&str, &str); 6] = [
 ];
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// What each logging framework lets through its level filter, by the trace, beside the lines that it wrote
+/// Entries that each logging framework lets through its level filter, by the trace, beside the lines that it wrote
 #[derive(Debug, clap::Args)]
 pub struct EmissionArgs {
     #[command(flatten)]
@@ -66,7 +66,7 @@ pub fn run(args: &EmissionArgs) -> Result<Verdict> {
     Ok(Verdict::of(is_good))
 }
 
-/// What happened in a run.
+/// Events of a run.
 struct Counted {
     executed: u64,
     emitted: u64,
@@ -127,12 +127,11 @@ fn watching() -> Plan {
     Plan { record: Record { watch, lossless: true, ..Record::default() }, ..Plan::default() }
 }
 
-/// How many log statements were executed, and how many of them were let through: an appender of a parent may be another entry.
+/// Number of executed log statements, and number of those let through: an appender of a parent may be another entry.
 fn events(trial: &Path) -> Result<(u64, u64)> {
     let files = TrialFiles::of(trial);
     let read = |path: &Path| fs::read(path).map_err(Failure::file(path));
-    let campaign = trial.parent().and_then(Path::parent).unwrap_or(trial);
-    let (map, trace) = (read(&campaign.join("map"))?, read(&files.trace)?);
+    let (map, trace) = (read(&files.map)?, read(&files.trace)?);
     let map = Map::new(&map).map_err(|error| Failure::new(format!("the map: {error}")))?;
     let trace = Trace::new(&trace).map_err(|error| Failure::new(format!("the trace: {error}")))?;
     let (mut executed, mut emitted) = (0, 0);

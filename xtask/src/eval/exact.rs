@@ -9,7 +9,7 @@ use crate::{Verdict, process, root};
 /// The tests of exact counts and limits (`crates/cli/tests/exactness.rs`), each many times
 #[derive(Debug, clap::Args)]
 pub struct ExactArgs {
-    /// How often each of them runs
+    /// Number of runs of each
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
 }

@@ -37,7 +37,7 @@ const HEADINGS: [&str; 9] = [
 ];
 /// For a campaign: far beyond what the slowest takes.
 const LIMIT: Duration = Duration::from_secs(12 * 3600);
-/// How long delays last in the bundled targets: longer than anything there waits for, by far, and every trial whose start is held up
+/// Duration of delays in the bundled targets: far longer than any timeout there, and every trial whose start is held up
 /// waits for that.
 const DELAY: &str = "20s";
 /// The exit codes of a campaign that came to its end: nothing suspicious, and findings.
@@ -46,7 +46,7 @@ const ENDED: [i32; 2] = [0, 2];
 /// Explore the bundled targets by several policies and seeds until their bugs are exposed, and their fixed twins
 #[derive(Debug, clap::Args)]
 pub struct ExploreArgs {
-    /// Which targets, by the names of their folders; by default all whose truth.toml says where their bugs are. With
+    /// Targets, by the names of their folders; by default all whose truth.toml has the places of their bugs. With
     /// `zookeeper-3.6.2` alone, published bugs of ZooKeeper: one campaign with exceptions, one with delays. With another folder of
     /// eval that has an explore.toml, one campaign on that system
     #[arg(value_name = "TARGET")]
@@ -62,13 +62,13 @@ pub struct ExploreArgs {
         default_value = "bsrr,new-state,random,exhaustive"
     )]
     policies: Vec<String>,
-    /// How many seeds for the first policy
+    /// Number of seeds for the first policy
     #[arg(long, value_name = "N", default_value_t = 10)]
     seeds: u64,
     /// The first of those seeds; to run an evaluation in parts, side by side. The seed of a system's one campaign
     #[arg(long, value_name = "N", default_value_t = 1)]
     first_seed: u64,
-    /// How many seeds for the others
+    /// Number of seeds for the others
     #[arg(long, value_name = "N", default_value_t = 3)]
     other_seeds: u64,
     /// The most trials of a campaign; 200, with ZooKeeper 1000, with other systems 40
@@ -83,13 +83,13 @@ pub struct ExploreArgs {
     /// With ZooKeeper, the most trials of one with a trial at a time, to see how fast that is; 0 leaves it out
     #[arg(long, value_name = "N", default_value_t = 20)]
     alone_trials: u64,
-    /// How many trials the median of the first policy may take
+    /// Maximum median number of trials of the first policy
     #[arg(long, value_name = "N", default_value_t = 60)]
     at_most: u64,
     /// Trials with the fixed twin for each kind of fault; 0 leaves it out
     #[arg(long, value_name = "N", default_value_t = 200)]
     twin_trials: u64,
-    /// How many trials run at once
+    /// Number of parallel trials
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: u16,
     /// Take the result of a campaign that an earlier call has run with the same tool and the same words, and run only the others: so a long
@@ -145,7 +145,7 @@ impl ExploreArgs {
     }
 }
 
-/// What is needed to run campaigns.
+/// Requirements of campaigns.
 struct Runner<'a> {
     tool: &'a Tool,
     jdk: &'a Jdk,
@@ -158,7 +158,7 @@ struct Session<'a> {
     target: &'a Target,
 }
 
-/// What a campaign is for.
+/// Purpose of a campaign.
 struct Asked<'a> {
     config: &'a str,
     workload: &'a str,
@@ -305,7 +305,9 @@ impl Session<'_> {
         let (policy, key) = asked.policy.split_once('/').unwrap_or((asked.policy, "state"));
         let numbers = [asked.seed, asked.trials, u64::from(self.args.jobs)].map(|it| it.to_string());
         let [seed, trials, jobs] = numbers.each_ref().map(String::as_str);
-        let mut words = vec![asked.workload, "--faults", asked.faults, "--policy", policy, "--key", key];
+        let [policy, key] = [format!("explore.policy={policy}"), format!("explore.key={key}")];
+        let until = asked.until.map(|it| format!("explore.until={it}"));
+        let mut words = vec![asked.workload, "--faults", asked.faults, "--set", &policy, "--set", &key];
         words.extend([
             "--seed",
             seed,
@@ -320,7 +322,7 @@ impl Session<'_> {
             "--delay",
             DELAY,
         ]);
-        words.extend(asked.until.iter().flat_map(|it| ["--until", it]));
+        words.extend(until.iter().flat_map(|it| ["--set", it]));
         self.runner.carry_out(&self.target.directory.join(asked.config), &words, place)
     }
 }

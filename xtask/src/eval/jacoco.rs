@@ -70,7 +70,7 @@ pub fn run(args: &JacocoArgs) -> Result<Verdict> {
 /// Three servers and the client.
 const JVMS: usize = 4;
 
-/// What became of the hooks in one JVM.
+/// Fate of the hooks in one JVM.
 struct Tally {
     node: String,
     classes: u64,

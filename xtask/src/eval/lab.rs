@@ -46,10 +46,10 @@ struct Shape {
 /// A ZooKeeper cluster described by hypocenter.toml, in three JVMs and in one: fault-free, and with its leader crashed
 #[derive(Debug, clap::Args)]
 pub struct LabArgs {
-    /// How many trials of each kind
+    /// Number of trials of each kind
     #[arg(long, value_name = "N", default_value_t = 1)]
     repeat: u64,
-    /// How many trials run at once
+    /// Number of parallel trials
     #[arg(long, value_name = "N", default_value_t = 1)]
     jobs: u16,
     #[command(flatten)]
@@ -228,7 +228,7 @@ fn starts(shape: &Shape, crash: bool, nodes: &[&ProcessOutcome]) -> Check {
     });
     let text = nodes.iter().map(|it| match it.end {
         Some(end) => format!("{} start {} {end}", it.name, it.incarnation),
-        None => format!("{} start {} there to the end", it.name, it.incarnation),
+        None => format!("{} start {} alive at the end", it.name, it.incarnation),
     });
     (good, format!("processes: {}", text.collect::<Vec<_>>().join(", ")))
 }

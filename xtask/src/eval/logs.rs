@@ -20,11 +20,11 @@ use crate::{Verdict, root};
 
 /// The share of a log's lines that is to be tied to at most three statements.
 const TIED_GOAL: f64 = 0.95;
-/// How fast a core is to read.
+/// Reading speed of a core.
 const SPEED_GOAL: f64 = 200.0;
-/// How much more memory the process may take while it reads.
+/// Additional memory that the process may take while it reads.
 const MEMORY_MB_MAX: f64 = 64.0;
-/// How much is read at a time where nothing else is done.
+/// Number of bytes that are read at a time without other work.
 const PIECE_BYTES: usize = 256 * 1024;
 
 /// The same by an optimised build of this program: how fast another one reads means nothing.
@@ -46,10 +46,10 @@ pub struct LogsArgs {
     /// zookeeper-2k.log=zookeeper-3.4.6
     #[arg(long, value_name = "LOG=SYSTEM", value_parser = pair)]
     system: Vec<(String, String)>,
-    /// What counts as those systems; all else on their class paths is a library
+    /// Packages that count as those systems; all else on their class paths is a library
     #[arg(long, value_name = "PACKAGE", value_delimiter = ',', default_values = PACKAGES)]
     packages: Vec<String>,
-    /// How much is made of all logs together and read
+    /// Size of all logs together that are generated and read
     #[arg(long, value_name = "MB", default_value_t = 1000)]
     megabytes: u64,
     /// Show the entries that are not tied to the one statement that class and line name
@@ -202,7 +202,7 @@ fn speed(given: &[Given], size: u64) -> Result<Vec<String>> {
     Ok(broken)
 }
 
-/// How reading a file went.
+/// Result of reading a file.
 #[derive(Default)]
 struct Measured {
     bytes: u64,

@@ -70,6 +70,8 @@ enum Eval {
     Cost(cost::CostArgs),
     Demo(demo::DemoArgs),
     Emission(emission::EmissionArgs),
+    #[command(name = "hdfs-14333")]
+    Hdfs14333(reproduce::ReproduceArgs),
     #[command(name = "zookeeper-2247")]
     ZooKeeper2247(reproduce::ReproduceArgs),
     #[command(name = "zookeeper-4203")]
@@ -98,13 +100,14 @@ impl Eval {
             Eval::Cost(args) => cost::run(args),
             Eval::Demo(args) => demo::run(args),
             Eval::Emission(args) => emission::run(args),
+            Eval::Hdfs14333(args) => reproduce::run("hdfs-14333", args),
             Eval::ZooKeeper2247(args) => reproduce::run("zookeeper-2247", args),
             Eval::ZooKeeper4203(args) => reproduce::run("zookeeper-4203", args),
         }
     }
 }
 
-/// Where an evaluation keeps what it wrote.
+/// Output directory of an evaluation.
 pub fn out(name: &str) -> PathBuf {
     root().join("eval/work/out").join(name)
 }

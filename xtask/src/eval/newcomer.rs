@@ -1,9 +1,9 @@
 //! `cargo xtask eval newcomer`: a Maven project of somebody's own, from `hypocenter init` to the fault that made a log, by the
 //! commands of the guide.
 //!
-//! What is run is what `docs/start.md` says before its part about Maven: its blocks of shell, the first of which makes the project,
+//! Commands of `docs/start.md` before its part about Maven: its blocks of shell, the first of which creates the project,
 //! and its block of TOML, which is added to the configuration that `init` has written. So a guide that has gone wrong fails here. The
-//! last blocks mend the project and keep the fault for a job: they end well only if the mended classes are those that run.
+//! last blocks fix the project and keep the fault for a job: they end well only if the fixed classes are those that run.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -24,7 +24,7 @@ const LIMIT: Duration = Duration::from_secs(1800);
 /// The guide, and where the part of it ends that is run.
 const GUIDE: &str = "docs/start.md";
 const END: &str = "\n## Maven\n";
-/// What is wrong with the project.
+/// Problems of the project.
 const FAULT: [(&str, &str); 4] = [
     ("class", "outbox.Segment"),
     ("method", "create"),
@@ -72,7 +72,7 @@ pub fn run(args: &NewcomerArgs) -> Result<Verdict> {
     judge(&project.join("hypocenter-out/reproduce-0001"))
 }
 
-/// Whether the campaign found what is wrong with the project.
+/// Tests whether the campaign found what is wrong with the project.
 fn judge(campaign: &Path) -> Result<Verdict> {
     let path = campaign.join("summary.json");
     let text = fs::read_to_string(&path).map_err(Failure::file(&path))?;
@@ -100,7 +100,7 @@ fn judge(campaign: &Path) -> Result<Verdict> {
     Ok(Verdict::of(good))
 }
 
-/// What the guide says to do.
+/// Instructions of the guide.
 #[derive(Debug, PartialEq, Eq)]
 enum Block {
     Shell(String),

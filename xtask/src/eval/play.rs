@@ -20,7 +20,7 @@ use crate::tool::{Tool, ToolArgs, words};
 use crate::truth::{self, Truth};
 use crate::{Verdict, jdk, process, root, table};
 
-/// How many times fewer rounds the search needs than trying everything.
+/// Factor by which the search needs fewer rounds than trying everything.
 const RATIO: u64 = 10;
 
 /// Let all strategies play on the same trials of a bundled target, each fault and moment run once, and print their rounds
@@ -29,10 +29,10 @@ pub struct PlayArgs {
     /// The target, by the name of its folder
     #[arg(value_name = "TARGET", default_value = "wal")]
     name: String,
-    /// Which strategies, separated by commas; by default all
+    /// Strategies, separated by commas; by default all
     #[arg(long, value_name = "NAMES")]
     strategies: Option<String>,
-    /// How many seeds each
+    /// Number of seeds each
     #[arg(long, value_name = "N", default_value_t = 10)]
     seeds: u64,
     /// The most rounds of a game
@@ -95,7 +95,7 @@ pub fn run(args: &PlayArgs) -> Result<Verdict> {
             .map(|it| target.directory.join(it));
     let logs = failure_logs(&target, (&config, &truth), &tool, &jdk, &place)?;
     let mut command = Command::new(&tool.binary);
-    command.args(["reproduce", "--compare", "--faults", "exceptions", "--json", "--log"]).arg(&logs);
+    command.args(["compare", "--faults", "exceptions", "--json", "--log"]).arg(&logs);
     command.arg("--config").arg(&config);
     if !args.as_asked {
         command.arg("--every-instance");
@@ -155,9 +155,9 @@ impl PlayArgs {
         let flags = [
             ("--strategies", self.strategies.clone()),
             ("--seeds", Some(self.seeds.to_string())),
-            ("--budget", Some(self.budget.to_string())),
+            ("--trials", Some(self.budget.to_string())),
             ("--normal-runs", Some(self.normal_runs.to_string())),
-            ("--trials", self.trials.map(|it| it.to_string())),
+            ("--more-trials", self.trials.map(|it| it.to_string())),
             ("--jobs", Some(self.jobs.to_string())),
         ];
         words(flags.iter().filter_map(|(flag, value)| Some([*flag, value.as_deref()?])).flatten())
@@ -203,7 +203,7 @@ fn campaigns(place: &Path) -> Result<Vec<PathBuf>> {
     Ok(all)
 }
 
-/// Whether the search needs so many times fewer rounds than trying everything does.
+/// Tests whether the search needs so many times fewer rounds than trying everything does.
 fn judged(rows: &[Row]) -> (bool, String) {
     let median = |name: &str| rows.iter().find(|it| it.strategy == name).map(|it| it.median);
     let (Some(full), Some(exhaustive)) = (median("full"), median("exhaustive")) else {

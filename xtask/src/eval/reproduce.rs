@@ -16,7 +16,7 @@ use crate::process::Job;
 use crate::tool::{Tool, ToolArgs, words};
 use crate::{Verdict, jdk, process};
 
-/// The exit code for an end that is none, as by a signal: a bug of ours.
+/// Exit code for an end by a signal: an internal error.
 const NO_CODE: u8 = 70;
 /// For a search: far beyond what the slowest takes.
 const LIMIT: Duration = Duration::from_secs(3 * 3600);
@@ -30,7 +30,7 @@ pub struct ReproduceArgs {
     /// Take class and line out of the log first: `[thread:Class@line]` becomes `[thread]`
     #[arg(long)]
     strip: bool,
-    /// How faults are chosen, as `hypocenter reproduce` has it
+    /// Strategy that chooses faults, as in `hypocenter reproduce`
     #[arg(long, value_name = "NAME")]
     strategy: Option<String>,
     /// The seed
@@ -110,9 +110,9 @@ impl ReproduceArgs {
     fn passed_on(&self) -> Vec<OsString> {
         let number = |it: Option<u64>| it.map(|it| it.to_string());
         let flags = [
-            ("--strategy", self.strategy.clone()),
+            ("--set", self.strategy.as_ref().map(|it| format!("reproduce.strategy={it}"))),
             ("--seed", number(self.seed)),
-            ("--budget", number(self.budget)),
+            ("--trials", number(self.budget)),
             ("--jobs", number(self.jobs)),
         ];
         let given = flags.iter().filter_map(|(flag, value)| Some([*flag, value.as_deref()?]));
@@ -124,7 +124,7 @@ impl ReproduceArgs {
 
 /// A search that is over.
 pub struct Searched {
-    /// What it printed.
+    /// Its output.
     pub document: Value,
     pub code: Option<i32>,
     pub took: Duration,

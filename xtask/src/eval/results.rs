@@ -15,7 +15,7 @@ use crate::{Verdict, root};
 const HEAD: &str = "# Results\n\n\
                     Written by `cargo xtask eval --all`: what each evaluation printed, and on which commit. Times are those of the\n\
                     machine that it ran on, and of whatever else that machine did.\n";
-/// What begins a section in the file, before its name.
+/// Prefix of a section in the file, before its name.
 const MARK: &str = "\n## ";
 
 /// An evaluation, by the name of its section, with its arguments.
@@ -60,7 +60,7 @@ pub struct AllArgs {
     /// A directory with production logs; without it they are left out
     #[arg(long, value_name = "DIR", requires = "all")]
     logs: Option<PathBuf>,
-    /// Which log there is of which system
+    /// Systems of the logs
     #[arg(long, value_name = "LOG=SYSTEM", requires = "logs")]
     system: Vec<String>,
     /// A ready binary of hypocenter instead of building it
@@ -146,7 +146,7 @@ fn commit() -> String {
     git(&["rev-parse", "--short", "HEAD"]).map_or("unknown".to_owned(), |it| it + mark)
 }
 
-/// What the file has, by the names of its sections.
+/// Content of the file, by the names of its sections.
 fn sections(text: &str) -> Vec<(String, String)> {
     let parts = text.split(MARK).skip(1);
     let named = parts.filter_map(|it| it.split_once('\n'));

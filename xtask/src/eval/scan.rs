@@ -17,7 +17,7 @@ use crate::jdk::{Jdk, JdkArgs};
 use crate::tool::ToolArgs;
 use crate::{Verdict, maven};
 
-/// What counts as ZooKeeper.
+/// Packages that count as ZooKeeper.
 pub(super) const PACKAGES: [&str; 2] = ["org.apache.zookeeper", "org.apache.jute"];
 
 /// The counts and states of a scan of ZooKeeper beside published ones, threads, and log entries tied to their statements

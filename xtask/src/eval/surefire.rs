@@ -26,7 +26,7 @@ const HEADINGS: [&str; 8] =
 /// Surefire 2 reads both outputs of its fork, and writes what it does not understand into a dump file; 3.0.0-M5 logs it as
 /// an error of Maven's; later ones pass it on.
 const VERSIONS: [&str; 4] = ["2.22.2", "3.0.0-M5", "3.2.5", "3.5.4"];
-/// What a JVM prints when it takes options from the environment.
+/// Line that a JVM prints when it takes options from the environment.
 const PICKED_UP: &str = "Picked up JAVA_TOOL_OPTIONS";
 
 /// Tests under Maven's surefire, and a JVM forked as Gradle does it: the fork alone takes part, outputs are the same
@@ -70,17 +70,17 @@ struct Workload<'a> {
     command: Vec<OsString>,
     class_path: PathBuf,
     packages: &'a str,
-    /// Where the command runs.
+    /// Working directory of the command.
     current_directory: &'a Path,
-    /// Where its forked JVM says which process it is.
+    /// Line by which its forked JVM identifies itself.
     processes: PathBuf,
-    /// Where it writes reports, if it does.
+    /// Its report directory, if it writes reports.
     reports: Option<PathBuf>,
     /// Emptied first.
     directory: PathBuf,
 }
 
-/// What came of a workload.
+/// Result of a workload.
 struct Judged {
     workload: String,
     jdk: String,
@@ -268,7 +268,7 @@ fn forget(it: &Workload<'_>) -> Result<()> {
 
 const DUMP: &str = "dump file";
 
-/// Where the JVM's line is: in what the user sees, in what is kept, in reports.
+/// Places of the JVM's line: on the terminal, in stored logs, in reports.
 fn places_of_the_line(it: &Workload<'_>, done: &Done) -> Result<Vec<String>> {
     let has = |path: &Path| process::lossy(path).contains(PICKED_UP);
     let mut places = Vec::new();
@@ -296,7 +296,7 @@ fn reports(it: &Workload<'_>) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// What surefire writes where something came between it and its fork.
+/// Files that Surefire writes if something came between it and its fork.
 fn is_dump(path: &Path) -> bool {
     path.extension().is_some_and(|it| it == "dump" || it == "dumpstream")
 }

@@ -27,13 +27,13 @@ pub struct TargetsArgs {
     /// Which, by the names of their folders; by default all that have a truth.toml
     #[arg(value_name = "TARGET")]
     names: Vec<String>,
-    /// How many trials with each fault
+    /// Number of trials with each fault
     #[arg(long, value_name = "N", default_value_t = 5)]
     repeat: u64,
-    /// How many trials without a fault
+    /// Number of trials without a fault
     #[arg(long, value_name = "N", default_value_t = 50)]
     fault_free: u64,
-    /// How many trials run at once
+    /// Number of parallel trials
     #[arg(long, value_name = "N", default_value_t = 1)]
     jobs: u16,
     #[command(flatten)]
@@ -89,7 +89,7 @@ struct Judged {
     broken: Option<String>,
 }
 
-/// How many trials of a campaign must be so; none where it does not matter.
+/// Number of trials of a campaign that must be so; none if it does not matter.
 struct Wanted {
     injected: Option<u64>,
     failures: u64,
@@ -100,7 +100,7 @@ struct Wanted {
 #[derive(Clone, Copy)]
 struct Side {
     config: &'static str,
-    /// What they are called in the table.
+    /// Their names in the table.
     name: &'static str,
 }
 
@@ -139,7 +139,7 @@ impl Session<'_> {
         Ok(all)
     }
 
-    /// Where the results of a campaign go.
+    /// Directory of the results of a campaign.
     fn place(&self, side: Side, fault: &str) -> PathBuf {
         let fault = fault.replace(", ", "-").replace(' ', "-");
         eval::out("targets")

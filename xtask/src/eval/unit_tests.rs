@@ -27,7 +27,7 @@ pub struct UnitTestsArgs {
     /// Only the first N test classes
     #[arg(long, value_name = "N")]
     classes: Option<usize>,
-    /// How often each class runs bare; one whose result changes is left out
+    /// Number of runs of each class without the agent; a class whose result changes is left out
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     bare: u32,
     #[command(flatten)]
@@ -39,7 +39,7 @@ pub struct UnitTestsArgs {
 /// The result of each method of a class.
 type Results = BTreeMap<String, String>;
 
-/// What the runs of a class showed.
+/// Results of the runs of a class.
 struct Report {
     methods: usize,
     bare: String,

@@ -52,7 +52,7 @@ pub struct ClusterRun<'a> {
     pub directory: &'a Path,
 }
 
-/// What a cluster said of itself.
+/// Reports of a cluster about itself.
 pub struct Cluster {
     pub done: Done,
     pub leader: String,
@@ -114,7 +114,7 @@ impl ZooKeeper {
 }
 
 impl Cluster {
-    /// Whether every znode was created and no class was broken.
+    /// Tests whether every znode was created and no class was broken.
     pub fn is_whole(&self) -> bool {
         let all = self.creates.split_once('/').is_some_and(|(done, all)| done == all && done != "0");
         all && self.verify_errors == "0"

@@ -19,13 +19,6 @@ pub fn run(command: &mut Command) -> String {
     text
 }
 
-/// The feature version of the JDK, such as 17.
-pub fn version() -> u32 {
-    let text = run(tool("javac").arg("--version"));
-    let digits = text.trim_start_matches("javac ").split(['.', '-', '\n']).next().unwrap_or_default();
-    digits.trim().parse().unwrap_or_else(|_| panic!("not understood: {text}"))
-}
-
 /// An empty folder below the target directory, of this name.
 pub fn folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -36,8 +29,12 @@ pub fn folder(name: &str) -> PathBuf {
 
 /// Compiles sources of `tests/java` into a folder.
 pub fn compile(sources: &[&str], into: &Path) {
+    compile_by(tool("javac"), sources, into);
+}
+
+/// As [`compile`], by some compiler.
+pub fn compile_by(mut javac: Command, sources: &[&str], into: &Path) {
     let java = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/java");
-    let mut javac = tool("javac");
     javac.arg("-g").arg("-Xlint:none").arg("-d").arg(into);
     run(javac.args(sources.iter().map(|source| java.join(source))));
 }

@@ -1,7 +1,8 @@
 //! Hooks at many points, made of instructions that change nothing.
 
 use hypocenter_classfile::{
-    ClassFile, Code, Insertion, Instruction, MethodPatch, Patcher, Place, Snippet, Unpatched, descriptor, op,
+    CallCatch, ClassFile, Code, Insertion, Instruction, MethodPatch, Patcher, Place, Snippet, Unpatched,
+    descriptor, op,
 };
 use std::collections::BTreeSet;
 
@@ -19,6 +20,10 @@ pub enum Hooks {
     Blocks,
     /// On the edges into, around and out of every loop, before calls, and a catch-all.
     Edges,
+    /// Around every call, and a catch-all.
+    Thrown,
+    /// Before every instruction that starts a basic block, and every conditional jump as another that does the same.
+    Jumps,
 }
 
 /// What became of the methods.
@@ -28,6 +33,8 @@ pub struct Tally {
     pub insertions: usize,
     pub edges: usize,
     pub unseparable: usize,
+    pub calls: usize,
+    pub uncovered: usize,
     pub unpatched: Vec<Unpatched>,
 }
 
@@ -85,7 +92,7 @@ fn simple(class: &ClassFile<'_>, method: usize, code: &Code<'_>, hooks: Hooks) -
     let member = &class.methods()[method];
     let mut insertions = Vec::new();
     let mut push = |at, place, snippet| insertions.push(Insertion { at, place, snippet });
-    if hooks == Hooks::Blocks {
+    if matches!(hooks, Hooks::Blocks | Hooks::Jumps) {
         for at in block_starts(code) {
             push(at, Place::Before, IDLE);
         }
@@ -103,19 +110,63 @@ fn simple(class: &ClassFile<'_>, method: usize, code: &Code<'_>, hooks: Hooks) -
     insertions
 }
 
+/// Another jump that does the same as one of this opcode behind a snippet: a comparison with nothing as one of two, and one of two numbers
+/// as that of their order, which `compare` calls a method for.
+fn other_jump(opcode: u8, compare: &'static [u8]) -> Option<(Snippet<'static>, u8)> {
+    const ZERO: Snippet<'static> = Snippet { bytes: &[op::ICONST_0], stack: 1 };
+    const NULL: Snippet<'static> = Snippet { bytes: &[op::ACONST_NULL], stack: 1 };
+    match opcode {
+        op::IFEQ..=op::IFLE => Some((ZERO, opcode - op::IFEQ + op::IF_ICMPEQ)),
+        op::IF_ICMPEQ..=op::IF_ICMPLE => {
+            Some((Snippet { bytes: compare, stack: 0 }, opcode - op::IF_ICMPEQ + op::IFEQ))
+        }
+        op::IFNULL | op::IFNONNULL => Some((NULL, opcode - op::IFNULL + op::IF_ACMPEQ)),
+        _ => None,
+    }
+}
+
 /// Patches every method that has code.
 pub fn patch(class: &ClassFile<'_>, hooks: Hooks, tally: &mut Tally) -> Vec<u8> {
     let mut patcher = Patcher::new(class);
+    let compare: &'static [u8] = match hooks {
+        Hooks::Jumps => {
+            let method = patcher.method_ref(b"java/lang/Integer", b"compare", b"(II)I").unwrap_or(0);
+            let [high, low] = method.to_be_bytes();
+            vec![op::INVOKESTATIC, high, low].leak()
+        }
+        _ => &[],
+    };
     for (n, method) in class.methods().iter().enumerate() {
         let Ok(Some(code)) = method.code() else { continue };
         let edges = if hooks == Hooks::Edges { loop_edges(&code) } else { Vec::new() };
         let mut insertions = simple(class, n, &code, hooks);
         let catch_all = (hooks != Hooks::Calls).then_some(&IDLE);
+        let mut jumps = Vec::new();
+        for it in instructions(&code).iter().filter(|_| hooks == Hooks::Jumps) {
+            if let Some((snippet, opcode)) = other_jump(it.opcode, compare) {
+                insertions.push(Insertion { at: it.pc, place: Place::Before, snippet });
+                jumps.push((it.pc, opcode));
+            }
+        }
+        let jumps = jumps.as_slice();
+        let mut calls = Vec::new();
+        for it in instructions(&code).iter().filter(|it| hooks == Hooks::Thrown && it.is_invoke()) {
+            calls.push(CallCatch { at: it.pc, snippet: LOOK });
+        }
+        // Those that a constructor makes before it has called that of its superclass cannot be seen.
+        while let Err(Unpatched::CallNotCovered { pc }) =
+            patcher.method(n, &MethodPatch { calls: &calls, ..MethodPatch::default() })
+        {
+            calls.retain(|it| it.at != pc);
+            tally.uncovered += 1;
+        }
+        tally.calls += calls.len();
+        let calls = calls.as_slice();
         for edge in edges.iter().take(64) {
             let place = Place::Edges { fall: edge.fall, from: &edge.from };
             insertions.push(Insertion { at: edge.at, place, snippet: IDLE });
             if let Err(Unpatched::EdgeNotSeparable { .. }) =
-                patcher.method(n, &MethodPatch { insertions: &insertions, catch_all })
+                patcher.method(n, &MethodPatch { insertions: &insertions, catch_all, jumps, calls })
             {
                 insertions.pop();
                 tally.unseparable += 1;
@@ -123,7 +174,7 @@ pub fn patch(class: &ClassFile<'_>, hooks: Hooks, tally: &mut Tally) -> Vec<u8> 
                 tally.edges += 1;
             }
         }
-        match patcher.method(n, &MethodPatch { insertions: &insertions, catch_all }) {
+        match patcher.method(n, &MethodPatch { insertions: &insertions, catch_all, jumps, calls }) {
             Ok(()) => {
                 tally.patched += 1;
                 tally.insertions += insertions.len();

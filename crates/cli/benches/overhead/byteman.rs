@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How to get it.
+/// Instructions to get it.
 pub const FETCH: &str = "mvn -q -f eval/byteman/pom.xml dependency:copy-dependencies";
 
 /// Its agent, if it was fetched.

@@ -40,7 +40,7 @@ pub fn loops(bench: &Bench) -> PathBuf {
     compile(bench, "loops", "", &[place("bare"), place("hooked"), java.join("Micro.java")])
 }
 
-/// Where the Java sources are.
+/// Directory of the Java sources.
 pub fn java_sources(bench: &Bench) -> PathBuf {
     bench.root.join("crates/cli/benches/java")
 }

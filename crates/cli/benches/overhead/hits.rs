@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hypocenter_plan::{Candidate, Fault, Guard, Plan, Repeat, SiteKind, Watch, WatchLevel};
+use hypocenter_plan::{Candidate, EventTime, Fault, Guard, Plan, Repeat, SiteKind, Watch, WatchLevel};
 use hypocenter_program::{ClassPath, SitePattern, find_sites};
 use hypocenter_trace::CandidateEnd;
 
@@ -17,7 +17,8 @@ use crate::table::{Goal, Table};
 use crate::{byteman, classes, setting};
 
 const IDLE_GOAL: Goal = Goal::AtMost(0.5);
-const ARMED_GOAL: Goal = Goal::AtMost(25.0);
+const COUNT_GOAL: Goal = Goal::AtMost(8.0);
+const ARMED_GOAL: Goal = Goal::AtMost(12.0);
 const THREADS: u64 = 8;
 const THREAD_PAIRS: u64 = 6;
 const THREAD_HITS: u64 = 300_000;
@@ -27,7 +28,7 @@ const THREAD_HITS_ALL: u64 = THREADS * THREAD_HITS * (THREAD_PAIRS + 1);
 /// An occurrence that never comes, and that Byteman's counters of 32 bits can still name.
 const NEVER: u64 = 2_000_000_000;
 
-/// What the hooked loop is under.
+/// Conditions of the hooked loop.
 enum Under<'a> {
     Nothing,
     Tool(Vec<String>),
@@ -37,19 +38,21 @@ enum Under<'a> {
 struct Micro<'a> {
     bench: &'a Bench,
     classes: PathBuf,
-    /// Everything armed at the four sites of the loop alone, and at the one site of the threads.
-    armed: PathBuf,
+    /// Everything armed at the one site of the threads.
     armed_shared: PathBuf,
-    decide: PathBuf,
     byteman: Option<PathBuf>,
 }
 
 pub fn measure(bench: &Bench, idle: bool, armed: bool, table: &mut Table) {
     let classes = classes::loops(bench);
     let micro = Micro {
-        armed: plan(bench, &classes, "hooked.Loop.four -> Loop.*", NEVER, Some(WatchLevel::Event)),
-        armed_shared: plan(bench, &classes, "hooked.Loop.one -> Loop.a", FAULT_AT, Some(WatchLevel::Event)),
-        decide: plan(bench, &classes, "hooked.Loop.four -> Loop.*", NEVER, None),
+        armed_shared: plan(
+            bench,
+            &classes,
+            Some(("hooked.Loop.one -> Loop.a", FAULT_AT)),
+            Some(WatchLevel::Event),
+            false,
+        ),
         byteman: byteman::jar(&bench.root),
         bench,
         classes,
@@ -63,19 +66,30 @@ pub fn measure(bench: &Bench, idle: bool, armed: bool, table: &mut Table) {
     }
 }
 
-/// A plan with a fault at the sites that fit, written to a file.
-fn plan(bench: &Bench, classes: &Path, sites: &str, at: u64, watch: Option<WatchLevel>) -> PathBuf {
-    let pattern: SitePattern = sites.parse().expect("the pattern is ours");
+/// A plan with a fault at the sites that fit, written to a file. `native`: as all hooks were served before they ran in Java, with exact
+/// times.
+fn plan(
+    bench: &Bench,
+    classes: &Path,
+    fault: Option<(&str, u64)>,
+    watch: Option<WatchLevel>,
+    native: bool,
+) -> PathBuf {
     let opened = ClassPath::parse(&classes.display().to_string(), Path::new("/")).open(bench.jdks[0].feature);
-    let found = find_sites(&opened, &pattern).sites;
-    assert!(!found.is_empty(), "no site fits {sites}");
-    let candidate = |site| Candidate {
-        site,
-        fault: Fault::Exception { class: "java.lang.IllegalStateException".into(), message: None },
-        when: Guard { occurrence: Some(at), ..Guard::default() },
-        repeat: Repeat::Once,
-    };
-    let mut plan = Plan { candidates: found.into_iter().map(candidate).collect(), ..Plan::default() };
+    let mut plan = Plan::default();
+    if let Some((sites, at)) = fault {
+        let pattern: SitePattern = sites.parse().expect("the pattern is ours");
+        let found = find_sites(&opened, &pattern).sites;
+        assert!(!found.is_empty(), "no site fits {sites}");
+        plan.candidates.extend(found.into_iter().map(|site| Candidate {
+            site,
+            fault: Fault::Exception { class: "java.lang.IllegalStateException".into(), message: None },
+            when: Guard { occurrence: Some(at), ..Guard::default() },
+            repeat: Repeat::Once,
+        }));
+    }
+    plan.record.native = native;
+    plan.record.time = if native { EventTime::Exact } else { EventTime::Coarse };
     plan.record.watch.extend(watch.map(|level| Watch {
         kinds: vec![SiteKind::Call],
         classes: vec!["hooked.Loop".into()],
@@ -140,18 +154,16 @@ impl Micro<'_> {
         table.section("2", "armed, ns of CPU a hit (goal: count, decision and event together, one thread)");
         let throws = "throw new IllegalStateException(\"byteman\")";
         for java in &self.bench.jdks {
-            self.alone(java, "count", &record("count"), &[], 1, None, table);
-            self.alone(java, "count and decide", &planned(&self.decide), &[], 1, None, table);
-            self.alone(java, "count and event", &record("events"), &[], 1, None, table);
-            self.alone(
-                java,
-                "count, decide and event",
-                &planned(&self.armed),
-                &[],
-                forks,
-                Some(ARMED_GOAL),
-                table,
-            );
+            let never = Some(("hooked.Loop.four -> Loop.*", NEVER));
+            let rows = [
+                ("count", None, Some(WatchLevel::Count), Some(COUNT_GOAL)),
+                ("count and decide", never, None, None),
+                ("count and event", None, Some(WatchLevel::Event), None),
+                ("count, decide and event", never, Some(WatchLevel::Event), Some(ARMED_GOAL)),
+            ];
+            for (what, fault, watch, goal) in rows {
+                self.both_paths(java, what, fault, watch, forks, goal, table);
+            }
             self.lossless(java, table);
             let rules = self.byteman_rules(|site| byteman::at(site, NEVER), throws);
             if let Some(under) = &rules {
@@ -207,6 +219,30 @@ impl Micro<'_> {
         let runs = (0..forks).filter_map(|_| self.run(java, under, jvm, &args));
         let forks: Vec<Vec<Pair>> = runs.map(|it| pairs(&it)).collect();
         show(java, what, &forks, goal, table);
+    }
+
+    /// The same plan served in Java and by native code, in turns: a fork of one, a fork of the other.
+    #[allow(clippy::too_many_arguments)]
+    fn both_paths(
+        &self,
+        java: &Java,
+        what: &str,
+        fault: Option<(&str, u64)>,
+        watch: Option<WatchLevel>,
+        forks: usize,
+        goal: Option<Goal>,
+        table: &mut Table,
+    ) {
+        let args = ["alone", "300", "150", "2000"];
+        let plans = [false, true].map(|native| plan(self.bench, &self.classes, fault, watch, native));
+        let mut sides = [Vec::new(), Vec::new()];
+        for _ in 0..forks {
+            for (plan, side) in plans.iter().zip(&mut sides) {
+                side.extend(self.run(java, &planned(plan), &[], &args).map(|it| pairs(&it)));
+            }
+        }
+        show(java, what, &sides[0], goal, table);
+        show(java, &format!("{what}, native path"), &sides[1], None, table);
     }
 
     /// Few hits: each leaves 16 bytes on the disk.

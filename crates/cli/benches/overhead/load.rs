@@ -26,7 +26,7 @@ struct Load<'a> {
     list: PathBuf,
 }
 
-/// What one load gave.
+/// Result of one load.
 struct Loaded {
     seconds: f64,
     bytes: f64,

@@ -1,4 +1,4 @@
-//! What the hooks cost: rows 1 to 5 of the table of goals, each beside the bare run, and where it can beside Byteman.
+//! Costs of the hooks: rows 1 to 5 of the table of goals, each beside the run without them, and if possible beside Byteman.
 //!
 //! `cargo bench -p hypocenter --bench overhead` ends within about fifteen minutes. It asserts nothing about time: it prints both sides,
 //! their difference or ratio with an interval, and whether the interval lies on the right side of the goal. Times are

@@ -1,4 +1,4 @@
-//! Where things are, and how a JVM is run bare, with hooks or with Byteman.
+//! Paths, and commands for a JVM without hooks, with hooks or with Byteman.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::java::{self, Java};
 pub struct Bench {
     /// The repository.
     pub root: PathBuf,
-    /// What this run makes; removed at its end.
+    /// Directory of this run; removed at its end.
     pub scratch: PathBuf,
     /// JDK 17 and 25, or what else there is; one at least.
     pub jdks: Vec<Java>,
@@ -52,7 +52,7 @@ impl Bench {
         path
     }
 
-    /// What the figures depend on beside the program.
+    /// Conditions of the figures beside the program.
     pub fn machine(&self) -> String {
         let cores = std::thread::available_parallelism().map_or(0, |it| it.get());
         let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
@@ -67,7 +67,7 @@ impl Drop for Bench {
     }
 }
 
-/// What a command wrote on stdout, and the trial's directory if it ran under the tool.
+/// Standard output of a command, and the trial's directory if it ran under the tool.
 pub struct Finished {
     pub stdout: String,
     pub trial: Option<PathBuf>,
@@ -83,7 +83,7 @@ impl Finished {
         })
     }
 
-    /// What the agent recorded.
+    /// Records of the agent.
     pub fn evidence(&self) -> Option<Evidence> {
         let trial = self.trial.as_ref()?;
         evidence_of(trial, &finished(trial).ok()??).ok()

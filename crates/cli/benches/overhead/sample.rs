@@ -9,7 +9,7 @@ pub struct Estimate {
     pub median: f64,
     pub low: f64,
     pub high: f64,
-    /// How many values it is from.
+    /// Number of values that it comes from.
     pub count: usize,
 }
 

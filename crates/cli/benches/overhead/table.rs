@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::sample::Estimate;
 
-/// What is to be reached.
+/// Goals.
 #[derive(Debug, Clone, Copy)]
 pub enum Goal {
     AtMost(f64),
@@ -56,7 +56,7 @@ impl Table {
         self.lines.push(Line::Note(text));
     }
 
-    /// What was measured, both sides, what one is over the other, its interval, and the goal.
+    /// Measurement: both sides, their ratio, its interval, and the goal.
     pub fn row(&mut self, cells: [String; COLUMNS]) {
         eprintln!("  {}", cells.join(" | "));
         self.lines.push(Line::Cells(cells));

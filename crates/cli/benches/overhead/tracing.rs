@@ -1,7 +1,7 @@
 //! Row 4: CPU seconds of the servers of a ZooKeeper cluster under all the tracing that `explore` needs, from their start to the end of
 //! its workload.
 //!
-//! The plan is that of a run without a fault of a real campaign: every call at which something can go wrong is an event in the
+//! The plan is that of a run without a fault of a real campaign: every call that can fail is an event in the
 //! trace, and every task says which state it comes to. A round runs two clusters side by side, one of them without the agent, so both
 //! have the same machine at the same time. A sandbox keeps their ports apart.
 
@@ -24,7 +24,7 @@ const VERSION: &str = "zookeeper-3.6.2";
 /// On the command line of every server.
 const SERVER: &str = "QuorumPeerMain";
 const SERVERS: usize = 3;
-/// How often the servers' clocks are looked at: so much of each is lost at its end, on both sides.
+/// Interval at which the clocks of the servers are read: up to this much of each is lost at its end, on both sides.
 const TICK: Duration = Duration::from_millis(50);
 /// Of a tick of the clocks in `/proc`, on every Linux.
 const TICK_SECONDS: f64 = 0.01;

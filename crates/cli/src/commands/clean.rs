@@ -7,11 +7,11 @@ use hypocenter_plan::ExitCode;
 use serde::Serialize;
 
 use crate::args::CleanArgs;
-use crate::commands::reproduce::Summary;
 use crate::failure::Failure;
 use crate::request::{Request, campaigns, existing_below};
 use crate::screen;
 use crate::store::told;
+use crate::summary::Summary;
 
 /// A campaign that was cleaned, as JSON.
 #[derive(Debug, Serialize)]
@@ -27,7 +27,7 @@ pub fn run(args: &CleanArgs) -> Result<ExitCode, Failure> {
     let directories: Vec<PathBuf> = names.iter().map(|it| existing_below(&args.out, it)).collect();
     let mut all = Vec::new();
     for directory in directories {
-        // A directory that is none of ours is left alone.
+        // Other directories are left alone.
         Request::read(&directory)?;
         let found = Summary::read(&directory).map_or_else(Vec::new, |it| it.trials_found());
         let freed = match disk::clean(&directory, &|trial| found.contains(&trial)) {

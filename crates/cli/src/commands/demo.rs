@@ -26,7 +26,7 @@ const CONFIGURATION: &str = "hypocenter.toml";
 const NODES: [&str; 3] = ["q1", "q2", "q3"];
 /// The flag whose value is a path in the target's directory.
 const LOG: &str = "--log";
-/// What the sources are written for.
+/// Java release of the sources.
 const RELEASE: &str = "17";
 
 pub fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
@@ -34,32 +34,32 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
     let place = Place::make(&args.directory)?;
     let shown = args.directory.display().to_string();
     screen::story(&[
-        "A replicated store: three servers, and clients of each. It is a small program of ours with a bug or two,",
+        "The example is a replicated store: three servers, and clients of each. It is a small Java program with a few",
         &format!(
-            "and nothing of it knows Hypocenter. Its sources and classes are in {shown}, and the commands that"
+            "bugs, and it does not depend on Hypocenter. Its sources and classes are in {shown}. The commands below"
         ),
-        "follow are as they would be typed there.",
+        "are shown as you would type them there.",
     ]);
 
     chapter("1. One fault, at one exact instant");
     screen::story(&[
-        "An accept() fails on one server, once, while its second client comes. Errors like that pass. What",
-        "does the server make of it?",
+        "An accept() fails once on one server, while its second client connects. Such errors are transient. What",
+        "does the server do?",
     ]);
     let fault = ["ClientAcceptor.run -> ServerSocket.accept", "--throw", "java.io.IOException"];
     let when = ["--node", "q2", "--at", "2", "--workload", "quorum"];
     place.carry_out(&[&["inject"][..], &fault, &when].concat(), "shown")?;
     place.has_failed("shown")?;
     screen::story(&[
-        "A client of q2 was never answered (d2), although every server says that it is well. One error that would",
-        "have passed, and nobody accepts clients any more.",
+        "Client d2 of server q2 got no answer, although every server reports healthy. One transient error, and the",
+        "server never accepts clients again.",
     ]);
 
-    chapter("2. Which fault made this log?");
+    chapter("2. Which fault produced this log?");
     screen::story(&[
-        "Now the other way round. All that is left of such a failure is what the servers logged; the logs of that run",
-        "are kept in `failure`, and hypocenter.toml says what the failure is: a client that is not answered. Which",
-        "call has to fail, on which server, and when?",
+        "Now the other direction. After such a failure, only the logs of the servers are left. The logs of this run are",
+        "in `failure`, and the oracle in hypocenter.toml recognizes the failure: a client that gets no answer. Which",
+        "call must fail, on which server, and when?",
     ]);
     let logs = "failure";
     place.keep_logs("shown", logs)?;
@@ -68,23 +68,23 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
     let effort = ["--jobs", &jobs, "--replays", "2"];
     let reproduced = place.carry_out(&[&search[..], &effort].concat(), "reproduced")?;
 
-    chapter("3. Which small fault breaks a part of it?");
+    chapter("3. Which small fault breaks part of the service?");
     screen::story(&[
-        "And without any log: one fault a trial, in one state of one thread, until something is worse than a server",
-        "that fails cleanly.",
+        "The same without any log: each trial injects one fault in one state of one thread, until the result is worse",
+        "than a server that fails cleanly.",
     ]);
-    let search = ["explore", "--trials", "20", "--until", "*"];
+    let search = ["explore", "--trials", "20", "--set", "explore.until=*"];
     let effort = ["--jobs", &jobs, "--normal-runs", "2", "--replays", "2", "--neighbours", "1"];
     let explored = place.carry_out(&[&search[..], &effort].concat(), "explored")?;
 
-    chapter("Look at it");
+    chapter("Reports");
     for name in ["reproduced", "explored"] {
         let page = place.out().join(name).join("report.html");
         screen::line("report", &told(&page));
     }
     screen::line(
         "done",
-        &format!("{:.0} s; next, `hypocenter init` in your own project", begun.elapsed().as_secs_f64()),
+        &format!("{:.0} s; next: run `hypocenter init` in your own project", begun.elapsed().as_secs_f64()),
     );
     // What was promised is that a fault is found in both ways.
     Ok(match (reproduced, explored) {
@@ -99,7 +99,7 @@ fn chapter(title: &str) {
     screen::heading(title);
 }
 
-/// Where the target is, and what comes of it.
+/// Target directory, and the results in it.
 struct Place {
     directory: PathBuf,
 }
@@ -111,15 +111,16 @@ impl Place {
             .ok_or_else(|| Failure::usage("the demo needs a JDK, and none was found").hint(INSTALL_HINT))?;
         let javac = home.join("bin/javac");
         if !javac.is_file() {
-            return Err(Failure::usage(format!("{}: there is no javac: this is no JDK", home.display()))
-                .hint(INSTALL_HINT));
+            return Err(
+                Failure::usage(format!("{}: not a JDK: it has no javac", home.display())).hint(INSTALL_HINT)
+            );
         }
         let cannot = |path: &Path, error: std::io::Error| {
             Failure::usage(format!("{}: {error}", path.display())).hint("give another directory")
         };
         if fs::read_dir(directory).is_ok_and(|mut it| it.next().is_some()) {
             return Err(Failure::usage(format!("{}: the directory is not empty", directory.display()))
-                .hint("give a directory that is new or empty, or remove that of the last demo"));
+                .hint("give a new or empty directory, or remove the directory of the last demo"));
         }
         fs::create_dir_all(directory).map_err(|error| cannot(directory, error))?;
         let directory = directory.canonicalize().map_err(|error| cannot(directory, error))?;
@@ -169,7 +170,7 @@ impl Place {
         crate::carry_out(args.verb)
     }
 
-    /// Whether the failure happened in the trial of a campaign, as what is told next says.
+    /// Tests whether the failure happened in the trial of a campaign, as the next lines state.
     fn has_failed(&self, campaign: &str) -> Result<(), Failure> {
         let trial = trial_directory(&self.out().join(campaign), JobId(0));
         let outcome = finished(&trial)?;
@@ -178,7 +179,7 @@ impl Place {
         }
         let what = format!("{}: the failure did not happen this time", trial.display());
         Err(Failure::usage(what)
-            .hint("again, in another directory: the machine may have been too busy for the target's limits"))
+            .hint("try again in another directory: the machine may have been too busy for the time limits of the example"))
     }
 
     /// Keeps what the nodes logged in a campaign's trial, one file a node.

@@ -18,7 +18,7 @@ use crate::{agent_library, java, screen};
 struct Check {
     what: String,
     good: bool,
-    /// Whether the tool cannot work without it.
+    /// True if the tool cannot work without it.
     needed: bool,
     detail: String,
 }
@@ -54,7 +54,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     );
     if let Some(home) = java::wrong_home() {
         let to = javas.first().map_or("one".to_owned(), |it| it.home.display().to_string());
-        let why = "is no Java installation: it has no bin/java, and Maven and Gradle look there";
+        let why = "is not a Java installation: it has no bin/java, and Maven and Gradle use it";
         add("JAVA_HOME", false, Err(format!("{} {why}; set it to {to}, or unset it", home.display())));
     }
     let mut works = 0;
@@ -71,7 +71,9 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
         false,
         match javac {
             Some(java) => Ok(format!("javac of {}", java.version)),
-            None => Err(format!("none: the bundled targets cannot be compiled; {}", java::INSTALL_HINT)),
+            None => {
+                Err(format!("none found: the bundled examples cannot be compiled; {}", java::INSTALL_HINT))
+            }
         },
     );
     add("sandbox", false, sandbox());
@@ -110,7 +112,8 @@ fn try_agent(agent: &Path, home: &Path) -> Result<String, String> {
         let bytes = std::fs::read(&trial).map_err(|error| text(&error))?;
         let trace = Trace::new(&bytes).map_err(|error| text(&error))?;
         match (output.status.success(), trace.agents()) {
-            (true, 1) => Ok("starts".to_owned()),
+            (true, 1) if trace.fast_agents() == 1 => Ok("starts, hooks run in Java".to_owned()),
+            (true, 1) => Ok("starts, hooks run in native code (slower)".to_owned()),
             _ => {
                 let said = String::from_utf8_lossy(&output.stderr);
                 let log =
@@ -123,8 +126,8 @@ fn try_agent(agent: &Path, home: &Path) -> Result<String, String> {
     result
 }
 
-/// Whether trials can have a network and a /tmp of their own: one is made.
+/// Tests whether trials can have a network and a /tmp of their own: one is made.
 fn sandbox() -> Result<String, String> {
     hypocenter_lab::keeper::probe(Path::new(OWN_PROGRAM))?;
-    Ok("trials get a network (loopback only), a /tmp and processes of their own".to_owned())
+    Ok("each trial gets its own network (loopback only), /tmp and processes".to_owned())
 }

@@ -47,12 +47,12 @@ pub fn run(args: &GuideArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-/// What can be asked for.
+/// Available pages.
 pub fn names() -> impl Iterator<Item = PossibleValue> {
     PAGES.iter().map(|it| PossibleValue::new(it.name).help(purpose(it.name)))
 }
 
-/// What a page is for, as the page of contents has it.
+/// Purpose of a page, from the page of contents.
 fn purpose(name: &str) -> &'static str {
     let link = format!("]({name}.md)");
     let behind = CONTENTS.lines().find_map(|line| line.split_once(&link)).map_or("", |(_, behind)| behind);
@@ -94,7 +94,7 @@ fn linked(text: &str) -> String {
     out + rest
 }
 
-/// Whether this is what follows the name of a page in a link.
+/// Tests whether this is what follows the name of a page in a link.
 fn is_file(ending: &str) -> bool {
     ending.split('#').next() == Some(".md")
 }

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::project::{Carried, DIRECT, Project, configuration};
 use crate::screen;
 
-/// What is kept of a file that is written anew.
+/// Name of the stored old file.
 const OLD: &str = "hypocenter.toml.old";
 /// Notes that are shown.
 const NOTES_SHOWN: usize = 12;
@@ -22,8 +22,8 @@ const ENTRIES_SHOWN: usize = 6;
 pub fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
     let directory = &args.directory;
     if !directory.is_dir() {
-        return Err(Failure::usage(format!("{}: no such directory", directory.display()))
-            .hint("give the directory of the project; without one it is the current directory"));
+        return Err(Failure::usage(format!("{}: the directory does not exist", directory.display()))
+            .hint("give the directory of the project, or none for the current directory"));
     }
     let file = directory.join(configuration::FILE);
     // Asked before anything else, so that nobody waits for a refusal. What counts is asked again when it is written.
@@ -40,14 +40,14 @@ pub fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
     let old = write(&file, &text, args.force)?;
     show(&project, directory, &file);
     if let Some(old) = old {
-        let what = format!("{carried}what was in it before is in {}", old.display());
+        let what = format!("{carried}the old file is in {}", old.display());
         screen::note("init", &screen::clean(&what));
         // What it names may have been written by hand too.
         match Config::read(&file) {
             Ok(config) => faster_failure(&config, &project),
             Err(error) => screen::note(
                 "init",
-                &screen::clean(&format!("{}; take what is missing over from there", error.what)),
+                &screen::clean(&format!("{}; copy missing settings from there", error.what)),
             ),
         }
     }
@@ -63,17 +63,17 @@ fn faster_failure(config: &Config, project: &Project) {
     {
         let of_reports = config.failure.as_ref().and_then(|it| it.oracle.as_ref());
         let reports = match of_reports.is_some_and(|it| reads_reports(it.as_ref())) {
-            true => "; it writes no reports, so leave `reports` of the oracle out with it",
+            true => "; it writes no reports, so remove `reports` from the oracle if you use it",
             false => "",
         };
         let what = format!(
-            "`{named}{DIRECT}` does the same as the `{named}` of [failure], and starts at once{reports}"
+            "`{named}{DIRECT}` runs the same tests as `{named}` of [failure] without the build tool{reports}"
         );
         screen::note("faster", &screen::clean(&what));
     }
 }
 
-/// Whether an oracle looks into reports that the build tool writes.
+/// Tests whether an oracle looks into reports that the build tool writes.
 fn reads_reports(oracle: &Oracle) -> bool {
     match oracle {
         Oracle::Junit { reports, .. } => reports.is_some(),
@@ -87,21 +87,21 @@ fn reads_reports(oracle: &Oracle) -> bool {
 fn written_anew(project: &Project, before: &[u8]) -> (String, &'static str) {
     let Ok(before) = std::str::from_utf8(before) else {
         let text = configuration::text(project, &Carried::default());
-        return (text, "it was no UTF-8, and nothing of it is taken over; ");
+        return (text, "the old file is not UTF-8, so nothing is copied from it; ");
     };
     let carried = Carried::of(before);
     let text = configuration::text(project, &carried);
     match Carried::is_whole(before, &text) {
         true if carried == Carried::default() => (text, ""),
-        true => (text, "[failure] and what `explore` knows are taken over; "),
+        true => (text, "[failure], [reproduce] and [explore] are copied; "),
         // No text that can be read, or one in another form: nothing is better than half of it.
-        false => (configuration::text(project, &Carried::default()), "nothing of it is taken over; "),
+        false => (configuration::text(project, &Carried::default()), "nothing is copied from the old file; "),
     }
 }
 
 fn exists(file: &Path) -> Failure {
-    Failure::usage(format!("{}: there already, and left as it is", file.display())).hint(format!(
-        "`hypocenter init --force` writes it anew with its [failure], and keeps what is in it now as {OLD}"
+    Failure::usage(format!("{}: the file already exists and was not changed", file.display())).hint(format!(
+        "`hypocenter init --force` writes a new file with the old [failure], and keeps the old file as {OLD}"
     ))
 }
 
@@ -110,11 +110,11 @@ fn belongs_above(directory: &Path, above: &Path) -> Failure {
     let place = above.parent().unwrap_or(above).display().to_string();
     let there = CommandLine::of_words(&["cd".to_owned(), place]).0;
     let (what, then) = match above.file_name().is_some_and(|it| it == configuration::FILE) {
-        true => ("is the configuration", "use that one"),
-        false => ("is what builds it", "run `hypocenter init`"),
+        true => ("configures it", "use that one"),
+        false => ("builds it", "run `hypocenter init`"),
     };
-    Failure::usage(format!("{}: a part of a project: {} {what}", directory.display(), above.display()))
-        .hint(format!("`{there}` and {then} there; or give --force, and a file is written here all the same"))
+    Failure::usage(format!("{}: part of a larger project: {} {what}", directory.display(), above.display()))
+        .hint(format!("`{there}` and {then} there; --force writes a file here anyway"))
 }
 
 /// A name beside the file that nothing has yet: what was kept before is kept still.
@@ -128,7 +128,7 @@ fn free(file: &Path) -> PathBuf {
 fn write(file: &Path, text: &str, force: bool) -> Result<Option<PathBuf>, Failure> {
     let cannot = |error: std::io::Error| {
         Failure::usage(format!("{}: cannot be written: {error}", file.display()))
-            .hint("check that the directory can be written and that its disk has room")
+            .hint("check that the directory is writable and that its disk has free space")
     };
     let is_kept = force && file.is_file();
     let old = free(file);

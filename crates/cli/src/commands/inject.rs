@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use hypocenter_plan::{Arm, Candidate, ExitCode, Fault, Guard, Pause, Plan, Repeat, SiteKind, StackGuard};
+use hypocenter_plan::{
+    Arm, Candidate, ExitCode, Fault, Guard, Pause, Plan, Repeat, SiteKind, Span, StackGuard,
+};
 use hypocenter_program::{SitePattern, find_sites};
 
 use crate::args::InjectArgs;
@@ -39,13 +41,13 @@ pub fn run(args: &InjectArgs) -> Result<ExitCode, Failure> {
         if in_jdk.sites.is_empty() {
             // A class that cannot be read has no sites, and that is then the reason.
             screen::problems(&found.problems);
-            return Err(Failure::usage(format!("no site fits `{pattern}`: {}", found.suggestions)));
+            return Err(Failure::usage(format!("no site matches `{pattern}`: {}", found.suggestions)));
         }
         found = in_jdk;
     }
     let plan = Plan {
         seed: args.seed,
-        arm: if args.when_ready { Arm::Ready } else { Arm::Start },
+        arm: arm(args, &target)?,
         candidates: found
             .sites
             .iter()
@@ -53,7 +55,7 @@ pub fn run(args: &InjectArgs) -> Result<ExitCode, Failure> {
                 site: site.clone(),
                 fault: fault(args),
                 when: guard(args),
-                repeat: if args.always { Repeat::Always } else { Repeat::Once },
+                repeat: repeat(args),
             })
             .collect(),
         ..Plan::default()
@@ -70,7 +72,10 @@ pub fn run(args: &InjectArgs) -> Result<ExitCode, Failure> {
     if found.sites.len() > 1 {
         screen::line(
             "",
-            &format!("{} sites fit; the first that is reached so takes the fault", found.sites.len()),
+            &format!(
+                "{} sites match; the fault is injected at the first one that is reached",
+                found.sites.len()
+            ),
         );
     }
     let request = chosen.request("inject", &args.target, plan, args.repeat);
@@ -99,24 +104,24 @@ fn check_node(node: &str, chosen: &Chosen) -> Result<(), Failure> {
     let is_without =
         workload.node.iter().any(|it| it.name == node) || workload.client.iter().any(|it| it.name == node);
     let failure = Failure::usage(if is_without {
-        format!("--node {node}: it runs without the agent, so no fault can happen there")
+        format!("--node {node}: the node runs without the agent, so no fault can be injected there")
     } else {
         format!("--node {node}: workload `{}` has no such node", workload.name)
     });
-    let also = if is_without { "; `agent = true` puts it into others" } else { "" };
-    Err(failure.hint(format!("the agent is in {}{also}", there.join(", "))))
+    let also = if is_without { "; `agent = true` adds others" } else { "" };
+    Err(failure.hint(format!("the agent runs in {}{also}", there.join(", "))))
 }
 
 /// The most bytes that a script has.
 const SCRIPT_BYTES_MAX: u64 = 1 << 20;
 
-/// Whether this is a script that has the variable.
+/// Tests whether this is a script that has the variable.
 fn has_variable(path: &Path) -> bool {
     let is_small = path.metadata().is_ok_and(|it| it.is_file() && it.len() <= SCRIPT_BYTES_MAX);
     is_small && fs::read(path).is_ok_and(|it| String::from_utf8_lossy(&it).contains(NODE_VARIABLE))
 }
 
-/// Whether a process of the workload may take another name than the configuration gives it.
+/// Tests whether a process of the workload may take another name than the configuration gives it.
 fn says_itself(chosen: &Chosen) -> bool {
     let workload = &chosen.workload;
     let nodes = workload.node.iter().filter_map(|it| Some((it.command.as_ref()?, &it.env, &it.directory)));
@@ -143,6 +148,34 @@ fn fault(args: &InjectArgs) -> Fault {
     }
 }
 
+fn repeat(args: &InjectArgs) -> Repeat {
+    match (args.always, args.lasts, args.times) {
+        (true, ..) => Repeat::Always,
+        (_, Some(time), _) => Repeat::ForMs(time.as_millis() as u64),
+        (.., Some(times)) => Repeat::Times(times),
+        _ => Repeat::Once,
+    }
+}
+
+/// From when on the fault may happen. A site that it waits for must be one alone.
+fn arm(args: &InjectArgs, target: &Target) -> Result<Arm, Failure> {
+    let Some(text) = &args.after_site else {
+        return Ok(if args.when_ready { Arm::Ready } else { Arm::Start });
+    };
+    let pattern: SitePattern = text.parse()?;
+    let mut found = find_sites(&target.own, &pattern);
+    if found.sites.is_empty() {
+        found = find_sites(&target.with_jdk, &pattern);
+    }
+    let count = found.sites.len();
+    match (found.sites.pop(), count) {
+        (Some(site), 1) => Ok(Arm::After(Box::new(site))),
+        (Some(site), _) => Err(Failure::usage(format!("--after-site {text}: {count} sites fit, one of them {site}"))
+            .hint("add the line or `#N` of the one that is meant, as in `Store.append:88` or `Store.append -> write #0`")),
+        (None, _) => Err(Failure::usage(format!("--after-site: no site fits `{pattern}`: {}", found.suggestions))),
+    }
+}
+
 fn guard(args: &InjectArgs) -> Guard {
     Guard {
         node: args.node.clone(),
@@ -156,12 +189,21 @@ fn guard(args: &InjectArgs) -> Guard {
 
 /// The conditions in words.
 fn when(args: &InjectArgs) -> String {
-    let mut text = match (args.at, args.always) {
-        (None, false) => "the first time".to_owned(),
-        (None, true) => "every time".to_owned(),
-        (Some(n), false) => format!("at hit {n}"),
-        (Some(n), true) => format!("from hit {n} on"),
+    let mut text = match (args.at, repeat(args)) {
+        (None, Repeat::Once) => "the first time".to_owned(),
+        (None, _) => "every time".to_owned(),
+        (Some(n), Repeat::Once) => format!("at hit {n}"),
+        (Some(n), _) => format!("from hit {n} on"),
     };
+    if let Some(time) = args.lasts {
+        text += &format!(" for {}", Span(time));
+    }
+    if let Some(times) = args.times {
+        text += &format!(", {} in all", screen::count(times, "time", "times"));
+    }
+    if let Some(site) = &args.after_site {
+        text += &format!(", once `{}` was reached", screen::clean(site));
+    }
     for (what, value) in [("node", &args.node), ("thread", &args.thread)] {
         if let Some(value) = value {
             text += &format!(", {what} {}", screen::clean(value));

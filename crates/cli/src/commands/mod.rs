@@ -1,6 +1,7 @@
 //! One file a verb.
 
 pub mod clean;
+pub mod compare;
 pub mod demo;
 pub mod doctor;
 pub mod explore;

@@ -6,16 +6,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hypocenter_engine::JobId;
-use hypocenter_lab::{Lock, TrialFiles, finished, trial_directory};
+use hypocenter_lab::{Journal, Lock, TrialFiles, finished, trial_directory};
 use hypocenter_plan::{CandidateResult, ExitCode, Outcome, Plan};
 
 use crate::args::ReplayArgs;
-use crate::commands::reproduce::Summary;
 use crate::commands::run::{carry_out, done_of_replay, read_plan};
 use crate::failure::Failure;
 use crate::local::Ready;
 use crate::request::{REPLAY, Request, existing};
 use crate::store::{Called, told};
+use crate::summary::Summary;
 use crate::target::Target;
 use crate::{screen, stale};
 use export::Shows;
@@ -25,7 +25,7 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     let (name, index) = match args.trial.rsplit_once('/') {
         Some((name, index)) if index.bytes().all(|it| it.is_ascii_digit()) && !index.is_empty() => {
             let index = index.parse().map_err(|_| {
-                Failure::usage(format!("`{index}` is no number of a trial")).hint("give CAMPAIGN/N")
+                Failure::usage(format!("`{index}` is not the number of a trial")).hint("give CAMPAIGN/N")
             })?;
             (name, Some(index))
         }
@@ -44,6 +44,7 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
         );
     }
     let plan = read_plan(&path)?;
+    let before = of_trial(before, &campaign, JobId(index))?;
     if let Some(to) = &args.export {
         return export_to(to, args, &before, &plan, &campaign, index);
     }
@@ -77,12 +78,24 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     args.pass.judge(&ready, code)
 }
 
+/// The request for one trial of a campaign, with all that its job asks for beside the plan.
+fn of_trial(request: Request, campaign: &Path, id: JobId) -> Result<Request, Failure> {
+    let journal = Journal::path_in(campaign);
+    let mut job = None;
+    if journal.exists() {
+        job = Journal::jobs(&journal)?.1.remove(&id);
+    }
+    match job.or_else(|| request.jobs().into_iter().find(|it| it.id == id)) {
+        Some(job) => request.of_trial(&job),
+        None => Ok(request),
+    }
+}
+
 /// Says that classes have changed since a trial was begun, by its plan: it is the new ones that run.
 fn tell_changed(class_path: &[PathBuf], plan: &Path) {
     let begun = fs::metadata(plan).and_then(|it| it.modified()).ok();
     if let Some(newer) = begun.and_then(|it| stale::newer_than(class_path, it)) {
-        let what =
-            format!("{} is newer than the trial; what runs now is the program as it is now", told(&newer));
+        let what = format!("{} is newer than the trial; the replay runs the current program", told(&newer));
         screen::note("classes", &screen::clean(&what));
     }
 }
@@ -95,17 +108,17 @@ fn trial_of(campaign: &Path, request: &Request) -> Result<u64, Failure> {
     }
     let summary = Summary::read(campaign);
     if let Some(trial) = summary.as_ref().and_then(Summary::first_found) {
-        screen::note("trial", &format!("none is named, so it is {trial}, which the campaign found"));
+        screen::note("trial", &format!("{trial}, the finding of the campaign (none is given)"));
         return Ok(trial);
     }
     let or_one = planned(campaign).map_or_else(String::new, |it| format!(", or name a trial: {it}"));
     let (what, hint) = if Lock::is_held(campaign) {
-        ("the campaign has not ended yet", format!("replay it when it has{or_one}"))
+        ("the campaign has not ended yet", format!("replay it when it has ended{or_one}"))
     } else if summary.is_none() {
         let go_on = Called::of(campaign).resume(request.resumed_by());
-        ("the campaign was cut short", format!("go on with it by `{go_on}`{or_one}"))
+        ("the campaign was interrupted", format!("continue it with `{go_on}`{or_one}"))
     } else {
-        ("the campaign found nothing that could be replayed", trials(campaign))
+        ("the campaign has no finding to replay", trials(campaign))
     };
     Err(Failure::usage(format!("{}: {what}", told(campaign))).hint(hint))
 }
@@ -122,16 +135,16 @@ fn without_fault(campaign: &Path, index: u64) {
     let (found, struck) = (summary.trials_found(), summary.trials_with_fault());
     let others = match (found.as_slice(), struck.as_slice()) {
         ([], []) => return,
-        ([], struck) => format!("one happened in {}", list(struck)),
-        (found, _) => format!("what the campaign found is in {}", list(found)),
+        ([], struck) => format!("trials with a fault: {}", list(struck)),
+        (found, _) => format!("findings of the campaign: {}", list(found)),
     };
-    screen::note("trial", &screen::clean(&format!("{name}/{index} was a run without a fault; {others}")));
+    screen::note("trial", &screen::clean(&format!("{name}/{index} is a run without a fault; {others}")));
 }
 
-/// How many trials are named in place of one.
+/// Number of trials that are named in place of one.
 const TRIALS_NAMED: usize = 5;
 
-/// Which trials there are.
+/// List of the trials.
 fn trials(campaign: &Path) -> String {
     planned(campaign).unwrap_or_else(|| "the campaign has no trial yet".to_owned())
 }
@@ -180,7 +193,7 @@ fn export_to(
     let shows = Shows {
         trial: format!("{name}/{index}"),
         faults,
-        outcome: outcome.as_ref().map_or_else(|| "it was not run to its end".to_owned(), story),
+        outcome: outcome.as_ref().map_or_else(|| "it has not ended".to_owned(), story),
         rate: Summary::read(campaign).and_then(|it| it.rate_of(index)),
     };
     let out = campaign.parent().unwrap_or(campaign);
@@ -194,11 +207,12 @@ fn export_to(
         screen::note("export", &along);
     }
     for it in &exported.needed {
-        screen::note("export", &format!("{} is not in it, and is needed at its place", it.display()));
+        screen::note("export", &format!("{} is outside of the export and needed at its place", it.display()));
     }
     if let (Some(repeat), Some((hits, runs))) = (shows.repeat(), shows.rate) {
-        let what =
-            format!("the failure came in {hits} of {runs} replays: for --must-pass, give --repeat {repeat}");
+        let what = format!(
+            "the failure happened in {hits} of {runs} replays: with --must-pass, use --repeat {repeat}"
+        );
         screen::note("export", &what);
     }
     screen::line("run", &format!("sh {}", screen::word(&exported.script.display().to_string())));
@@ -225,7 +239,7 @@ fn compare(ready: &Ready, before: &Outcome) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a trial comes to: which faults went in, how it ended, whether the failure happened.
+/// Result of a trial: injected faults, its end, and whether the failure happened.
 fn story(outcome: &Outcome) -> String {
     let injected = outcome.candidates.iter().filter_map(|it| match &it.result {
         CandidateResult::Injected(at) => {

@@ -8,22 +8,24 @@ use std::path::{Path, PathBuf};
 use hypocenter_engine::JobId;
 use hypocenter_lab::{TrialFiles, trial_directory};
 use hypocenter_plan::{ExitCode, Outcome};
-use hypocenter_report::{ExploreReport, Report};
-use hypocenter_results::explored::{EXPLORATION_VERSION, Exploration};
-use hypocenter_results::reproduced::{SUMMARY_VERSION, Summary};
+use hypocenter_report::Reported;
 use hypocenter_results::runs::{RUNS_VERSION, Runs};
+use hypocenter_results::{Detail, Document};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::args::ReportArgs;
+use crate::campaign::KnownVerb;
 use crate::failure::Failure;
 use crate::request::{Request, existing_below};
 use crate::screen;
 use crate::store::{Called, told};
 use sources::Sources;
 
-/// What a campaign came to, of which the others are made.
+/// Results of a campaign, of which the others are made.
 pub const SUMMARY: &str = "summary.json";
+/// Drawings beside it.
+pub const RUNS: &str = "runs.json";
 /// The files that are written.
 const PAGE: &str = "report.html";
 const JUNIT: &str = "junit.xml";
@@ -40,36 +42,34 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
         && let Some((newest, of)) = newest_with_report(&args.out)
     {
         let what = format!(
-            "the latest campaign is one of `{}`, which has none; this is of {}",
+            "the latest campaign is one of `{}`, which has no report; this is the report of {}",
             request.verb,
             told(&newest)
         );
         screen::note("report", &what);
         (directory, request) = (newest, of);
     }
-    let (page, version) = match (&request.reproduce, &request.explore) {
-        (Some(it), _) if it.compare.is_none() => (write(&directory)?, SUMMARY_VERSION),
-        (_, Some(_)) => (explored(&directory)?, EXPLORATION_VERSION),
-        (other, _) => {
-            let compares = if other.is_some() { " --compare" } else { "" };
-            let what = format!("a campaign of `{}{compares}` has no report", request.verb);
-            return Err(Failure::usage(format!("{}: {what}", directory.display()))
-                .hint("name a campaign of `reproduce` or `explore`"));
-        }
+    let Some(engine) = &request.engine else {
+        let what = format!("a campaign of `{}` has no report", request.verb);
+        return Err(Failure::usage(format!("{}: {what}", directory.display()))
+            .hint("name a campaign of `reproduce` or `explore`"));
     };
+    let known = KnownVerb::named(&engine.verb, &directory)?;
+    let page = (known.report)(&directory)?;
     screen::line("report", &told(&page));
     for name in [JUNIT, SARIF] {
         screen::line("", &told(&directory.join(name)));
     }
     if args.json {
-        let summary: Value = document(&directory.join(SUMMARY), version, &request.verb)?.unwrap_or_default();
+        let path = directory.join(SUMMARY);
+        let summary: Value = document(&path, known.version, &engine.verb)?.unwrap_or_default();
         screen::json(&summary)?;
     }
     Ok(ExitCode::Done)
 }
 
 fn has_report(request: &Request) -> bool {
-    request.reproduce.as_ref().is_some_and(|it| it.compare.is_none()) || request.explore.is_some()
+    request.engine.is_some()
 }
 
 /// The campaign with a report that came to its end last.
@@ -84,24 +84,25 @@ fn newest_with_report(out: &Path) -> Option<(PathBuf, Request)> {
     })
 }
 
-/// Writes the report of a campaign of `reproduce` into its directory. Gives the page.
-pub fn write(campaign: &Path) -> Result<PathBuf, Failure> {
-    let summary: Summary = summary(campaign, SUMMARY_VERSION, "reproduce")?;
-    let runs: Option<Runs> = document(&campaign.join("runs.json"), RUNS_VERSION, "reproduce")?;
-    let report = Report { summary: &summary, runs: runs.as_ref() };
-    let (sources, junit) = (Sources::of_project(campaign), report.junit(&|it| seconds(campaign, it)));
-    files(campaign, report.page(), junit, report.sarif(&|it| sources.find(it)))
+/// Makes the report of a campaign from what is kept in its directory. Gives the page.
+pub fn made<D: Reported>(campaign: &Path, verb: &str) -> Result<PathBuf, Failure> {
+    let summary: Document<D> = summary(campaign, verb)?;
+    let runs: Option<Runs> = document(&campaign.join(RUNS), RUNS_VERSION, verb)?;
+    write(campaign, &summary, runs.as_ref())
 }
 
-/// Writes the report of a campaign of `explore` into its directory. Gives the page.
-pub fn explored(campaign: &Path) -> Result<PathBuf, Failure> {
-    let exploration: Exploration = summary(campaign, EXPLORATION_VERSION, "explore")?;
-    let report = ExploreReport(&exploration);
-    let (sources, junit) = (Sources::of_project(campaign), report.junit(&|it| seconds(campaign, it)));
-    files(campaign, report.page(), junit, report.sarif(&|it| sources.find(it)))
+/// Writes the report of a campaign into its directory. Gives the page.
+pub fn write<D: Reported>(
+    campaign: &Path,
+    document: &Document<D>,
+    runs: Option<&Runs>,
+) -> Result<PathBuf, Failure> {
+    let sources = Sources::of_project(campaign);
+    let junit = D::junit(document, &|it| seconds(campaign, it));
+    files(campaign, D::page(document, runs), junit, D::sarif(document, &|it| sources.find(it)))
 }
 
-/// How long a trial took, if it is still there.
+/// Duration of a trial, if its outcome still exists.
 fn seconds(campaign: &Path, trial: u64) -> Option<f64> {
     let outcome = fs::read(TrialFiles::of(&trial_directory(campaign, JobId(trial))).outcome).ok()?;
     let outcome: Outcome = serde_json::from_slice(&outcome).ok()?;
@@ -122,18 +123,24 @@ pub fn keep(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// The summary of a campaign that is over.
-fn summary<T: DeserializeOwned>(campaign: &Path, version: u32, verb: &str) -> Result<T, Failure> {
+fn summary<D: Detail>(campaign: &Path, verb: &str) -> Result<Document<D>, Failure> {
     let path = campaign.join(SUMMARY);
-    document(&path, version, verb)?.ok_or_else(|| {
-        Failure::usage(format!("{}: the campaign is not over", path.display()))
-            .hint(format!("`{}` goes on with it", Called::of(campaign).resume(verb)))
-    })
+    let summary: Document<D> = document(&path, D::VERSION, verb)?.ok_or_else(|| {
+        Failure::usage(format!("{}: the campaign is not finished", path.display()))
+            .hint(format!("`{}` continues it", Called::of(campaign).resume(verb)))
+    })?;
+    // Somebody else may have written it.
+    if summary.detail.findings().iter().any(|it| it.faults.is_empty()) {
+        return Err(Failure::usage(format!("{}: a finding has no fault", path.display()))
+            .hint(format!("`{}` writes it again", Called::of(campaign).resume(verb))));
+    }
+    Ok(summary)
 }
 
 /// A document of a campaign, or nothing if there is none.
 fn document<T: DeserializeOwned>(path: &Path, version: u32, verb: &str) -> Result<Option<T>, Failure> {
     let failed = |why: String| Failure::usage(format!("{}: {why}", path.display()));
-    let again = format!("`hypocenter {verb} --resume CAMPAIGN` writes it anew, from what is recorded");
+    let again = format!("`hypocenter {verb} --resume CAMPAIGN` writes it again from the journal");
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -144,7 +151,9 @@ fn document<T: DeserializeOwned>(path: &Path, version: u32, verb: &str) -> Resul
     let found = json.get("version").and_then(Value::as_u64);
     if found != Some(version.into()) {
         let found = found.map_or("none".to_owned(), |it| it.to_string());
-        return Err(failed(format!("format version {found}, this tool knows version {version}")).hint(&again));
+        return Err(
+            failed(format!("format version {found}, this tool supports version {version}")).hint(&again)
+        );
     }
     serde_json::from_value(json).map(Some).map_err(|error| failed(error.to_string()).hint(&again))
 }

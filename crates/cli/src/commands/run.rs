@@ -1,12 +1,15 @@
 //! `hypocenter run`: a command with hooks and no fault, or under a plan that was written before.
 
 mod reached;
+mod ways;
 
 use std::path::Path;
 
 use hypocenter_engine::JobId;
 use hypocenter_lab::{Stopped, TrialFiles, finished, trial_directory};
-use hypocenter_plan::{CandidateResult, End, ExitCode, Outcome, Plan, Record, SiteKind, Watch, WatchLevel};
+use hypocenter_plan::{
+    CandidateResult, End, EventTime, ExitCode, Outcome, Plan, Record, SiteKind, Watch, WatchLevel,
+};
 use serde::Serialize;
 
 use crate::args::{LabArgs, MustPass, PassArgs, RecordLevel, RunArgs, ShowArgs};
@@ -31,9 +34,9 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
             ready
         }
         None => {
-            let mut chosen = Chosen::of(&args.target, args.workload.as_deref())?;
+            let mut chosen = Chosen::each(&args.target, args.workload.as_deref())?;
             if args.no_agent {
-                chosen.workload.agent = Some(false);
+                chosen = chosen.without_agent();
             }
             chosen.tell_not_asked();
             let target = Target::open(&chosen.target)?;
@@ -57,13 +60,13 @@ impl PassArgs {
     /// It takes an oracle to know a failure.
     pub fn check(&self, request: &Request) -> Result<(), Failure> {
         if self.must_pass.is_some() && request.oracle.is_none() {
-            return Err(Failure::usage("--must-pass: nothing says what the failure is")
+            return Err(Failure::usage("--must-pass: no oracle is given")
                 .hint("give `--oracle`, or an `oracle` under [failure] of hypocenter.toml; see `hypocenter guide oracles`"));
         }
         Ok(())
     }
 
-    /// What the failure makes of a campaign that is done. Runs that did not reach the fault prove nothing, and one that did is
+    /// Verdict of a finished campaign by its failures. Runs that did not reach the fault prove nothing, and one that did is
     /// enough.
     pub fn judge(&self, ready: &Ready, code: ExitCode) -> Result<ExitCode, Failure> {
         let Some(must) = self.must_pass.filter(|_| matches!(code, ExitCode::Done | ExitCode::Findings))
@@ -91,13 +94,13 @@ impl PassArgs {
             (1.., _) => (format!("no: the failure happened in {failures} of {all}"), ExitCode::Findings),
             (0, _) if let Some(end) = badly => {
                 let what = format!(
-                    "no: the oracle does not hold, but the workload {end} under the fault; \
-                     `--must-pass=oracle` if that is as it should be"
+                    "no: the oracle does not hold, but the workload {end} under the fault; use `--must-pass=oracle` if this is expected"
                 );
                 (what, ExitCode::Findings)
             }
             (0, 0) => {
-                let what = format!("not known: {runs} did not reach the fault; more may (--repeat, --times)");
+                let what =
+                    format!("unknown: {runs} did not reach the fault; try more runs (--repeat, --times)");
                 (what, ExitCode::Findings)
             }
             (0, some) if some < all => {
@@ -119,12 +122,16 @@ pub fn carry_out(
     top: Option<usize>,
 ) -> Result<ExitCode, Failure> {
     let request = &ready.request;
-    match &request.workload.command {
+    match &request.workload().command {
+        _ if request.workloads.len() > 1 => {
+            let tests = screen::count(request.workloads.len() as u64, "test", "tests");
+            screen::line("workloads", &screen::clean(&format!("{tests} of {}", request.workload_name())));
+        }
         Some(command) => screen::line("command", &screen::clean(&command.0)),
         None => {
-            let nodes = screen::count(request.workload.node.len() as u64, "node", "nodes");
-            let clients = screen::count(request.workload.client.len() as u64, "client", "clients");
-            let text = format!("{}: {nodes}, {clients}", request.workload.name);
+            let nodes = screen::count(request.workload().node.len() as u64, "node", "nodes");
+            let clients = screen::count(request.workload().client.len() as u64, "client", "clients");
+            let text = format!("{}: {nodes}, {clients}", request.workload().name);
             screen::line("workload", &text);
         }
     }
@@ -139,7 +146,7 @@ pub fn carry_out(
     } else {
         let passing = Passing {
             all_to_stderr: lab.json,
-            plain: request.workload.is_one_command(),
+            plain: request.workload().is_one_command(),
             verbose: show.verbose,
             interrupt: &interrupt,
         };
@@ -152,7 +159,7 @@ pub fn carry_out(
         Some(outcome) => outcome,
         None if ran.stopped == Stopped::Interrupted => return Err(interrupted(ready)),
         None => finished(&directory)?
-            .ok_or_else(|| Failure::usage(format!("{}: the outcome is gone", directory.display())))?,
+            .ok_or_else(|| Failure::usage(format!("{}: the outcome is missing", directory.display())))?,
     };
     screen::ended_nodes(&outcome);
     match outcome.candidates.iter().find(|it| matches!(it.result, CandidateResult::Injected(_))) {
@@ -162,11 +169,12 @@ pub fn carry_out(
     }
     if let Some(top) = top {
         reached::show(&request.target, &directory, &outcome, top)?;
+        ways::show(&directory, &outcome, top)?;
     }
     finish(lab, &outcome, &directory)?;
-    if !request.workload.is_one_command() && !show.verbose {
+    if !request.workload().is_one_command() && !show.verbose {
         let logs = TrialFiles::of(&directory).logs;
-        screen::line("output", &format!("of its processes in {}; --verbose prints it too", told(&logs)));
+        screen::line("output", &format!("of the processes is in {}; --verbose shows it", told(&logs)));
     }
     Ok(code_of(request, &outcome))
 }
@@ -176,10 +184,10 @@ const CANDIDATES_SHOWN: usize = 8;
 fn interrupted(ready: &Ready) -> Failure {
     let what = match ready.request.verb == REPLAY {
         true => done_of_replay(ready),
-        false => "you ended the campaign; what it has recorded is kept".to_owned(),
+        false => "you interrupted the campaign; its results so far are kept".to_owned(),
     };
-    let mut failure = Failure::usage(what)
-        .hint(format!("`{}` goes on with it", Called::of(&ready.directory).resume("run")));
+    let mut failure =
+        Failure::usage(what).hint(format!("`{}` continues it", Called::of(&ready.directory).resume("run")));
     failure.code = ExitCode::Budget;
     failure
 }
@@ -188,7 +196,7 @@ fn interrupted(ready: &Ready) -> Failure {
 pub fn done_of_replay(ready: &Ready) -> String {
     let all = ready.request.repeat;
     format!(
-        "the replay was interrupted: {} of {} done, and not compared with the trial",
+        "the replay was interrupted: {} of {} done, not compared with the trial",
         screen::thousands(ready.done()),
         screen::count(all, "replay", "replays")
     )
@@ -232,16 +240,16 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
     }
     if ran.unjudged > 0 {
         let what = format!(
-            "in {} of them the oracle could not say anything; their outcomes say why",
+            "the oracle could not judge {} of them; their outcomes have the reason",
             screen::thousands(ran.unjudged)
         );
         screen::note("trials", &what);
     }
-    if !ready.request.workload.has_agent() {
-        screen::note("agent", "nothing was instrumented: all processes ran without the agent");
+    if !ready.request.workload().has_agent() {
+        screen::note("agent", "all processes ran without the agent");
     } else if tally.agentless > 0 {
         let what =
-            format!("in {} of them no JVM loaded a class that has hooks", screen::thousands(tally.agentless));
+            format!("no JVM loaded a class with hooks in {} of them", screen::thousands(tally.agentless));
         screen::note("trials", &what);
         early::show_first(&ready.directory)?;
     }
@@ -249,7 +257,7 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
     if lab.json {
         screen::json(&Summary {
             campaign: ready.directory.display().to_string(),
-            workload: &ready.request.workload.name,
+            workload: ready.request.workload_name(),
             trials: tally.trials,
             well: tally.well,
             injected: tally.injected,
@@ -262,7 +270,7 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
     if ran.stopped == Stopped::Interrupted {
         return Err(interrupted(ready));
     }
-    let has_no_hooks = tally.agentless > 0 && ready.request.workload.has_agent();
+    let has_no_hooks = tally.agentless > 0 && ready.request.workload().has_agent();
     Ok(match faulty {
         _ if ran.unjudged > 0 => ExitCode::Usage,
         false if has_no_hooks => ExitCode::Usage,
@@ -272,7 +280,7 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
     })
 }
 
-/// How the command ends after one trial.
+/// Exit code of the command after one trial.
 pub fn code_of(request: &Request, outcome: &Outcome) -> ExitCode {
     let injected = outcome.injected() > 0;
     let happened = outcome.failure.as_ref().is_some_and(|it| it.happened);
@@ -287,7 +295,7 @@ pub fn code_of(request: &Request, outcome: &Outcome) -> ExitCode {
                 ExitCode::Findings
             }
         }
-        _ if outcome.jvms.is_empty() && request.workload.has_agent() => ExitCode::Usage,
+        _ if outcome.jvms.is_empty() && request.workload().has_agent() => ExitCode::Usage,
         _ if happened => ExitCode::AlreadyFails,
         End::Exited { status: 0 } => ExitCode::Done,
         _ => ExitCode::AlreadyFails,
@@ -296,7 +304,7 @@ pub fn code_of(request: &Request, outcome: &Outcome) -> ExitCode {
 
 /// A plan from its file.
 pub fn read_plan(path: &Path) -> Result<Plan, Failure> {
-    let hint = "`hypocenter schema plan` prints what a plan looks like";
+    let hint = "`hypocenter schema plan` prints the format of a plan";
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::usage(format!("plan {}: {error}", path.display())).hint(hint))?;
     let plan: Plan = serde_json::from_str(&text)
@@ -311,9 +319,12 @@ fn plan_of(args: &RunArgs, target: &Target) -> Result<Plan, Failure> {
         match name.as_str() {
             "all" => kinds.extend([SiteKind::Call, SiteKind::Block, SiteKind::BooleanReturn]),
             "every" => kinds.extend(SiteKind::ALL),
+            // Iterations are told for each time that the loop was entered, and a switch is a branch to whoever asks for those.
+            "loop_body" => kinds.extend([SiteKind::LoopBody, SiteKind::LoopEntry]),
+            "branch" => kinds.extend([SiteKind::Branch, SiteKind::Switch]),
             name => kinds.push(SiteKind::from_name(name).ok_or_else(|| {
                 let names: Vec<_> = SiteKind::ALL.iter().map(|kind| kind.name()).collect();
-                Failure::usage(format!("--hook {name}: no such kind of hook"))
+                Failure::usage(format!("--hook {name}: unknown kind of hook"))
                     .hint(format!("use all, every, or some of {}", names.join(", ")))
             })?),
         }
@@ -333,6 +344,7 @@ fn plan_of(args: &RunArgs, target: &Target) -> Result<Plan, Failure> {
             watch: vec![watch],
             lossless: args.lossless,
             ring_kb: args.ring_kb,
+            time: EventTime::Coarse,
             ..Record::default()
         },
         ..Plan::default()

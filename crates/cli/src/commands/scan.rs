@@ -1,13 +1,11 @@
 //! `hypocenter scan`: the target as facts, without running it.
 //!
 //! [`scanned`] reads the target, [`summary`] and [`lists`] show what there is, both of which a [`report`] has, made now or
-//! kept by the [`cache`]. [`why`] goes back from log lines to faults, told in words by [`explanation`] and written out by
-//! [`graph`]. Everything is first made as a document; people and machines see the same.
+//! kept by the [`cache`]. [`why`] goes back from log lines to faults, and [`graph`] writes the causal graph out. Everything is first made as a document; people and machines see the same.
 
 mod cache;
 mod coding;
 mod entries;
-mod explanation;
 mod graph;
 mod lists;
 mod naming;
@@ -24,7 +22,6 @@ use crate::args::ScanArgs;
 use crate::failure::Failure;
 use crate::screen;
 use entries::Started;
-pub use explanation::Words;
 use graph::Format;
 use lists::{ListKind, Lists};
 use page::Page;
@@ -37,7 +34,7 @@ use why::Why;
 /// The version of the document.
 const SCAN_VERSION: u32 = 1;
 
-/// What `--json` prints.
+/// Output of `--json`.
 #[derive(Debug, Serialize)]
 struct Document {
     version: u32,
@@ -50,7 +47,7 @@ struct Document {
     /// Of the scan, also where it was an earlier one.
     seconds_by_phase: serde_json::Map<String, serde_json::Value>,
     peak_rss_mb: f64,
-    /// What the scan took that this was kept from.
+    /// Cost of the scan from which this was cached.
     #[serde(skip_serializing_if = "Option::is_none")]
     from_cache: Option<Earlier>,
 }
@@ -79,7 +76,7 @@ pub fn run(args: &ScanArgs) -> Result<ExitCode, Failure> {
     asked.finish();
     let Report { summary, lists, took } = report;
     if let Some(pattern) = args.class.as_deref().filter(|_| lists.is_asked() && lists.is_empty()) {
-        screen::note("--class", &format!("nothing that is listed is in a class like `{pattern}`"));
+        screen::note("--class", &format!("no listed item is in a class that matches `{pattern}`"));
     }
     if args.json {
         let phases = took.phases.iter().map(|it| (it.name.to_string(), round(it.seconds).into()));

@@ -1,22 +1,23 @@
 //! `hypocenter schema`: the published shape of the JSON documents.
 
 use hypocenter_plan::{ExitCode, Outcome, Plan, ThreadDump};
+use hypocenter_results::Document;
 use hypocenter_results::explored::Exploration;
-use hypocenter_results::reproduced::Summary;
+use hypocenter_results::reproduced::Reproduction;
 
-use crate::args::{Document, SchemaArgs};
+use crate::args::{self, SchemaArgs};
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::screen;
 
 pub fn run(args: &SchemaArgs) -> Result<ExitCode, Failure> {
     let schema = match args.document {
-        Document::Plan => schemars::schema_for!(Plan),
-        Document::Outcome => schemars::schema_for!(Outcome),
-        Document::Dump => schemars::schema_for!(ThreadDump),
-        Document::Summary => schemars::schema_for!(Summary),
-        Document::Exploration => schemars::schema_for!(Exploration),
-        Document::Config => schemars::schema_for!(Config),
+        args::Document::Plan => schemars::schema_for!(Plan),
+        args::Document::Outcome => schemars::schema_for!(Outcome),
+        args::Document::Dump => schemars::schema_for!(ThreadDump),
+        args::Document::Summary => schemars::schema_for!(Document<Reproduction>),
+        args::Document::Exploration => schemars::schema_for!(Document<Exploration>),
+        args::Document::Config => schemars::schema_for!(Config),
     };
     screen::json(&schema)?;
     Ok(ExitCode::Done)

@@ -1,12 +1,11 @@
 //! `hypocenter trial`: one trial of a campaign, in its place, for whoever runs trials elsewhere.
 
-use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use hypocenter_engine::{JobId, Work};
-use hypocenter_lab::{Entry, Journal, LabError, Observer, finished, put_aside, trial_directory};
-use hypocenter_plan::{End, ExitCode, Outcome, Plan};
+use hypocenter_engine::{Job, JobId, Work};
+use hypocenter_lab::{Journal, LabError, Observer, finished, put_aside, trial_directory};
+use hypocenter_plan::{End, ExitCode, Outcome};
 use hypocenter_trace::TraceError;
 
 use crate::args::TrialArgs;
@@ -23,22 +22,20 @@ pub fn run(args: &TrialArgs) -> Result<ExitCode, Failure> {
     screen::heading("hypocenter trial");
     let ready = Ready::beside(campaign.clone(), &args.lab)?;
     let id = JobId(args.index);
-    let plan = match asked(&ready)?.remove(&id) {
-        Some(plan) => plan,
-        // A campaign that nobody has begun to run yet: its trials follow from what it was asked to do.
-        None => ready.request.plans().into_iter().nth(args.index as usize).ok_or_else(|| {
-            Failure::usage(format!("{} has no trial {}", campaign.display(), args.index))
-                .hint(format!("it has {}, from 0", screen::count(ready.request.repeat, "trial", "trials")))
-        })?,
-    };
+    let job = asked(&ready, id)?.ok_or_else(|| {
+        Failure::usage(format!("{} has no trial {}", campaign.display(), args.index)).hint(format!(
+            "it has {}, numbered from 0",
+            screen::count(ready.request.repeat, "trial", "trials")
+        ))
+    })?;
     screen::line("trial", &format!("{} of {}", args.index, campaign.display()));
     let directory = trial_directory(&campaign, id);
-    let outcome = carry_out(&ready, id, &plan, &directory, args).map_err(try_again)?;
+    let outcome = carry_out(&ready, &job, &directory, args).map_err(try_again)?;
     screen::ended_nodes(&outcome);
     outcome.candidates.iter().for_each(screen::candidate);
     finish(&args.lab, &outcome, &directory)?;
     if outcome.end == End::Interrupted {
-        screen::note("trial", "it was interrupted, and has no outcome; run it again");
+        screen::note("trial", "it was interrupted and has no outcome; run it again");
         return Ok(ExitCode::TryAgain);
     }
     if outcome.disk_full {
@@ -47,16 +44,10 @@ pub fn run(args: &TrialArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Done)
 }
 
-fn carry_out(
-    ready: &Ready,
-    id: JobId,
-    plan: &Plan,
-    directory: &Path,
-    args: &TrialArgs,
-) -> Result<Outcome, LabError> {
+fn carry_out(ready: &Ready, job: &Job, directory: &Path, args: &TrialArgs) -> Result<Outcome, LabError> {
     match finished(directory)? {
         Some(outcome) if !outcome.disk_full => {
-            screen::line("", "it was carried out before; this is what it gave");
+            screen::line("", "it was run before; this is its outcome");
             return Ok(outcome);
         }
         // What a full disk cut off is kept, and the trial run again.
@@ -66,13 +57,13 @@ fn carry_out(
     let interrupt = Interrupt::watch();
     let passing = Passing {
         all_to_stderr: args.lab.json,
-        plain: ready.request.workload.is_one_command(),
+        plain: ready.request.workload().is_one_command(),
         verbose: args.show.verbose,
         interrupt: &interrupt,
     };
     let quiet = Quiet(&interrupt);
     let observer: &dyn Observer = if args.lab.quiet { &quiet } else { &passing };
-    ready.one(id, plan, directory, observer)
+    ready.trial(job, observer)
 }
 
 /// An error of the lab; where another try may succeed, the exit code says so.
@@ -88,28 +79,20 @@ fn try_again(error: LabError) -> Failure {
     if may_succeed { Failure { code: ExitCode::TryAgain, ..failure } } else { failure }
 }
 
-/// The trials that the campaign's engine has asked for so far.
-fn asked(ready: &Ready) -> Result<BTreeMap<JobId, Plan>, Failure> {
+/// A trial of a campaign: what its engine has asked for or, where nobody has begun to run it yet, what its request asks for.
+fn asked(ready: &Ready, id: JobId) -> Result<Option<Job>, Failure> {
     let path = Journal::path_in(&ready.directory);
-    let mut plans = BTreeMap::new();
-    if !path.exists() {
-        return Ok(plans);
-    }
-    // The campaign may be running: the journal is read, and neither repaired nor locked.
-    let head = Journal::read(&path, |entry| {
-        let Entry::Asked { jobs, .. } = entry else { return };
-        for job in jobs {
-            if let Work::Trial { plan, .. } = job.work {
-                plans.insert(job.id, plan);
-            }
+    let mut found = None;
+    if path.exists() {
+        let (head, mut jobs) = Journal::jobs(&path)?;
+        if head.target != ready.target() {
+            return Err(Failure::usage(format!(
+                "{}: its map or its request has changed since its trials ran",
+                ready.directory.display()
+            ))
+            .hint("the files were changed: start a new campaign"));
         }
-    })?;
-    if head.target != ready.target() {
-        return Err(Failure::usage(format!(
-            "{}: its map, or what it was asked to do, is not what its trials were run with",
-            ready.directory.display()
-        ))
-        .hint("the files were changed: begin a new campaign"));
+        found = jobs.remove(&id).filter(|it| matches!(it.work, Work::Trial { .. }));
     }
-    Ok(plans)
+    Ok(found.or_else(|| ready.request.jobs().into_iter().find(|it| it.id == id)))
 }

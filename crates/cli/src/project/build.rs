@@ -1,4 +1,4 @@
-//! What Maven and Gradle projects have in common: modules with sources and tests, and where their classes go.
+//! Common parts of Maven and Gradle projects: modules with sources and tests, and the directories of their classes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,11 +16,11 @@ pub const MODULES_MAX: usize = 500;
 /// A module, or the whole of a project that has one.
 #[derive(Debug)]
 pub struct Module {
-    /// Where it is, seen from the project; empty for the project's own directory.
+    /// Its path from the project; empty for the project's own directory.
     pub place: String,
     pub main: Sources,
     pub test: Sources,
-    /// Where its classes go, seen from the project.
+    /// Directory of its classes, from the project.
     pub class_path: Vec<String>,
 }
 
@@ -47,10 +47,11 @@ pub fn gather(project: &mut Project, directory: &Path, modules: &[Module]) -> us
     let (found, left_out) = packages::common(&counted);
     project.packages = found;
     if left_out > 0 {
-        project.note("packages", format!("{left_out} smaller ones are not named; add those that matter"));
+        project.note("packages", format!("{left_out} smaller ones are omitted; add the relevant ones"));
     }
     if modules.iter().any(|it| it.main.cut || it.test.cut) {
-        project.note("sources", "there are more files than are looked at; packages and tests may be missing");
+        project
+            .note("sources", "the project has more files than the limit; packages and tests may be missing");
     }
     let missing =
         project.class_path.iter().filter(|it| !it.contains('*') && !directory.join(it).is_dir()).count();
@@ -59,7 +60,7 @@ pub fn gather(project: &mut Project, directory: &Path, modules: &[Module]) -> us
         project.note(
             "class path",
             format!(
-                "{missing} of {} not there yet: compile first",
+                "{missing} of {} not found: compile the project first",
                 screen::count(all as u64, "entry", "entries")
             ),
         );
@@ -111,18 +112,18 @@ pub fn propose(
     }
     project.reports = tests.first().map(|it| below(&it.module.place, reports));
     if !has_tests {
-        project.note("tests", "none were found; give a workload of your own");
+        project.note("tests", "no tests were found; add a workload");
     }
 }
 
 /// Tests without the build tool, where the jars that they need are in one directory: one JVM, which starts at once.
 pub struct Ready<'r> {
     pub tool: &'static str,
-    /// Where the jars are, if somebody has put them there.
+    /// Directory of the jars, if they exist.
     pub jars: &'static str,
-    /// What java needs beside them.
+    /// Additional flags of java.
     pub class_path: Vec<String>,
-    /// How they get there: a sentence, and the commands.
+    /// Instructions to get there: a sentence, and the commands.
     pub faster: &'r dyn Fn() -> Vec<String>,
 }
 
@@ -141,14 +142,14 @@ impl Ready<'_> {
         let class_path = class_path.join(":");
         if let Some(command) = junit::command(&project.class_path, directory, &class_path, &test.name) {
             let name = format!("{}{DIRECT}", test.short());
-            let what =
-                format!("The same without {tool}, as JUnit is in {jars}: one JVM, which starts at once.");
+            let what = format!(
+                "The same tests without {tool}, since JUnit is in {jars}: a single JVM that starts quickly."
+            );
             project.direct = Some(name.clone());
             project.workloads.push(Proposal { name, what, command, timeout: ONE_TEST_TIME, active: true });
         } else {
-            let what = format!(
-                "has no JUnit that can be started by `java` alone, so there is no workload without {tool}"
-            );
+            let what =
+                format!("has no JUnit that `java` can run directly, so there is no workload without {tool}");
             project.note(jars, what);
             project.faster = faster();
         }
@@ -160,7 +161,7 @@ fn has_jars(directory: &Path) -> bool {
     entries.map(|it| it.path()).any(|it| it.extension().is_some_and(|extension| extension == "jar"))
 }
 
-/// Whether tests have been run, by the reports of every module that has some: then classes are there, and what tests need was fetched.
+/// Tests whether tests have been run, by the reports of every module that has some: then classes are there, and what tests need was fetched.
 pub fn was_tested(directory: &Path, modules: &[Module], reports: &str) -> bool {
     let place = Path::new(reports).parent().unwrap_or(Path::new(""));
     let has_report = |module: &Module| {

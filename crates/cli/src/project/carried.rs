@@ -1,32 +1,33 @@
-//! What a configuration that is written anew takes over from the one before: what its owner says of a failure, and of findings that
-//! are known. Nobody but the owner knows these, and everything else is found out anew.
+//! Tables that a new configuration takes from the old one: the failure, the settings of the search, and known findings. Only the
+//! owner of the file knows these; everything else is detected again.
 
 use toml::Table;
 
-/// The text of these tables, as it stood there.
+/// Text of these tables in the old file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Carried {
     /// `[failure]`, with the tables in it.
     pub failure: Option<String>,
-    /// Every `[[explore.known]]`.
-    pub known: Option<String>,
+    /// `[reproduce]` and `[explore]`, with every `[[explore.known]]`.
+    pub search: Option<String>,
 }
 
 impl Carried {
-    /// From the text of a file.
+    /// Cuts the tables out of the text of a file.
     pub fn of(text: &str) -> Carried {
-        Carried { failure: cut(text, "failure"), known: cut(text, "explore") }
+        let search: Vec<String> = ["reproduce", "explore"].iter().filter_map(|it| cut(text, it)).collect();
+        Carried { failure: cut(text, "failure"), search: (!search.is_empty()).then(|| search.join("\n")) }
     }
 
-    /// Whether a new text has of these tables what the old one has; also in forms that are not told apart by their headers.
+    /// Tests whether these tables are the same in a new text, even in forms without headers of their own.
     pub fn is_whole(old: &str, new: &str) -> bool {
         let (Ok(old), Ok(new)) = (old.parse::<Table>(), new.parse::<Table>()) else { return false };
-        ["failure", "explore"].into_iter().all(|name| old.get(name) == new.get(name))
+        ["failure", "reproduce", "explore"].into_iter().all(|name| old.get(name) == new.get(name))
     }
 }
 
-/// The lines of all tables below a name, each from the comment above its header to its last setting and the comment right behind
-/// that. What stands further on is about what follows.
+/// Cuts out all tables of a name, each from the comment above its header to the comment right after its last setting. Later comments
+/// belong to the next table.
 fn cut(text: &str, name: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
     let headers: Vec<usize> = (0..lines.len()).filter(|&it| lines[it].trim().starts_with('[')).collect();
@@ -42,7 +43,7 @@ fn cut(text: &str, name: &str) -> Option<String> {
     (!kept.is_empty()).then(|| kept.join("\n"))
 }
 
-/// Where the comment begins that stands directly above a header, if there is one. A setting that is switched off is none.
+/// First line of the comment directly above a header. A setting that is commented out is no comment.
 fn commented(lines: &[&str], header: usize) -> usize {
     let is_prose = |line: &&&str| {
         let line = line.trim();
@@ -52,13 +53,13 @@ fn commented(lines: &[&str], header: usize) -> usize {
     header - lines[..header].iter().rev().take_while(is_prose).count()
 }
 
-/// Where a table ends that begins with this header, and before what is about the next.
+/// End of the table with this header, before the comment of the next one.
 fn end(lines: &[&str], header: usize, next: usize) -> usize {
     let is_setting = |line: &str| !line.trim().is_empty() && !line.trim().starts_with('#');
     let last = (header..next).rev().find(|&it| is_setting(lines[it])).unwrap_or(header);
     let behind: Vec<&str> = lines[last + 1..next].iter().map(|it| it.trim()).collect();
     let comment = behind.split(|it| it.is_empty()).next().unwrap_or_default();
-    // A table that is switched off is another one.
+    // A table that is commented out is a separate one.
     if comment.iter().any(|it| it.starts_with("#[")) { last + 1 } else { last + 1 + comment.len() }
 }
 
@@ -75,7 +76,7 @@ mod tests {
         let failure = "# Mine.\n[failure]\n# As seen on Monday.\nlogs = [\n  'a.log', # both\n  'b.log',\n]\n\noracle = { log = 'x' }\n";
         assert_eq!(carried.failure.as_deref(), Some(failure));
         let known = "[[explore.known]]\nstack = 'a.B.c'\nwhy = '1'\n\n[[explore.known]]\nstack = 'a.B.d'\nwhy = '2'\n";
-        assert_eq!(carried.known.as_deref(), Some(known));
+        assert_eq!(carried.search.as_deref(), Some(known));
         assert!(Carried::is_whole(old, &format!("{failure}{known}")));
         assert!(!Carried::is_whole(old, failure));
         assert_eq!(Carried::of("[failures]\na = 1\n#[failure]\n"), Carried::default());

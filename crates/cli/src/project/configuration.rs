@@ -1,34 +1,34 @@
-//! The text of `hypocenter.toml` for a project: every key with a line that says what it is for.
+//! Text of `hypocenter.toml` for a project: every key with a line that explains it.
 //!
-//! Prose begins with `# `, a setting that is switched off with `#` alone, so that taking the sign away switches it on.
+//! Prose begins with `# `, a disabled setting with `#` alone, so that removing the sign enables it.
 
 use std::fmt::Write;
 
 use super::{Carried, Project, Proposal};
 
-/// The name that the tool looks for.
+/// Name of the file.
 pub const FILE: &str = "hypocenter.toml";
 
-/// The file, with what is carried over from one before.
+/// Writes the file, with the tables of an old one.
 pub fn text(project: &Project, carried: &Carried) -> String {
     let mut out = String::new();
     out += &format!(
-        "# What Hypocenter looks at and runs. `hypocenter init` found {} here and guessed the values;\n\
-         # change what is wrong. Paths are relative to this file. A line that begins with # and no space is a setting\n\
-         # that is switched off: take the # away.\n\n",
+        "# Configuration of Hypocenter. `hypocenter init` found {} here and guessed the values; correct them\n\
+         # where they are wrong. Paths are relative to this file. A line with # and no space is a disabled setting:\n\
+         # remove the # to enable it.\n\n",
         project.what
     );
     target(&mut out, project);
     workloads(&mut out, project);
     out += CLUSTER;
     failure(&mut out, project, carried.failure.as_deref());
-    known(&mut out, carried.known.as_deref());
+    known(&mut out, carried.search.as_deref());
     out
 }
 
 fn target(out: &mut String, project: &Project) {
     *out += "[target]\n\
-        # Where the compiled classes are: directories, jars, or all jars of a directory (\"lib/*.jar\").\n";
+        # The compiled classes: directories, jars, or all jars of a directory (\"lib/*.jar\").\n";
     let entries = &project.class_path;
     *out += &match entries.len() {
         0 => "classpath = []\n# for example classpath = [\"classes\", \"lib/*.jar\"]\n".to_owned(),
@@ -38,18 +38,18 @@ fn target(out: &mut String, project: &Project) {
             format!("classpath = [\n{lines}]\n")
         }
     };
-    *out += "# The packages of the system itself; everything else is a library, and libraries are left as they are.\n";
+    *out += "# The packages of the system itself; everything else is a library and is not instrumented.\n";
     *out += &match project.packages.as_slice() {
         [] => "packages = []\n# for example packages = [\"org.acme.store\"]\n".to_owned(),
         packages => format!("packages = [{}]\n", list(packages)),
     };
-    *out += "# Types whose implementations are tasks, beside threads, Runnable, Callable and TimerTask.\n";
+    *out += "# Additional types whose implementations are tasks, besides threads, Runnable, Callable and TimerTask.\n";
     *out += "#task_types = [\"org.acme.Job\"]\n";
     out.push('\n');
 }
 
 fn workloads(out: &mut String, project: &Project) {
-    *out += "# Workloads are what a trial runs: `hypocenter run NAME`.\n";
+    *out += "# A trial runs a workload: `hypocenter run NAME`.\n";
     for line in &project.why {
         *out += &format!("# {line}\n");
     }
@@ -82,27 +82,23 @@ fn workload(out: &mut String, it: &Proposal, explain: bool) {
     };
     line("", "# ", &it.what);
     line("", off, "[[workload]]");
-    line("What you call it.", off, &format!("name = {}", quote(&it.name)));
+    line("Name of the workload.", off, &format!("name = {}", quote(&it.name)));
     line(
-        "The command, with quotes as on a shell; the trial ends when it ends. {dir} is a fresh directory of the trial.",
+        "Command, quoted as in a shell; the trial ends when it ends. {dir} is a fresh directory of the trial.",
         off,
         &format!("command = {}", quote(&it.command)),
     );
-    line(
-        "The most that one trial may take: ms, s, m or h.",
-        off,
-        &format!("timeout = {}", quote(it.timeout)),
-    );
+    line("Time limit of a trial: ms, s, m or h.", off, &format!("timeout = {}", quote(it.timeout)));
     if explain {
-        line("Where the command runs; by default the directory of this file.", "#", "directory = \".\"");
+        line("Working directory; by default the directory of this file.", "#", "directory = \".\"");
         line(
-            "Which network it sees: \"private\", a loopback of its own for each trial, or \"host\", that of the machine.",
+            "Network: \"private\", a separate loopback for each trial, or \"host\", the network of the machine.",
             "#",
             "network = \"host\"",
         );
-        line("Variables of the environment.", "#", "env = { LANG = \"C.UTF-8\" }");
+        line("Environment variables.", "#", "env = { LANG = \"C.UTF-8\" }");
         line(
-            "Where it logs to files: below {dir}, which is fresh in each trial. What it prints is read in any case.",
+            "Log files, below {dir}. Standard output and error are always read.",
             "#",
             "logs = [\"{dir}/logs/*.log\"]",
         );
@@ -115,32 +111,32 @@ const CLUSTER: &str = r#"# A cluster: nodes, and clients that start when all nod
 #[[workload]]
 #name = "cluster"
 #timeout = "60s"
-# A node is a process. Its name is what `--node` and reports say.
+# A node is a process. `--node` and reports use its name.
 #[[workload.node]]
 #name = "n1"
 #command = "java -cp 'classes:lib/*' org.acme.Server --id 1 --data {dir}/n1"
-# When it is ready, and clients may start: { log = "text" }, { port = 2181 }, { file = "path" } or { command = "..." }.
+# Ready condition, before clients start: { log = "text" }, { port = 2181 }, { file = "path" } or { command = "..." }.
 #ready = { log = "listening" }
-# What the system itself says of this node, asked at the end of a trial.
+# Health check of the node at the end of a trial.
 #alive = { command = "./status.sh n1" }
-# Where it logs to files; what it prints is read in any case.
+# Log files. Standard output and error are always read.
 #logs = ["{dir}/n1/logs/*.log"]
-# Whether it is started again when it ends too early.
+# Restart after an early exit.
 #restart = { times = 1, delay = "2s" }
-# A client ends the trial: it is over when all clients have ended.
+# A client. The trial ends when all clients have ended.
 #[[workload.client]]
 #name = "c1"
-# The node that it talks to.
+# The node that it connects to.
 #node = "n1"
-# Clients of phase 2 start when all of phase 1 have ended well.
+# Clients of phase 2 start when all clients of phase 1 have succeeded.
 #phase = 1
 #command = "java -cp 'classes:lib/*' org.acme.Client localhost:2181"
-# How many steps it makes; it prints `progress 1`, `progress 2` and so on.
+# Number of steps; the client prints `progress 1`, `progress 2` and so on.
 #steps = 10
 
 "#;
 
-/// Tables of the owner, below a heading if they have none.
+/// Adds tables of the owner, below a heading if they have none.
 fn taken_over(out: &mut String, heading: &str, carried: &str) {
     if !carried.starts_with('#') {
         *out += &format!("{heading}\n");
@@ -150,29 +146,29 @@ fn taken_over(out: &mut String, heading: &str, carried: &str) {
 
 fn failure(out: &mut String, project: &Project, carried: Option<&str>) {
     if let Some(carried) = carried {
-        taken_over(out, "# A failure that you have seen, to be made again.", carried);
+        taken_over(out, "# The failure to reproduce.", carried);
         out.push('\n');
         return;
     }
     let to_try = project.to_try().map(|it| it.name.as_str());
     let name = project.direct.as_deref().or(to_try).unwrap_or("main");
     let oracle = match (&project.direct, &project.reports, to_try) {
-        // The reports are written by the build tool; a test that fails is told by the status alone.
+        // The build tool writes the reports; here only the exit code shows that a test failed.
         (Some(_), ..) => "{ exit = \"failed\" }".to_owned(),
         (None, Some(reports), Some(_)) => format!("{{ junit = \"*\", reports = {} }}", quote(reports)),
         _ => "{ log = \"Severe unrecoverable error\" }".to_owned(),
     };
     let lines = [
-        "# A failure that you have seen, to be made again.".to_owned(),
+        "# The failure to reproduce.".to_owned(),
         "#[failure]".to_owned(),
-        "# The workload in which it is looked for.".to_owned(),
+        "# Workload that resembles the conditions of the failure.".to_owned(),
         format!("#workload = {}", quote(name)),
-        "# The logs of the failure: one for each node, or one.".to_owned(),
+        "# Logs of the failure: one for each node, or a single one.".to_owned(),
         "#logs = [\"failure.log\"]".to_owned(),
-        "# The pattern of the appender that wrote them; only where the layout is not detected.".to_owned(),
+        "# Layout of the logs as an appender pattern, if it is not detected.".to_owned(),
         "#layout = \"%d [%t] %-5p %c - %m%n\"".to_owned(),
-        "# What says that it happened: log, text, regex, stack, exit, file, junit or command; all, any and not combine".to_owned(),
-        "# them, as in { all = [{ exit = \"failed\" }, { not = { log = \"recovered\" } }] }.".to_owned(),
+        "# Oracle that recognizes the failure: log, text, regex, stack, exit, file, junit or command; combine them by".to_owned(),
+        "# all, any and not, as in { all = [{ exit = \"failed\" }, { not = { log = \"recovered\" } }] }.".to_owned(),
         format!("#oracle = {oracle}"),
         String::new(),
     ];
@@ -181,13 +177,13 @@ fn failure(out: &mut String, project: &Project, carried: Option<&str>) {
 
 fn known(out: &mut String, carried: Option<&str>) {
     if let Some(carried) = carried {
-        let heading = "# Findings of `hypocenter explore` that are known, and not to be reported again.";
+        let heading = "# Settings of the search, and known findings.";
         taken_over(out, heading, carried);
         return;
     }
     let lines = [
-        "# A finding of `hypocenter explore` that is known, and not to be reported again: the call as for `inject`, or a",
-        "# method on its stack; a fault (exception or delay) narrows it.",
+        "# A known finding of `hypocenter explore` that is not reported again: its site in the syntax of `inject`, or a",
+        "# method on its stack, and optionally its fault (exception or delay).",
         "#[[explore.known]]",
         "#site = \"Acceptor.run -> ServerSocket.accept\"",
         "#why = \"reported as ACME-7\"",
@@ -199,7 +195,7 @@ fn list(texts: &[String]) -> String {
     texts.iter().map(|it| quote(it)).collect::<Vec<_>>().join(", ")
 }
 
-/// A text as TOML has it, whatever is in it.
+/// Quotes any text for TOML.
 fn quote(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
@@ -210,7 +206,7 @@ mod tests {
 
     use super::*;
 
-    /// With everything switched on that is switched off.
+    /// Enables all disabled settings.
     fn switched_on(text: &str) -> String {
         let on = |line: &str| match line.strip_prefix('#') {
             Some(rest) if !rest.starts_with(' ') => rest.to_owned(),

@@ -16,11 +16,11 @@ use crate::screen;
 
 /// The files that make a directory a Gradle project.
 pub const FILES: [&str; 4] = ["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"];
-/// Where the results of tests are written.
+/// Directory of test results.
 const REPORTS: &str = "build/test-results/test/*.xml";
 const SETTINGS: [&str; 2] = ["settings.gradle", "settings.gradle.kts"];
 const BUILD: [&str; 2] = ["build.gradle", "build.gradle.kts"];
-/// Where the jars of the tests are put, so that they need no Gradle.
+/// Directory of copied test jars, so that tests need no Gradle.
 const DEPENDENCIES: &str = "build/dependency";
 /// The file that does it, and the task in it: a script beside the build, which stays as it is.
 const COPY_FILE: &str = "dependency.gradle";
@@ -51,10 +51,10 @@ pub fn look(directory: &Path) -> Project {
     let first: Vec<String> = gradle.iter().cloned().chain(words(["--no-daemon", "test"])).collect();
     project.first = (!was_tested(directory, &modules, REPORTS)).then(|| line(&first));
     project.why = vec![
-        "No daemon: it would outlive the trial, and one that runs already is outside of it; end it by `gradle --stop`, or".into(),
-        "trials wait for its locks. Offline: a trial has a loopback of its own and no other network, so run".into(),
-        format!("`{}` once before. cleanTest, and no build cache, because Gradle does not run tests", first.join(" ")),
-        "again whose inputs are the same.".into(),
+        "No daemon: it would outlive the trial, and a running daemon is outside of the trial. Stop it with `gradle --stop`, or".into(),
+        "trials wait for its locks. Offline: a trial has only a private loopback network, so run".into(),
+        format!("`{}` once before. cleanTest and no build cache, because Gradle skips tests", first.join(" ")),
+        "with unchanged inputs.".into(),
     ];
     if let [module] = modules.as_slice() {
         let class_path = class_path(directory, module);
@@ -78,7 +78,7 @@ fn faster(gradle: &[String]) -> Vec<String> {
     let copy = words(["--no-daemon", "-q", "-I", COPY_FILE, COPY_TASK]);
     let copy: Vec<String> = gradle.iter().cloned().chain(copy).collect();
     vec![
-        "tests without Gradle, which each trial waits for (`hypocenter guide start`):".to_owned(),
+        "for tests that start faster, without Gradle (`hypocenter guide start`):".to_owned(),
         format!(
             "echo 'rootProject {{ afterEvaluate {{ task {COPY_TASK}(type: Copy) {{ from configurations.testRuntimeClasspath; \
              into \"{DEPENDENCIES}\" }} }} }}' > {COPY_FILE}"
@@ -96,7 +96,7 @@ fn modules(project: &mut Project, directory: &Path) -> (Vec<Module>, BTreeMap<St
     let settings = file.map(|name| match std::fs::read(directory.join(name)) {
         Ok(bytes) => Settings::parse(&String::from_utf8_lossy(&bytes)),
         Err(error) => {
-            project.note(name, format!("cannot be read: {error}; its subprojects are guessed"));
+            project.note(name, format!("cannot be read: {error}; the subprojects are guessed"));
             Settings::default()
         }
     });
@@ -111,10 +111,8 @@ fn modules(project: &mut Project, directory: &Path) -> (Vec<Module>, BTreeMap<St
                 continue;
             }
             if !directory.join(&place).is_dir() {
-                project.note(
-                    file,
-                    format!("its subproject `{path}` has no directory `{place}`; it was left out"),
-                );
+                project
+                    .note(file, format!("subproject `{path}` has no directory `{place}` and was left out"));
             } else if places.len() > MODULES_MAX {
                 project
                     .note(file, format!("has more than {MODULES_MAX} subprojects; the others were left out"));
@@ -156,12 +154,12 @@ fn directories_with_build(directory: &Path) -> Vec<String> {
     paths
 }
 
-/// What a settings file says.
+/// Content of a settings file.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Settings {
     /// Paths as Gradle has them: `:core`, `:net:http`.
     subprojects: Vec<String>,
-    /// Where those are that are not at their usual place.
+    /// Files that are not at their usual place.
     directories: BTreeMap<String, String>,
 }
 
@@ -194,7 +192,7 @@ fn path(text: &str) -> String {
     format!(":{}", text.trim_start_matches(':'))
 }
 
-/// What stands behind each use of a word.
+/// Text after each use of a word.
 fn after_word<'a>(code: &'a str, word: &'a str) -> impl Iterator<Item = &'a str> {
     let part_of_name = |it: char| it.is_alphanumeric() || it == '_' || it == '.';
     code.match_indices(word).filter_map(move |(at, _)| {

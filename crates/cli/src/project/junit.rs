@@ -9,7 +9,7 @@ use super::plain::RELEASE;
 
 const JUNIT_4: &str = "org.junit.runner.JUnitCore";
 const CONSOLE: &str = "org.junit.platform.console.ConsoleLauncher";
-/// Consoles that have this class want to be told what to do; older ones know nothing else.
+/// Class of consoles that need a subcommand; older ones have none.
 const EXECUTE: &str = ".ExecuteTestsCommand";
 
 /// The command that runs a class of tests, if JUnit is among the entries; `class_path` is the same for java.

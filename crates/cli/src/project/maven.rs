@@ -3,10 +3,10 @@
 //! A pom is read for its modules and directories alone. Maven itself would fetch parents and work out properties; what
 //! depends on those is taken to be as Maven has it by default.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use roxmltree::{Document, Node, ParsingOptions};
+use hypocenter_lab::xml::{XmlEvent, XmlReader};
 
 use super::build::{
     MODULES_MAX, Module, Ready, gather, line, program, propose, source_directories, was_tested, words,
@@ -17,16 +17,16 @@ use crate::screen;
 
 /// The file that makes a directory a Maven project.
 pub const FILE: &str = "pom.xml";
-/// Where the results of tests are written.
+/// Directory of test results.
 const REPORTS: &str = "target/surefire-reports/*.xml";
 /// No pom is larger.
 const POM_BYTES_MAX: u64 = 8 << 20;
-/// No pom has more elements, texts and comments.
-const POM_NODES_MAX: u32 = 1 << 20;
-/// Where `mvn dependency:copy-dependencies` puts the jars.
+/// The deepest element of a pom that is looked at, with the root as 1.
+const POM_DEPTH_MAX: usize = 5;
+/// Directory of the jars of `mvn dependency:copy-dependencies`.
 const DEPENDENCIES: &str = "target/dependency";
 
-/// What a pom says.
+/// Content of a pom.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Pom {
     modules: Vec<String>,
@@ -69,8 +69,12 @@ pub fn look(directory: &Path) -> Project {
     let first: Vec<String> = maven.iter().cloned().chain(words(["test"])).collect();
     project.first = (!was_tested(directory, &modules, REPORTS)).then(|| line(&first));
     project.why = vec![
-        "Maven runs offline (-o): a trial has a loopback of its own and no other network, and nothing that is fetched".into(),
-        format!("may change between two trials. So run `{}` once before. -q leaves the tests' own output.", first.join(" ")),
+        "Maven runs offline (-o): a trial has only a private loopback network, and dependencies must not"
+            .into(),
+        format!(
+            "change between two trials. So run `{}` once before. -q shows only the output of the tests.",
+            first.join(" ")
+        ),
     ];
     if let [module] = modules.as_slice() {
         let class_path = module.class_path.iter().rev().cloned().collect();
@@ -88,8 +92,7 @@ fn faster(maven: &[String], directory: &Path) -> Vec<String> {
         let more = more.iter().map(|&it| it.to_owned());
         line(&maven.iter().cloned().chain(more).collect::<Vec<_>>())
     };
-    let mut lines =
-        vec!["tests without Maven, which each trial waits for (`hypocenter guide start`):".to_owned()];
+    let mut lines = vec!["for tests that start faster, without Maven (`hypocenter guide start`):".to_owned()];
     lines.push(of_maven(&["-q", "dependency:copy-dependencies"]));
     let pom = read(&directory.join(FILE)).unwrap_or_default();
     if let Some(version) = pom.junit {
@@ -105,7 +108,7 @@ fn faster(maven: &[String], directory: &Path) -> Vec<String> {
     lines
 }
 
-/// What starts tests of JUnit 5 and later by `java` alone.
+/// Runner of JUnit 5 and later with `java` directly.
 const CONSOLE: &str = "org.junit.platform:junit-platform-console-standalone";
 
 /// The version of the console that goes with one of JUnit: of 5.x it is 1.x, later both are the same.
@@ -131,7 +134,7 @@ fn modules(project: &mut Project, directory: &Path) -> Vec<Module> {
         }
         let name = below(&place, FILE);
         let pom = read(&module.join(FILE)).unwrap_or_else(|why| {
-            project.note(&name, format!("{why}; Maven's usual directories are taken"));
+            project.note(&name, format!("{why}; the default directories of Maven are used"));
             // Its modules are not known then, and the nearest guess is what looks like one.
             Pom { modules: directories_with_pom(&module), ..Pom::default() }
         });
@@ -150,7 +153,7 @@ fn modules(project: &mut Project, directory: &Path) -> Vec<Module> {
             if directory.join(&there).join(FILE).is_file() {
                 next.push((there, sure));
             } else if sure {
-                project.note(&name, format!("its module `{module}` has no {FILE}; it was left out"));
+                project.note(&name, format!("module `{module}` has no {FILE} and was left out"));
             }
         }
         open.extend(next.into_iter().rev());
@@ -189,7 +192,7 @@ fn directories_with_pom(directory: &Path) -> Vec<String> {
 fn read(file: &Path) -> Result<Pom, String> {
     let length = std::fs::metadata(file).map_err(|error| format!("cannot be read: {error}"))?.len();
     if length > POM_BYTES_MAX {
-        return Err(format!("cannot be read: it has more than {POM_BYTES_MAX} bytes"));
+        return Err(format!("cannot be read: it is larger than {POM_BYTES_MAX} bytes"));
     }
     let bytes = std::fs::read(file).map_err(|error| format!("cannot be read: {error}"))?;
     // An old pom may be in Latin-1, where each byte is a character; names of directories rarely need more than ASCII.
@@ -199,58 +202,120 @@ fn read(file: &Path) -> Result<Pom, String> {
 }
 
 fn parse(text: &str) -> Result<Pom, String> {
-    let options = ParsingOptions { allow_dtd: true, nodes_limit: POM_NODES_MAX, ..ParsingOptions::default() };
-    let document = Document::parse_with_options(text, options)
-        .map_err(|error| format!("is no well-formed XML: {error}"))?;
-    let project = document.root_element();
-    if name(&project) != "project" {
-        return Err(format!("is no pom: it begins with <{}>", name(&project)));
-    }
-    let build = child(&project, "build");
-    let directory = |key: &'static str| {
-        build.and_then(|it| child(&it, key)).and_then(|it| plain_directory(&text_of(&it)))
-    };
-    let profiles = children(&project, "profiles").flat_map(|it| children(&it, "profile").collect::<Vec<_>>());
-    Ok(Pom {
-        modules: modules_of(&project),
-        profile_modules: profiles.flat_map(|it| modules_of(&it)).collect(),
-        source: directory("sourceDirectory"),
-        test_source: directory("testSourceDirectory"),
-        output: directory("outputDirectory"),
-        test_output: directory("testOutputDirectory"),
-        junit: junit_version(&project),
-    })
-}
-
-/// The version of JUnit 5 or later among the dependencies, or of the list of versions that they follow.
-fn junit_version(project: &Node<'_, '_>) -> Option<String> {
-    let text =
-        |it: &Node<'_, '_>, key: &'static str| child(it, key).map(|it| text_of(&it)).unwrap_or_default();
-    let managed = child(project, "dependencyManagement");
-    let lists = [Some(*project), managed].into_iter().flatten();
-    let lists = lists.filter_map(|it| child(&it, "dependencies"));
-    let is_junit = |it: &Node<'_, '_>| {
-        let (group, artifact) = (text(it, "groupId"), text(it, "artifactId"));
-        group == "org.junit.jupiter" || (group == "org.junit" && artifact == "junit-bom")
-    };
-    let all = lists.flat_map(|it| children(&it, "dependency").collect::<Vec<_>>());
-    let version = all.filter(is_junit).map(|it| text(&it, "version")).find(|it| !it.is_empty())?;
-    let version = match version.strip_prefix("${").and_then(|it| it.strip_suffix('}')) {
-        Some(key) => {
-            let properties = child(project, "properties")?;
-            text_of(&properties.children().find(|it| it.is_element() && name(it) == key)?)
+    let mut reading = Reading::default();
+    // The elements that are open, each with its own text.
+    let mut open: Vec<(String, String)> = Vec::new();
+    let mut is_pom = false;
+    for event in XmlReader::new(text) {
+        match event.map_err(|error| format!("is not well-formed XML: {error}"))? {
+            XmlEvent::Open(element) => {
+                is_pom |= open.is_empty() && element.name() == "project";
+                if !is_pom {
+                    return Err(format!("is not a POM: its root element is <{}>", element.name()));
+                }
+                open.push((element.name().to_owned(), String::new()));
+            }
+            XmlEvent::Text(text) => {
+                if let Some((_, own)) = open.last_mut() {
+                    own.push_str(&text);
+                }
+            }
+            XmlEvent::Close => {
+                if open.len() <= POM_DEPTH_MAX {
+                    let path: Vec<&str> = open.iter().map(|(name, _)| name.as_str()).collect();
+                    reading.close(&path, open.last().map_or("", |(_, own)| own.trim()));
+                }
+                open.pop();
+            }
+            XmlEvent::DocumentType => {}
         }
-        None => version,
-    };
-    // It goes into a command.
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
-    (!version.is_empty() && version.chars().all(is_plain)).then_some(version)
+    }
+    if is_pom { Ok(reading.pom()) } else { Err("is not well-formed XML: it has no element".to_owned()) }
 }
 
-fn modules_of(node: &Node<'_, '_>) -> Vec<String> {
-    let lists = children(node, "modules");
-    let modules = lists.flat_map(|it| children(&it, "module").map(|it| text_of(&it)).collect::<Vec<_>>());
-    modules.filter(|it| !it.is_empty() && !it.contains("${")).collect()
+/// A pom as far as it is read.
+#[derive(Default)]
+struct Reading {
+    pom: Pom,
+    properties: HashMap<String, String>,
+    /// The versions of JUnit among the dependencies, and in the lists of versions that these follow.
+    junit: Vec<String>,
+    junit_managed: Vec<String>,
+    dependency: Dependency,
+}
+
+/// The dependency that is read.
+#[derive(Default)]
+struct Dependency {
+    group: String,
+    artifact: String,
+    version: String,
+}
+
+impl Reading {
+    /// Takes an element at its end. Names have no namespace: not every pom says it, and some say it wrongly.
+    fn close(&mut self, path: &[&str], text: &str) {
+        let Pom { modules, profile_modules, source, test_source, output, test_output, .. } = &mut self.pom;
+        let is_module = !text.is_empty() && !text.contains("${");
+        match path {
+            ["project", "modules", "module"] if is_module => modules.push(text.to_owned()),
+            ["project", "profiles", "profile", "modules", "module"] if is_module => {
+                profile_modules.push(text.to_owned());
+            }
+            ["project", "build", key] => {
+                let directory = match *key {
+                    "sourceDirectory" => source,
+                    "testSourceDirectory" => test_source,
+                    "outputDirectory" => output,
+                    "testOutputDirectory" => test_output,
+                    _ => return,
+                };
+                *directory = directory.take().or_else(|| plain_directory(text));
+            }
+            ["project", "properties", key] => {
+                self.properties.entry((*key).to_owned()).or_insert_with(|| text.to_owned());
+            }
+            ["project", "dependencies", "dependency"] => {
+                self.junit.extend(std::mem::take(&mut self.dependency).junit());
+            }
+            ["project", "dependencyManagement", "dependencies", "dependency"] => {
+                self.junit_managed.extend(std::mem::take(&mut self.dependency).junit());
+            }
+            ["project", "dependencies", "dependency", key]
+            | ["project", "dependencyManagement", "dependencies", "dependency", key] => {
+                let part = match *key {
+                    "groupId" => &mut self.dependency.group,
+                    "artifactId" => &mut self.dependency.artifact,
+                    "version" => &mut self.dependency.version,
+                    _ => return,
+                };
+                *part = text.to_owned();
+            }
+            _ => {}
+        }
+    }
+
+    fn pom(self) -> Pom {
+        let version = self.junit.into_iter().chain(self.junit_managed).next();
+        let property = version.as_ref().and_then(|it| it.strip_prefix("${")?.strip_suffix('}'));
+        let version = match property {
+            Some(key) => self.properties.get(key).cloned(),
+            None => version,
+        };
+        // It goes into a command.
+        let is_plain = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
+        let junit = version.filter(|it| !it.is_empty() && it.chars().all(is_plain));
+        Pom { junit, ..self.pom }
+    }
+}
+
+impl Dependency {
+    /// The version, if this is JUnit 5 or later, or the list of its versions.
+    fn junit(self) -> Option<String> {
+        let is_list = self.group == "org.junit" && self.artifact == "junit-bom";
+        let is_junit = self.group == "org.junit.jupiter" || is_list;
+        (is_junit && !self.version.is_empty()).then_some(self.version)
+    }
 }
 
 /// A directory without properties, but for those that stand for Maven's own places.
@@ -261,23 +326,6 @@ fn plain_directory(text: &str) -> Option<String> {
     }
     let text = text.trim_start_matches("./").trim_end_matches('/');
     (!text.is_empty() && !text.contains("${")).then(|| text.to_owned())
-}
-
-/// Names are compared without their namespace: not every pom says it, and some say it wrongly.
-fn name<'a>(node: &Node<'a, '_>) -> &'a str {
-    node.tag_name().name()
-}
-
-fn children<'a, 'i: 'a>(node: &Node<'a, 'i>, of: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
-    node.children().filter(move |it| it.is_element() && it.tag_name().name() == of)
-}
-
-fn child<'a, 'i: 'a>(node: &Node<'a, 'i>, of: &'static str) -> Option<Node<'a, 'i>> {
-    children(node, of).next()
-}
-
-fn text_of(node: &Node<'_, '_>) -> String {
-    node.descendants().filter(Node::is_text).filter_map(|it| it.text()).collect::<String>().trim().to_owned()
 }
 
 #[cfg(test)]
@@ -336,13 +384,17 @@ mod tests {
             let why = parse(text).unwrap_err();
             assert!(why.contains(expected), "{text}: {why}");
         };
-        check("", "no well-formed XML");
-        check("<project><modules>", "no well-formed XML");
-        check("<html/>", "is no pom: it begins with <html>");
-        check("<project>&laughs;</project>", "no well-formed XML");
-        check(
-            "<!DOCTYPE p [<!ENTITY a '&b;'><!ENTITY b '&a;'>]><project>&a;</project>",
-            "no well-formed XML",
-        );
+        check("", "not well-formed XML");
+        check("<project><modules>", "not well-formed XML");
+        check("<html/>", "is not a POM: its root element is <html>");
+        check("<project><modules></project>", "not well-formed XML");
+    }
+
+    #[test]
+    fn a_hostile_pom_is_read_in_linear_time() {
+        let deep = format!("<project>{}{}</project>", "<a>".repeat(500_000), "</a>".repeat(500_000));
+        assert_eq!(parse(&deep), Ok(Pom::default()));
+        let laughs = "<!DOCTYPE p [<!ENTITY a '&b;'><!ENTITY b '&a;'>]><project><modules><module>&a;</module></modules></project>";
+        assert_eq!(parse(laughs).unwrap().modules, ["&a;"]);
     }
 }

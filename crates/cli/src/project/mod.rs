@@ -1,5 +1,5 @@
-//! What a directory holds, as far as `hypocenter init` can tell without running anything: a Maven or Gradle project,
-//! compiled classes, or nothing that is known.
+//! Content of a directory as far as `hypocenter init` can detect it without running anything: a Maven or Gradle project,
+//! compiled classes, or nothing known.
 //!
 //! A [`Project`] is a guess, and every part of it may be wrong or missing. So nothing in here fails: what cannot be read
 //! becomes a note, and the rest goes on. Build files are read as data and never run: [`maven`] knows `pom.xml`, [`gradle`]
@@ -24,7 +24,7 @@ use hypocenter_plan::Problem;
 pub use carried::Carried;
 pub use sources::{LANGUAGES, each_file, is_source};
 
-/// What a directory holds.
+/// Content of a directory.
 #[derive(Debug, Default)]
 pub struct Project {
     /// For people: "a Maven project with 2 modules".
@@ -33,19 +33,19 @@ pub struct Project {
     pub class_path: Vec<String>,
     /// The packages of the system.
     pub packages: Vec<String>,
-    /// What can be run; those that are worth trying first come first.
+    /// Possible workloads, the most useful first.
     pub workloads: Vec<Proposal>,
     /// The name of one among them that does without the build tool, which every trial would wait for.
     pub direct: Option<String>,
-    /// How to get one, where that is known: a sentence, and the commands.
+    /// Instructions to get one, if known: a sentence, and the commands.
     pub faster: Vec<String>,
-    /// What has to be run once before, unless it was: to compile, and to fetch what a trial cannot.
+    /// Command to run once before, unless it was run: it compiles, and downloads dependencies that a trial cannot get.
     pub first: Option<String>,
     /// Why the commands are as they are, in lines of a comment.
     pub why: Vec<String>,
-    /// Where test reports are written, as the oracle `junit` takes it.
+    /// Pattern of test reports, as in the oracle `junit`.
     pub reports: Option<String>,
-    /// What could not be read or found.
+    /// Parts that could not be read or found.
     pub notes: Vec<Problem>,
 }
 
@@ -53,11 +53,11 @@ pub struct Project {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
     pub name: String,
-    /// What it is, for the comment above it.
+    /// Description for the comment above it.
     pub what: String,
     pub command: String,
     pub timeout: &'static str,
-    /// Whether it is written as a setting; otherwise it is in a comment.
+    /// True if it is written as a setting; otherwise it is in a comment.
     pub active: bool,
 }
 
@@ -70,7 +70,7 @@ impl Project {
             (true, other) => {
                 let mut project = maven::look(directory);
                 if let Some(file) = other {
-                    project.note(*file, "is there too and was not looked at: pom.xml was");
+                    project.note(*file, "also exists, and pom.xml was used instead");
                 }
                 project
             }
@@ -122,14 +122,14 @@ impl Project {
     }
 }
 
-/// What the name of a workload ends with that starts a test by `java` alone.
+/// Suffix of the name of a workload that runs a test with `java` directly.
 pub const DIRECT: &str = "-direct";
 /// The name of the workload that runs every test.
 const ALL_TESTS: &str = "tests";
-/// How long all tests may take, and how long one class of them, until the user says it better.
+/// Time limits for all tests and for one class of them, until the user sets better ones.
 const ALL_TESTS_TIME: &str = "15m";
 const ONE_TEST_TIME: &str = "5m";
-/// How many test classes get a workload, the first of them as a setting and the others as comments.
+/// Maximum number of test classes that get a workload, the first of them enabled and the others as comments.
 const TESTS_MAX: usize = 5;
 
 /// A path with `/` below another, or nothing where a part of it is not text.

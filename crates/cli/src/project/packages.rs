@@ -1,6 +1,6 @@
 //! Many packages brought down to the few that name a system.
 //!
-//! What all packages of a system share names it best (`org.apache.hadoop`), but not if others share it too: `org.apache` would
+//! Common prefix of all packages of a system names it best (`org.apache.hadoop`), but not if others share it too: `org.apache` would
 //! take in half of the class path. So a shared beginning is taken if the system has sources right in it, or if it is long
 //! enough to be nobody else's; else it is split where its packages part.
 
@@ -31,7 +31,7 @@ pub fn common(packages: &BTreeMap<String, usize>) -> (Vec<String>, usize) {
     (found, left_out)
 }
 
-/// Whether a package is another or above it. The one without a name is above nothing.
+/// Tests whether a package is another or above it. The one without a name is above nothing.
 fn covers(package: &str, other: &str) -> bool {
     other
         .strip_prefix(package)

@@ -12,15 +12,15 @@ use crate::screen;
 
 /// The Java that jars for several are read for; only names of classes are looked at, and those hardly differ.
 pub const RELEASE: u16 = 17;
-/// Where compilers and editors put classes. IntelliJ's `out` has a directory for each of its modules.
+/// Directories of compilers and editors for classes. IntelliJ's `out` has a directory for each of its modules.
 const CLASSES: [&str; 6] = ["classes", "bin", "out/production/*", "out/test/*", "out", "target/classes"];
-/// Where libraries are kept.
+/// Directories of libraries.
 const LIBRARIES: [&str; 3] = ["lib", "libs", "dependency"];
 /// More jars than these are named by a pattern.
 const JARS_NAMED: usize = 8;
-/// How deep a class file is looked for.
+/// Maximum depth at which class files are searched for.
 const DEPTH_MAX: usize = 12;
-/// How many programs get a workload.
+/// Maximum number of programs that get a workload.
 const PROGRAMS_MAX: usize = 3;
 const PROGRAM_TIME: &str = "1m";
 const MAIN: &str = "([Ljava/lang/String;)V";
@@ -41,7 +41,7 @@ pub fn look(directory: &Path) -> Project {
         .filter(|(_, jars)| *jars > 0)
         .collect();
     if own.is_empty() && libraries.is_empty() {
-        project.what = "nothing that is known".to_owned();
+        project.what = "nothing known".to_owned();
         project.note(
             "directory",
             "has no pom.xml, no Gradle build, no jars and no class files; the file is a template",
@@ -66,7 +66,7 @@ pub fn look(directory: &Path) -> Project {
     if system.is_empty() {
         project.note(
             "packages",
-            "only libraries were found; say in [target] packages which of them is the system",
+            "only libraries were found; list the packages of the system in [target] packages",
         );
     }
     let mut counted: BTreeMap<String, usize> = BTreeMap::new();
@@ -76,7 +76,7 @@ pub fn look(directory: &Path) -> Project {
     let (found, left_out) = packages::common(&counted);
     project.packages = found;
     if left_out > 0 {
-        project.note("packages", format!("{left_out} smaller ones are not named; add those that matter"));
+        project.note("packages", format!("{left_out} smaller ones are omitted; add the relevant ones"));
     }
     propose(&mut project, &system, &classes);
     project
@@ -91,7 +91,7 @@ fn propose(project: &mut Project, system: &Classes, all: &Classes) {
         .map(|it| it.strip_suffix(".jar").filter(|it| it.ends_with('*')).unwrap_or(it).to_owned())
         .collect();
     let class_path = entries.join(":");
-    let pattern: SitePattern = "*.main".parse().expect("a pattern that is written here");
+    let pattern: SitePattern = "*.main".parse().expect("a pattern of this file");
     let mut programs: Vec<String> = find_sites(system, &pattern)
         .sites
         .into_iter()
@@ -105,7 +105,7 @@ fn propose(project: &mut Project, system: &Classes, all: &Classes) {
         let short = class.rsplit('.').next().unwrap_or(class);
         let proposal = Proposal {
             name: short.to_owned(),
-            what: format!("The program {class}; give it the arguments that it wants."),
+            what: format!("The program {class}; add its arguments."),
             command: line(&command),
             timeout: PROGRAM_TIME,
             active: number == 0,
@@ -128,10 +128,7 @@ fn propose(project: &mut Project, system: &Classes, all: &Classes) {
         project.propose(proposal, test);
     }
     if project.workloads.is_empty() {
-        project.note(
-            "workload",
-            "no class with a main method and no JUnit was found; give a workload of your own",
-        );
+        project.note("workload", "no class with a main method and no JUnit was found; add a workload");
     }
 }
 

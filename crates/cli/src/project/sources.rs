@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 /// The most files that are looked at; beyond, a project is guessed by what was seen so far.
 const FILES_MAX: usize = 20_000;
-/// How deep directories are followed.
+/// Maximum depth of directories that are followed.
 const DEPTH_MAX: usize = 40;
-/// How much of a file is read: what stands before the first class, and some tests.
+/// Maximum size of the part of a file that is read: the text before the first class, and some tests.
 const HEAD_BYTES: u64 = 64 << 10;
 /// The languages, as the names of source directories and of files.
 pub const LANGUAGES: [(&str, &str); 4] =
@@ -21,7 +21,7 @@ pub const LANGUAGES: [(&str, &str); 4] =
 /// A class that a test runner would take.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TestClass {
-    /// Whether it is one that wants the system built and started; those come last.
+    /// True if it is one that wants the system built and started; those come last.
     pub integration: bool,
     /// With its package.
     pub name: String,
@@ -34,7 +34,7 @@ impl TestClass {
     }
 }
 
-/// What some directories of sources hold.
+/// Content of some source directories.
 #[derive(Debug, Default)]
 pub struct Sources {
     /// The packages, with how many files each has. The package without a name is the empty text.
@@ -43,7 +43,7 @@ pub struct Sources {
     pub tests: Vec<TestClass>,
     /// The languages that were seen, by the names of their directories.
     pub languages: Vec<&'static str>,
-    /// Whether there were more files than are looked at.
+    /// True if there were more files than are looked at.
     pub cut: bool,
 }
 
@@ -58,7 +58,7 @@ impl Sources {
         sources
     }
 
-    /// Whether there is no source at all.
+    /// Tests whether there is no source at all.
     pub fn is_empty(&self) -> bool {
         self.packages.is_empty()
     }
@@ -114,7 +114,7 @@ fn language(file: &Path) -> Option<(&'static str, &'static str)> {
     LANGUAGES.into_iter().find(|(_, it)| *it == extension)
 }
 
-/// Whether a file has the name of a source.
+/// Tests whether a file has the name of a source.
 pub fn is_source(file: &Path) -> bool {
     language(file).is_some()
 }
@@ -127,7 +127,7 @@ fn head(file: &Path) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Whether the runners of tests would take a class of this name (surefire's own patterns, and failsafe's).
+/// Tests whether the runners of tests would take a class of this name (surefire's own patterns, and failsafe's).
 pub fn has_test_name(name: &str) -> bool {
     let is_name = name.chars().all(|it| it.is_alphanumeric() || it == '_');
     let ends = ["Test", "Tests", "TestCase", "IT", "ITCase"];
@@ -135,7 +135,7 @@ pub fn has_test_name(name: &str) -> bool {
         && (name.starts_with("Test") || name.starts_with("IT") || ends.iter().any(|it| name.ends_with(it)))
 }
 
-/// Whether a test class is one for the whole system.
+/// Tests whether a test class is one for the whole system.
 pub fn is_integration(name: &str) -> bool {
     name.starts_with("IT") || name.ends_with("IT") || name.ends_with("ITCase")
 }

@@ -1,4 +1,4 @@
-//! What the tests share: the JDKs of this machine, the compiled targets, and the tool as a user runs it.
+//! Common parts of the tests: the JDKs of this machine, the compiled targets, and the tool as a user runs it.
 
 // Each test binary uses its own part of this.
 #![allow(dead_code)]
@@ -14,17 +14,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
+pub use hypocenter_testing::{Jdk, skip};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A JDK or JRE of this machine.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Jdk {
-    pub home: PathBuf,
-    pub feature: u32,
-}
-
-/// What the tool said.
+/// Output of the tool.
 #[derive(Debug)]
 pub struct Said {
     pub code: i32,
@@ -55,44 +49,19 @@ impl Said {
 
 /// The oldest JDK that compiles the targets.
 const COMPILER_FEATURE_MIN: u32 = 17;
-/// What the targets are compiled for, and so the oldest JVM that runs them.
+/// Java release of the targets: the oldest JVM that runs them.
 const TARGET_RELEASE: u32 = 11;
 /// The targets of these tests, as directories of `targets/`; each is a package.
 const TARGETS: [&str; 4] = ["probe", "shapes", "plugin", "hits"];
 /// No run of these tests takes this long; one that hangs ends here, and fails by its exit code.
 const TIMEOUT: &str = "120s";
 
-impl Jdk {
-    fn at(home: &Path) -> Option<Jdk> {
-        let home = home.canonicalize().ok().filter(|it| it.join("bin/java").is_file())?;
-        let release = fs::read_to_string(home.join("release")).ok()?;
-        let version = release.lines().find_map(|line| line.strip_prefix("JAVA_VERSION="))?.trim_matches('"');
-        let feature = version.split(['.', '-', '+']).next()?.parse().ok()?;
-        Some(Jdk { home, feature })
-    }
-
-    pub fn java(&self) -> String {
-        self.home.join("bin/java").display().to_string()
-    }
-}
-
 /// Every JDK that can be found and runs the targets, the default first.
 pub fn jdks() -> &'static [Jdk] {
     static ALL: OnceLock<Vec<Jdk>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let mut homes: Vec<PathBuf> = std::env::var_os("JAVA_HOME").map(PathBuf::from).into_iter().collect();
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let on_path = std::env::split_paths(&path).filter_map(|it| it.join("java").canonicalize().ok());
-        homes.extend(on_path.filter_map(|java| Some(java.parent()?.parent()?.to_owned())));
-        for place in ["/usr/lib/jvm", "/usr/java", "/opt"] {
-            homes.extend(fs::read_dir(place).into_iter().flatten().flatten().map(|it| it.path()));
-        }
-        let mut found: Vec<Jdk> = Vec::new();
-        for jdk in homes.iter().filter_map(|home| Jdk::at(home)) {
-            if jdk.feature >= TARGET_RELEASE && !found.contains(&jdk) {
-                found.push(jdk);
-            }
-        }
+        let all = hypocenter_testing::jdks().iter();
+        let found: Vec<Jdk> = all.filter(|it| it.feature >= TARGET_RELEASE).cloned().collect();
         assert!(
             found.iter().any(compiles),
             "these tests need a JDK, {COMPILER_FEATURE_MIN} or newer, and found none by JAVA_HOME, on the PATH or in \
@@ -102,8 +71,29 @@ pub fn jdks() -> &'static [Jdk] {
     })
 }
 
+/// Those that have virtual threads. Without one the test is skipped.
+#[track_caller]
+pub fn jdks_with_virtual_threads() -> Vec<&'static Jdk> {
+    let able: Vec<&Jdk> = jdks().iter().filter(|jdk| jdk.feature >= 21).collect();
+    if able.is_empty() {
+        skip("no JDK has virtual threads (21 or newer)");
+    }
+    able
+}
+
+/// Tests whether a small disk can be mounted by `unshare` with some flags. Otherwise the test is skipped.
+#[track_caller]
+pub fn can_mount(flags: &str) -> bool {
+    let tried = Command::new("unshare").args([flags, "mount", "-t", "tmpfs", "none", "/mnt"]).output();
+    let can = tried.is_ok_and(|output| output.status.success());
+    if !can {
+        skip(format!("a user cannot mount a small disk (unshare {flags})"));
+    }
+    can
+}
+
 fn compiles(jdk: &Jdk) -> bool {
-    jdk.feature >= COMPILER_FEATURE_MIN && jdk.home.join("bin/javac").is_file()
+    jdk.feature >= COMPILER_FEATURE_MIN && jdk.javac().is_some()
 }
 
 /// The JDK that a user gets without asking for another.
@@ -238,7 +228,7 @@ impl Tool {
         Tool { command, directory, java: jdk.java() }
     }
 
-    /// Where it will run.
+    /// Its future working directory.
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
@@ -354,7 +344,7 @@ impl Running {
     }
 }
 
-/// What came of a run of the tool.
+/// Result of a run of the tool.
 #[derive(Debug)]
 pub struct Done {
     pub code: i32,
@@ -395,7 +385,7 @@ impl Done {
         self.directory().join("hypocenter-out/latest/trials/000")
     }
 
-    /// What the program wrote on its stdout.
+    /// Standard output of the program.
     #[track_caller]
     pub fn program(&self) -> String {
         fs::read_to_string(self.trial().join("logs/main.stdout.log"))
@@ -411,7 +401,7 @@ pub fn number_after(text: &str, word: &str) -> u64 {
     number.parse().unwrap_or_else(|_| panic!("`{word} {number}` in `{text}`"))
 }
 
-/// Whether a process does something; one that has ended and that nobody has asked for yet does not.
+/// Tests whether a process does something; one that has ended and that nobody has asked for yet does not.
 pub fn is_running(pid: &str) -> bool {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     status.lines().any(|line| line.starts_with("State:") && !line.contains('Z') && !line.contains('X'))
@@ -434,7 +424,7 @@ pub fn processes_with(entry: &str) -> Vec<String> {
         .collect()
 }
 
-/// How often a test of chance or of races is repeated: a few times, or as often as `HYPOCENTER_REPEAT` says.
+/// Number of repetitions of a test of chance or of races: a few times, or as `HYPOCENTER_REPEAT` says.
 pub fn repeats(few: usize) -> usize {
     std::env::var("HYPOCENTER_REPEAT").ok().and_then(|text| text.parse().ok()).unwrap_or(few)
 }

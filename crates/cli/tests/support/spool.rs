@@ -60,7 +60,12 @@ impl Place {
 
     /// Starts the tool with arguments that are written with spaces between.
     pub fn start(&self, args: &str) -> Child {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hypocenter"));
+        self.start_of(Path::new(env!("CARGO_BIN_EXE_hypocenter")), args)
+    }
+
+    /// The same for another build of the tool.
+    fn start_of(&self, tool: &Path, args: &str) -> Child {
+        let mut command = Command::new(tool);
         command.args(args.split_whitespace()).current_dir(self.directory.path());
         for name in ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH", "HYPOCENTER_NODE"]
         {
@@ -75,7 +80,16 @@ impl Place {
 
     /// Runs the tool.
     pub fn tool(&self, args: &str) -> Said {
-        let output = self.start(args).wait_with_output().expect("the tool can be waited for");
+        Place::said(self.start(args))
+    }
+
+    /// Runs another build of the tool.
+    pub fn tool_of(&self, tool: &Path, args: &str) -> Said {
+        Place::said(self.start_of(tool, args))
+    }
+
+    fn said(tool: Child) -> Said {
+        let output = tool.wait_with_output().expect("the tool can be waited for");
         Said {
             code: output.status.code().expect("the tool is not ended by a signal"),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),

@@ -1,5 +1,6 @@
 //! Campaigns on a small space: recorded requests in, plans out.
 
+use hypocenter_engine::Confirmed;
 use hypocenter_plan::{
     CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Fault, Injection, MethodLine, Pause,
     ProcessOutcome, Role, Site, SiteKind,
@@ -38,6 +39,11 @@ fn catalogue() -> Arc<Catalogue> {
     ))
 }
 
+/// The engine as campaigns have it.
+fn explore(catalogue: Arc<Catalogue>, settings: Settings) -> Confirmed<Explore> {
+    Confirmed::new(Explore::new(catalogue, settings))
+}
+
 fn settings(policy: Policy) -> Settings {
     let client = |name: &str, node: &str| ClientOf {
         name: name.into(),
@@ -47,6 +53,9 @@ fn settings(policy: Policy) -> Settings {
     };
     Settings {
         workload: "w".into(),
+        several_nodes: true,
+        is_judged: true,
+        places: Vec::new(),
         clients: vec![client("c1", "n1"), client("c2", "n2")],
         plan: Plan { seed: 100, ..Plan::default() },
         policy,
@@ -64,8 +73,8 @@ fn settings(policy: Policy) -> Settings {
 }
 
 /// Requests as (node, state, call, times), in their order.
-fn digest(requests: &[(&str, &str, u32, u64)]) -> Digest {
-    let mut digest = Digest::default();
+fn digest(requests: &[(&str, &str, u32, u64)]) -> TrialDigest {
+    let mut digest = TrialDigest::default();
     for &(node, state, site, times) in requests {
         let thread = (state == "none").then(|| "main".to_owned());
         let situation = Situation { node: node.into(), state: state.into(), thread };
@@ -82,7 +91,7 @@ fn digest(requests: &[(&str, &str, u32, u64)]) -> Digest {
     digest
 }
 
-fn normal() -> Digest {
+fn normal() -> TrialDigest {
     digest(&[("n1", "a.A.run#0", 0, 9), ("n1", "a.A.run#1", 1, 1), ("n2", "none", 2, 3)])
 }
 
@@ -146,9 +155,9 @@ fn plan_of(job: &Job) -> &Plan {
 
 /// Runs a campaign, one job after the other; `react` says what each plan gives.
 fn campaign(
-    engine: &mut Explore,
-    mut react: impl FnMut(&Plan) -> (Outcome, Digest),
-) -> Vec<(Job, Outcome, Digest)> {
+    engine: &mut Confirmed<Explore>,
+    mut react: impl FnMut(&Plan) -> (Outcome, TrialDigest),
+) -> Vec<(Job, Outcome, TrialDigest)> {
     let mut story = Vec::new();
     while let Next::Start(jobs) = engine.next(1) {
         let [job] = jobs.as_slice() else { panic!("one was asked for") };
@@ -161,16 +170,16 @@ fn campaign(
 }
 
 /// The first candidate always happens, and nothing breaks.
-fn harmless(plan: &Plan) -> (Outcome, Digest) {
+fn harmless(plan: &Plan) -> (Outcome, TrialDigest) {
     (outcome(plan, (!plan.candidates.is_empty()).then_some(0), true), normal())
 }
 
 #[test]
 fn bsrr_is_for_one_state_in_each_trial_and_turns_to_the_next() {
-    let mut engine = Explore::new(catalogue(), settings(Policy::Bsrr));
+    let mut engine = explore(catalogue(), settings(Policy::Bsrr));
     let story = campaign(&mut engine, harmless);
     assert!(story[..2].iter().all(|(job, ..)| plan_of(job).candidates.is_empty()));
-    let verdict = engine.verdict();
+    let verdict = engine.engine().verdict();
     assert_eq!((verdict.standing, verdict.trials.len(), verdict.injected), (Standing::Done, 8, 8));
     let focus: Vec<&str> = verdict.trials.iter().map(|it| it.focus.as_deref().unwrap()).collect();
     let round = ["n1 a.A.run#0", "n1 a.A.run#1", "n2 thread main"];
@@ -189,9 +198,14 @@ fn bsrr_is_for_one_state_in_each_trial_and_turns_to_the_next() {
 fn a_call_that_crowds_others_out_is_known_before_the_first_trial() {
     let crowd = |policy: Policy, key: KeyKind, requests: &[(&str, &str, u32, u64)]| {
         let settings = Settings { key, normal_runs: 1, trials: 0, ..settings(policy) };
-        let mut engine = Explore::new(catalogue(), settings);
+        let mut engine = explore(catalogue(), settings);
         campaign(&mut engine, |plan| (outcome(plan, None, true), digest(requests)));
-        engine.crowded().map(|it| (it.site.method.clone(), it.made, it.requests, it.others))
+        match engine.engine().crowded() {
+            Some(Learned::Crowded { site, made, requests, others, .. }) => {
+                Some((site.method, made, requests, others))
+            }
+            _ => None,
+        }
     };
     let busy = [("n1", "s", 0, 990), ("n1", "s", 1, 8), ("n1", "s", 2, 2), ("n2", "s", 1, 500)];
     assert_eq!(crowd(Policy::Bsrr, KeyKind::State, &busy), Some(("step0".to_owned(), 990, 1000, 2)));
@@ -209,11 +223,11 @@ fn moments(holds: bool) -> Vec<Option<u64>> {
     let delay = vec![Fault::Delay { delay_ms: 60_000, pause: Pause::Sleep }];
     let catalogue = Catalogue::new(vec![SiteFaults { site: site(0), faults: delay }]);
     let settings = Settings { budget: 5, trials: 4, normal_runs: 1, ..settings(Policy::Bsrr) };
-    let mut engine = Explore::new(Arc::new(catalogue), settings);
+    let mut engine = explore(Arc::new(catalogue), settings);
     let sleeper =
         ThreadAtEnd { node: "n1".into(), thread: "t".into(), at: None, waits: Waits::default(), holds };
     let react = |plan: &Plan| {
-        let digest = Digest {
+        let digest = TrialDigest {
             threads: vec![sleeper.clone()],
             ..digest(&[("n1", "a.A.run#0", 0, 100), ("n1", "a.A.run#1", 0, 100)])
         };
@@ -232,7 +246,7 @@ fn a_call_that_is_held_up_with_a_lock_is_looked_at_from_its_first_moment_on() {
 
 #[test]
 fn a_state_that_a_trial_finds_is_injectable_from_the_next() {
-    let mut engine = Explore::new(catalogue(), Settings { trials: 4, ..settings(Policy::Bsrr) });
+    let mut engine = explore(catalogue(), Settings { trials: 4, ..settings(Policy::Bsrr) });
     let mut trials = 0;
     let story = campaign(&mut engine, |plan| {
         trials += u64::from(!plan.candidates.is_empty());
@@ -249,7 +263,7 @@ fn a_state_that_a_trial_finds_is_injectable_from_the_next() {
         (outcome(plan, (!plan.candidates.is_empty()).then_some(0), true), found)
     });
     assert_eq!(story.len(), 6);
-    let verdict = engine.verdict();
+    let verdict = engine.engine().verdict();
     assert_eq!(verdict.trials[0].new_states, 1);
     assert_eq!(
         verdict.trials[3].focus.as_deref(),
@@ -261,7 +275,7 @@ fn a_state_that_a_trial_finds_is_injectable_from_the_next() {
 
 #[test]
 fn a_call_with_several_faults_has_one_candidate_and_each_fault_comes_up() {
-    let mut engine = Explore::new(catalogue(), Settings { trials: 60, ..settings(Policy::Bsrr) });
+    let mut engine = explore(catalogue(), Settings { trials: 60, ..settings(Policy::Bsrr) });
     let story = campaign(&mut engine, harmless);
     let of_first = story.iter().flat_map(|(job, ..)| &plan_of(job).candidates);
     let drawn: Vec<&Fault> = of_first.filter(|it| it.site == site(0)).map(|it| &it.fault).collect();
@@ -273,7 +287,7 @@ fn a_call_with_several_faults_has_one_candidate_and_each_fault_comes_up() {
 fn every_plan_says_below_which_calls_nothing_can_fail() {
     let said = [MethodLine { method: "a.Store.step7".into(), line: 5 }];
     let catalogue = Arc::new((*catalogue()).clone().with_memory(said.clone()));
-    let mut engine = Explore::new(catalogue, settings(Policy::Bsrr));
+    let mut engine = explore(catalogue, settings(Policy::Bsrr));
     let story = campaign(&mut engine, harmless);
     assert!(story.iter().all(|(job, ..)| plan_of(job).never_below == said), "{story:?}");
 }
@@ -281,7 +295,7 @@ fn every_plan_says_below_which_calls_nothing_can_fail() {
 #[test]
 fn the_finer_key_is_for_one_fault_of_one_callee() {
     let settings = Settings { key: KeyKind::Operation, trials: 4, ..settings(Policy::Bsrr) };
-    let mut engine = Explore::new(catalogue(), settings);
+    let mut engine = explore(catalogue(), settings);
     let story = campaign(&mut engine, harmless);
     let faults: Vec<(Site, Fault)> = story[2..]
         .iter()
@@ -290,12 +304,12 @@ fn the_finer_key_is_for_one_fault_of_one_callee() {
     let expected = [(0, "a.One"), (0, "a.Two"), (1, "a.One"), (2, "a.One")]
         .map(|(it, class)| (site(it), exception(class)));
     assert_eq!(faults, expected);
-    assert_eq!(engine.verdict().keys, 4);
+    assert_eq!(engine.engine().verdict().keys, 4);
 }
 
 #[test]
 fn new_state_takes_whichever_state_is_reached_first_and_each_once() {
-    let mut engine = Explore::new(catalogue(), settings(Policy::NewState));
+    let mut engine = explore(catalogue(), settings(Policy::NewState));
     // The last candidate of each plan is reached first.
     let story =
         campaign(&mut engine, |plan| (outcome(plan, plan.candidates.len().checked_sub(1), true), normal()));
@@ -304,12 +318,12 @@ fn new_state_takes_whichever_state_is_reached_first_and_each_once() {
     assert!(
         story.iter().all(|(job, ..)| plan_of(job).candidates.iter().all(|it| it.when.probability.is_none()))
     );
-    assert_eq!(engine.verdict().standing, Standing::NothingLeft);
+    assert_eq!(engine.engine().verdict().standing, Standing::NothingLeft);
 }
 
 #[test]
 fn random_may_take_any_call_whatever_the_state() {
-    let mut engine = Explore::new(catalogue(), settings(Policy::Random));
+    let mut engine = explore(catalogue(), settings(Policy::Random));
     let story = campaign(&mut engine, harmless);
     assert_eq!(story.len(), 10);
     let plan = plan_of(&story[2].0);
@@ -320,14 +334,14 @@ fn random_may_take_any_call_whatever_the_state() {
 
 #[test]
 fn exhaustive_takes_every_request_of_a_run_in_its_order() {
-    let mut engine = Explore::new(catalogue(), Settings { trials: 100, ..settings(Policy::Exhaustive) });
+    let mut engine = explore(catalogue(), Settings { trials: 100, ..settings(Policy::Exhaustive) });
     let story = campaign(&mut engine, harmless);
     // Nine requests of a call with two faults, and four of calls with one.
     assert_eq!(story.len(), 2 + 9 * 2 + 1 + 3);
     let when = |at: usize| plan_of(&story[at].0).candidates[0].when.clone();
     assert_eq!((when(2).occurrence, when(4).occurrence), (Some(1), Some(2)));
     assert_eq!((when(23).node.as_deref(), when(23).occurrence), (Some("n2"), Some(3)));
-    assert_eq!(engine.verdict().standing, Standing::NothingLeft);
+    assert_eq!(engine.engine().verdict().standing, Standing::NothingLeft);
 }
 
 #[test]
@@ -340,7 +354,7 @@ fn fate_takes_each_stack_once() {
         digest.requested.insert(1, Requested { stack: 2, ..digest.requested[0] });
         digest
     };
-    let mut engine = Explore::new(catalogue(), settings(Policy::Fate));
+    let mut engine = explore(catalogue(), settings(Policy::Fate));
     let story = campaign(&mut engine, |plan| {
         (outcome(plan, (!plan.candidates.is_empty()).then_some(0), true), stacks())
     });
@@ -354,7 +368,7 @@ fn fate_takes_each_stack_once() {
 #[test]
 fn what_breaks_other_clients_is_found_replayed_and_told_with_its_rate() {
     let settings = Settings { trials: 6, ..settings(Policy::Bsrr) };
-    let mut engine = Explore::new(catalogue(), settings);
+    let mut engine = explore(catalogue(), settings);
     let mut trials = 0;
     // A fault in the second state of n1 breaks the client of n2; the second replay does not show it.
     let story = campaign(&mut engine, |plan| {
@@ -363,7 +377,7 @@ fn what_breaks_other_clients_is_found_replayed_and_told_with_its_rate() {
         trials += 1;
         (outcome(plan, Some(0), !is_bad || trials == 6 + 2), normal())
     });
-    let verdict = engine.verdict();
+    let verdict = engine.engine().verdict();
     let [finding] = verdict.findings.as_slice() else { panic!("one: {:#?}", verdict.findings) };
     assert_eq!(finding.severity, Severity::Critical);
     assert!(finding.symptoms[0].why.contains("only clients of other nodes fail: c2"), "{finding:#?}");
@@ -381,7 +395,7 @@ fn what_breaks_other_clients_is_found_replayed_and_told_with_its_rate() {
 fn a_finding_that_repeats_is_compared_with_the_same_call_and_the_same_state() {
     let both = || digest(&[("n1", "a.A.run#0", 0, 9), ("n1", "a.A.run#1", 1, 9), ("n1", "a.A.run#1", 2, 1)]);
     let settings = Settings { trials: 2, neighbours: 2, replays: 1, ..settings(Policy::Bsrr) };
-    let mut engine = Explore::new(catalogue(), settings);
+    let mut engine = explore(catalogue(), settings);
     let (mut trials, mut compared) = (0, Vec::new());
     campaign(&mut engine, |plan| {
         let Some(first) = plan.candidates.first() else { return (outcome(plan, None, true), both()) };
@@ -402,7 +416,7 @@ fn a_finding_that_repeats_is_compared_with_the_same_call_and_the_same_state() {
     });
     let of = |method: &str, occurrence| (method.to_owned(), occurrence);
     assert_eq!(compared, [of("step1", 4), of("step1", 5), of("step1", 2), of("step2", 1)]);
-    let verdict = engine.verdict();
+    let verdict = engine.engine().verdict();
     let [finding] = verdict.findings.as_slice() else { panic!("one: {:#?}", verdict.findings) };
     assert_eq!((finding.neighbours.same_site, finding.neighbours.same_state), ((0, 2), (1, 1)));
     assert_eq!(verdict.standing, Standing::Done);
@@ -410,21 +424,21 @@ fn a_finding_that_repeats_is_compared_with_the_same_call_and_the_same_state() {
 
 #[test]
 fn a_trial_that_fails_although_no_fault_happened_says_so() {
-    let mut engine = Explore::new(catalogue(), settings(Policy::Bsrr));
+    let mut engine = explore(catalogue(), settings(Policy::Bsrr));
     campaign(&mut engine, |plan| (outcome(plan, None, plan.candidates.is_empty()), normal()));
-    let verdict = engine.verdict();
-    assert_eq!((verdict.injected, verdict.failed_alone()), (0, (8, 8)));
+    let verdict = engine.engine().verdict();
+    assert_eq!((verdict.injected, engine.results(&|_| None).failed_alone()), (0, (8, 8)));
     assert!(verdict.findings.is_empty());
-    let mut engine = Explore::new(catalogue(), settings(Policy::Bsrr));
+    let mut engine = explore(catalogue(), settings(Policy::Bsrr));
     campaign(&mut engine, harmless);
-    assert_eq!(engine.verdict().failed_alone(), (0, 0));
+    assert_eq!(engine.results(&|_| None).failed_alone(), (0, 0));
 }
 
 #[test]
 fn campaigns_whose_seeds_are_neighbours_have_no_seed_of_a_trial_in_common() {
     let seeds = |seed: u64| -> Vec<u64> {
         let plan = Plan { seed, ..Plan::default() };
-        let mut engine = Explore::new(catalogue(), Settings { plan, ..settings(Policy::Random) });
+        let mut engine = explore(catalogue(), Settings { plan, ..settings(Policy::Random) });
         campaign(&mut engine, harmless).iter().map(|(job, ..)| plan_of(job).seed).collect()
     };
     let (one, two) = (seeds(1), seeds(2));
@@ -435,10 +449,10 @@ fn campaigns_whose_seeds_are_neighbours_have_no_seed_of_a_trial_in_common() {
 fn what_is_known_is_told_as_such_and_not_replayed() {
     let known = Known { site: None, stack: None, fault: None, why: "ACME-7".into() };
     let settings = Settings { trials: 3, known: vec![known], ..settings(Policy::Bsrr) };
-    let mut engine = Explore::new(catalogue(), settings);
+    let mut engine = explore(catalogue(), settings);
     let story = campaign(&mut engine, |plan| (outcome(plan, Some(0), plan.candidates.is_empty()), normal()));
     assert_eq!(story.len(), 2 + 3, "no replays");
-    let verdict = engine.verdict();
+    let verdict = engine.engine().verdict();
     assert!(verdict.findings.iter().any(|it| it.severity.is_suspicious()), "{:#?}", verdict.findings);
     assert!(verdict.findings.iter().all(|it| it.known.as_deref() == Some("ACME-7") && !it.is_suspicious()));
 }
@@ -448,7 +462,7 @@ fn what_is_known_is_told_as_such_and_not_replayed() {
 fn no_trial_is_begun_once_what_was_looked_for_is_found() {
     let settings = |until: &str| Settings { until: Some(until.into()), replays: 1, ..settings(Policy::Bsrr) };
     let ran = |until: &str| {
-        let mut engine = Explore::new(catalogue(), settings(until));
+        let mut engine = explore(catalogue(), settings(until));
         campaign(&mut engine, |plan| {
             let mut outcome = outcome(plan, Some(0), plan.candidates.is_empty());
             for it in &mut outcome.candidates {
@@ -458,7 +472,7 @@ fn no_trial_is_begun_once_what_was_looked_for_is_found() {
             }
             (outcome, normal())
         });
-        let verdict = engine.verdict();
+        let verdict = engine.engine().verdict();
         assert_eq!(verdict.standing, Standing::Done);
         (verdict.trials.len(), verdict.findings[0].first_trial)
     };
@@ -468,36 +482,36 @@ fn no_trial_is_begun_once_what_was_looked_for_is_found() {
 
 #[test]
 fn runs_without_a_fault_that_go_wrong_end_the_campaign_before_it_begins() {
-    let mut engine = Explore::new(catalogue(), settings(Policy::Bsrr));
+    let mut engine = explore(catalogue(), settings(Policy::Bsrr));
     let mut runs = 0;
     let story = campaign(&mut engine, |plan| {
         runs += 1;
         (outcome(plan, None, runs > 1), normal())
     });
     assert_eq!(story.len(), 2);
-    let wrong = vec![("the workload ended before all steps were made".to_owned(), 1)];
-    assert_eq!(engine.verdict().standing, Standing::NormalFails { wrong, runs: 2 });
+    let wrong = vec![("the workload ended before all its steps".to_owned(), 1)];
+    assert_eq!(engine.engine().verdict().standing, Standing::NormalFails { wrong, runs: 2 });
 
     // So does a question that says of a node that works that it does not: it would explain away whatever a fault does.
-    let mut engine = Explore::new(catalogue(), settings(Policy::Bsrr));
+    let mut engine = explore(catalogue(), settings(Policy::Bsrr));
     let story = campaign(&mut engine, |plan| {
         let mut outcome = outcome(plan, None, true);
         outcome.processes[1].alive = Some(false);
         (outcome, normal())
     });
     assert_eq!(story.len(), 2);
-    let wrong = vec![("c2 says that it is not well: look at its `alive`".to_owned(), 2)];
-    assert_eq!(engine.verdict().standing, Standing::NormalFails { wrong, runs: 2 });
+    let wrong = vec![("c2 reports unhealthy: check its `alive`".to_owned(), 2)];
+    assert_eq!(engine.engine().verdict().standing, Standing::NormalFails { wrong, runs: 2 });
 }
 
 #[test]
 fn a_run_without_requests_leaves_nothing_to_inject() {
-    let mut engine = Explore::new(catalogue(), settings(Policy::Bsrr));
-    campaign(&mut engine, |plan| (outcome(plan, None, true), Digest::default()));
-    assert_eq!(engine.verdict().standing, Standing::NothingToInject);
+    let mut engine = explore(catalogue(), settings(Policy::Bsrr));
+    campaign(&mut engine, |plan| (outcome(plan, None, true), TrialDigest::default()));
+    assert_eq!(engine.engine().verdict().standing, Standing::NothingToInject);
 }
 
-/// What a campaign asked for and was told, as its journal has it: text.
+/// Requests and reports of a campaign, from its journal: text.
 #[derive(Default)]
 struct Recorded {
     lines: Vec<Line>,
@@ -513,14 +527,14 @@ impl Recorded {
         self.lines.push(Line::Asked(room, serde_json::to_string(jobs).unwrap()));
     }
 
-    fn told(&mut self, id: JobId, outcome: &Outcome, digest: &Digest) {
+    fn told(&mut self, id: JobId, outcome: &Outcome, digest: &TrialDigest) {
         let (outcome, digest) =
             (serde_json::to_string(outcome).unwrap(), serde_json::to_string(digest).unwrap());
         self.lines.push(Line::Told(id, outcome, digest));
     }
 
     /// Plays the first lines into a fresh engine, which must ask for the same; what is in flight then.
-    fn play(&self, engine: &mut Explore, until: usize) -> Vec<Job> {
+    fn play(&self, engine: &mut Confirmed<Explore>, until: usize) -> Vec<Job> {
         let mut open: Vec<Job> = Vec::new();
         for line in &self.lines[..until] {
             match line {
@@ -541,7 +555,7 @@ impl Recorded {
 }
 
 /// Two trials at a time; what comes of a job, and which of two ends first, follows from the job alone.
-fn two_at_a_time(engine: &mut Explore, mut open: Vec<Job>, recorded: &mut Recorded) {
+fn two_at_a_time(engine: &mut Confirmed<Explore>, mut open: Vec<Job>, recorded: &mut Recorded) {
     for _ in 0..1000 {
         let room = 2 - open.len();
         if room > 0 {
@@ -571,18 +585,18 @@ fn two_at_a_time(engine: &mut Explore, mut open: Vec<Job>, recorded: &mut Record
 #[test]
 fn a_campaign_that_is_cut_anywhere_and_resumed_comes_to_the_same() {
     for policy in Policy::ALL {
-        let fresh = || Explore::new(catalogue(), Settings { neighbours: 1, trials: 12, ..settings(policy) });
+        let fresh = || explore(catalogue(), Settings { neighbours: 1, trials: 12, ..settings(policy) });
         let mut alone = fresh();
         let mut recorded = Recorded::default();
         two_at_a_time(&mut alone, Vec::new(), &mut recorded);
-        let verdict = alone.verdict();
+        let verdict = alone.engine().verdict();
         assert_ne!(verdict.standing, Standing::Going, "{policy}");
         assert!(verdict.findings.iter().any(Suspect::is_suspicious), "{policy}");
         for cut in 0..=recorded.lines.len() {
             let mut resumed = fresh();
             let open = recorded.play(&mut resumed, cut);
             two_at_a_time(&mut resumed, open, &mut Recorded::default());
-            assert_eq!(resumed.verdict(), verdict, "{policy}, cut after line {cut}");
+            assert_eq!(resumed.engine().verdict(), verdict, "{policy}, cut after line {cut}");
         }
     }
 }

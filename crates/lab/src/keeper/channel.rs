@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 const MESSAGE_BYTES_MAX: usize = 16 << 20;
 const LENGTH_BYTES: usize = 4;
 const READ_BYTES: usize = 64 << 10;
-/// How many descriptors a message can have: those of a process.
+/// Maximum number of descriptors of a message: those of a process.
 pub(super) const DESCRIPTORS: usize = 3;
 
 /// Sends a message.
@@ -99,7 +99,7 @@ impl Inbox {
         };
         let length = u32::from_le_bytes(*length) as usize;
         if length > MESSAGE_BYTES_MAX {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "not a message of ours"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "not a message of the keeper"));
         }
         let Some(text) = rest.get(..length) else {
             return Ok(None);

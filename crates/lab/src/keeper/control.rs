@@ -24,7 +24,7 @@ use super::message::{Answer, Message, Request, WireSetup, WireSpawn, Wish};
 use super::serve::{KEEPER, SETUP, SIGNALLED};
 use super::{Finished, Isolation, KeeperError, KeeperEvent, Network, ProcessId, Setup, Spawn};
 
-/// How long the keeper's process may take to go: longer than it takes itself for what does not die.
+/// Time limit for the keeper's process to end: longer than its own limit for processes that do not die.
 const GONE_TIME: Duration = Duration::from_secs(40);
 
 /// A running keeper. All threads may use it. To drop it ends the trial.
@@ -208,7 +208,7 @@ impl Keeper {
         }
     }
 
-    /// Whether somebody accepts connections at a port of the loopback interface, as the trial sees it.
+    /// Tests whether somebody accepts connections at a port of the loopback interface, as the trial sees it.
     pub fn connects(&self, port: u16) -> Result<bool, KeeperError> {
         match self.ask(Wish::Connects { port }, &[])?.1 {
             Answer::Connects(yes) => Ok(yes),
@@ -290,14 +290,14 @@ impl Drop for Keeper {
     }
 }
 
-/// The two sides are one binary, so this is a mistake of ours or the binary has been replaced meanwhile.
+/// Error of an unknown message. Both sides are one binary, so it is an internal error, or the binary was replaced meanwhile.
 fn confused(answer: &Answer) -> KeeperError {
     KeeperError::Gone {
-        why: format!("it does not understand the tool ({answer:?}); is it of the same version?"),
+        why: format!("it gave an unknown answer ({answer:?}); check that both are of the same version"),
     }
 }
 
-/// Whether sandboxes can be made here; the reason in words if not.
+/// Tests whether sandboxes can be made here; the reason in words if not.
 pub fn probe(program: &Path) -> Result<(), String> {
     // Each directory in its own place: all is tried and nothing is written.
     let setup = WireSetup {

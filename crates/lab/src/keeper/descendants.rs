@@ -37,12 +37,12 @@ impl Process {
         Some(Process { pid, name, state, parent, start })
     }
 
-    /// Whether this process, and no other that got its number, is still there.
+    /// Tests whether this process, and no other that got its number, is still there.
     pub(super) fn is_still_there(&self) -> bool {
         Process::read(self.pid).is_some_and(|now| now.start == self.start)
     }
 
-    /// Whether it still does something; one that has ended only waits to be asked for.
+    /// Tests whether it still does something; one that has ended only waits to be asked for.
     pub(super) fn is_alive(&self) -> bool {
         !matches!(self.state, 'Z' | 'X')
     }

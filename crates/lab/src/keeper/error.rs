@@ -1,4 +1,4 @@
-//! What can go wrong with a keeper.
+//! Errors of a keeper.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum KeeperError {
     /// There is no keeper.
-    #[error("cannot start the keeper of a trial, `{program}`: {source}")]
+    #[error("cannot start the keeper process of a trial, `{program}`: {source}")]
     NoKeeper {
         /// The tool's own binary.
         program: PathBuf,
@@ -16,7 +16,7 @@ pub enum KeeperError {
     },
     /// The machine does not allow sandboxes.
     #[error(
-        "no sandbox: {reason}; run with --sandbox off, then trials with fixed ports cannot run side by side"
+        "no sandbox: {reason}; run with --sandbox off, then trials with fixed ports cannot run in parallel"
     )]
     NoSandbox {
         /// Why, in words.
@@ -31,19 +31,19 @@ pub enum KeeperError {
         source: io::Error,
     },
     /// The program cannot be started.
-    #[error(
-        "cannot start `{program}`: {source}; give the command as on a shell, with a program that is on the PATH"
-    )]
+    #[error("cannot start `{program}`: {source}; give the command as in a shell, with a program on the PATH")]
     Start {
-        /// What was to be started.
+        /// Program to start.
         program: String,
         /// Why.
         source: io::Error,
     },
     /// The directory for a program cannot be entered.
-    #[error("cannot start `{program}` in {directory}: {source}; give a directory that the trial can see")]
+    #[error(
+        "cannot start `{program}` in {directory}: {source}; give a directory that is visible in the trial"
+    )]
     Directory {
-        /// What was to be started.
+        /// Program to start.
         program: String,
         /// Where.
         directory: PathBuf,
@@ -59,19 +59,19 @@ pub enum KeeperError {
         source: io::Error,
     },
     /// A request cannot be sent.
-    #[error("the keeper of the trial cannot be asked: {source}")]
+    #[error("the keeper process of the trial does not answer: {source}")]
     Request {
         /// Why.
         source: io::Error,
     },
     /// The keeper is dead.
-    #[error("the keeper of the trial is gone: {why}; run the trial again")]
+    #[error("the keeper process of the trial has ended: {why}; run the trial again")]
     Gone {
         /// Why.
         why: String,
     },
     /// Something of the trial lives on.
-    #[error("processes of the trial cannot be ended: {}; end them by hand", .processes.join(", "))]
+    #[error("processes of the trial cannot be ended: {}; end them manually", .processes.join(", "))]
     Survivors {
         /// Each with its number, its name and the reason.
         processes: Vec<String>,

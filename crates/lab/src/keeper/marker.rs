@@ -15,9 +15,9 @@ use super::descendants::{self, Process};
 
 /// The variable that has the mark.
 const VARIABLE: &str = "HYPOCENTER_TRIAL";
-/// How long processes may take to die. A large JVM needs some time to give its memory back.
+/// Time limit for processes to die. A large JVM needs some time to give its memory back.
 const END_TIME: Duration = Duration::from_secs(30);
-/// How long to wait before another look.
+/// Interval between two checks.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// See the module.

@@ -1,4 +1,4 @@
-//! What the tool and a keeper say to each other.
+//! Messages between the tool and a keeper.
 //!
 //! Paths travel as `OsString`, because serde refuses a path that is not UTF-8.
 
@@ -68,7 +68,7 @@ pub(super) enum Answer {
     Spawned,
     NotStarted(Cause),
     NoDirectory(Cause),
-    /// Whether the process was still there.
+    /// True if the process was still there.
     Signalled(Result<bool, Cause>),
     Connects(bool),
     Finished {

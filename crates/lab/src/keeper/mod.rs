@@ -39,25 +39,25 @@ pub use error::KeeperError;
 pub use rustix::process::Signal;
 pub use serve::serve;
 
-/// What a keeper needs to know before it starts anything.
+/// Setup of a keeper before it starts anything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setup {
-    /// How much of the machine the trial sees.
+    /// Resources of the machine that the trial sees.
     pub isolation: Isolation,
     /// A directory of the trial, made by the caller with the mode that `/tmp` should have. It is `/tmp` in a sandbox.
     pub tmp: PathBuf,
-    /// Where the private `/etc/hosts` of a sandbox is written.
+    /// File of the private `/etc/hosts` of a sandbox.
     pub hosts: PathBuf,
     /// Files and directories that stay visible at the same place, even if they lie below `/tmp`.
     pub visible: Vec<PathBuf>,
 }
 
-/// How much of the machine a trial sees.
+/// Resources of the machine that a trial sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Isolation {
     /// Processes, `/tmp`, shared memory and perhaps the network are its own; all other files are those of the machine.
     Sandbox {
-        /// Which network.
+        /// The network.
         network: Network,
     },
     /// Everything.
@@ -69,9 +69,9 @@ pub enum Isolation {
 pub struct Spawn<'a> {
     /// The program and its arguments. The program is looked for as on a shell.
     pub command: &'a [String],
-    /// What is added to the environment of the tool.
+    /// Additional environment of the tool.
     pub variables: &'a [(String, OsString)],
-    /// Where it runs.
+    /// Its working directory.
     pub directory: &'a Path,
 }
 
@@ -80,7 +80,7 @@ pub struct Spawn<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ProcessId(pub u64);
 
-/// What happens while a trial runs.
+/// Events while a trial runs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum KeeperEvent {
     /// A process that was started by [`Keeper::spawn`] has ended. Another thread may see this before `spawn` returns.
@@ -94,11 +94,11 @@ pub enum KeeperEvent {
     Gone(String),
 }
 
-/// What was there when a trial was finished.
+/// State at the end of a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finished {
-    /// How many processes were still running and had to be killed, daemons included.
+    /// Number of processes that were still running and had to be killed, including daemons.
     pub left: usize,
-    /// What happened and was not asked for with [`Keeper::wait_event`], the ends of those that were killed included.
+    /// Events that were not awaited with [`Keeper::wait_event`], including the ends of killed processes.
     pub unseen: Vec<KeeperEvent>,
 }

@@ -1,4 +1,4 @@
-//! What a sandbox sees at `/tmp`, `/dev/shm` and `/etc/hosts`.
+//! Content of `/tmp`, `/dev/shm` and `/etc/hosts` in a sandbox.
 //!
 //! A private `/tmp` hides everything that lies below the machine's, and the project or the trial's directory may well lie
 //! there. So the trees that must stay visible are held by a descriptor before, and put back at the same path after. The
@@ -82,7 +82,7 @@ fn hold(places: &[PathBuf], visible: &[PathBuf]) -> Result<BTreeMap<PathBuf, Tre
         for target in [&real, if goes_up { &real } else { path }] {
             if let Some(place) = places.iter().find(|place| target == *place) {
                 return Err(Refusal::Sandbox(format!(
-                    "{} must stay visible, but a sandbox has a {} of its own; work in a directory below it",
+                    "{} must stay visible, but a sandbox has its own {}; work in a directory below it",
                     path.display(),
                     place.display()
                 )));

@@ -1,4 +1,4 @@
-//! Makes the namespaces of a sandbox, one after the other, so that a refusal can be told in words.
+//! Creates the namespaces of a sandbox one by one, so that a refusal can be explained.
 //!
 //! Root needs no user namespace, and is better off without: files of other users would become unreadable. Everybody
 //! else gets one in which they are who they are, since some programs refuse to run as root. There they may mount, but
@@ -36,7 +36,7 @@ impl Refusal {
     }
 }
 
-/// What the first process of the sandbox must be able to do.
+/// Required abilities of the first process of the sandbox.
 const NEEDED_INSIDE: CapabilitySet = CapabilitySet::SYS_ADMIN;
 
 /// Makes the sandbox around this process. The next process that it starts is the first one inside.
@@ -70,7 +70,7 @@ pub(super) fn enter(setup: &WireSetup, network: Network) -> Result<(), Refusal> 
     new_namespace(UnshareFlags::NEWPID, "a pid", "pid")?;
     if !root {
         hand_over(NEEDED_INSIDE).map_err(|errno| {
-            Refusal::Sandbox(format!("the right to mount cannot be handed on ({})", name_of(errno)))
+            Refusal::Sandbox(format!("the capability to mount cannot be passed on ({})", name_of(errno)))
         })?;
     }
     Ok(())
@@ -97,7 +97,7 @@ pub(super) fn settle() -> Result<(), Refusal> {
         Ok(())
     };
     drop_rights().map_err(|errno: Errno| {
-        Refusal::Sandbox(format!("the right to mount cannot be given back ({})", name_of(errno)))
+        Refusal::Sandbox(format!("the capability to mount cannot be dropped ({})", name_of(errno)))
     })
 }
 

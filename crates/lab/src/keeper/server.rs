@@ -25,11 +25,11 @@ use super::channel::{self, DESCRIPTORS, Inbox};
 use super::message::{Answer, Message, Request, WireSpawn, Wish};
 use super::{ProcessId, descendants};
 
-/// How long a port is tried. On the loopback interface the answer comes at once, unless the queue of the program is full.
+/// Time limit for connecting to a port. On the loopback interface the answer comes at once, unless the queue of the program is full.
 const CONNECT_TIME: Duration = Duration::from_millis(200);
-/// How long processes may take to die. A large JVM needs some time to give its memory back.
+/// Time limit for processes to die. A large JVM needs some time to give its memory back.
 const END_TIME: Duration = Duration::from_secs(30);
-/// How long to wait for an end before another look for processes that were just born.
+/// Time to wait for an end before looking again for processes that were just started.
 const END_LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };
 
 pub(super) struct Server {

@@ -1,4 +1,4 @@
-//! What keeps an oracle from saying anything.
+//! Errors that keep an oracle from judging.
 
 /// See the module.
 #[derive(Debug, thiserror::Error)]
@@ -6,16 +6,16 @@ pub enum OracleError {
     /// A text or pattern of the oracle cannot be meant.
     #[error("{what} `{pattern}`: {why}")]
     Pattern {
-        /// What it is: a `log`, a `stack` and so on.
+        /// Its kind: a `log`, a `stack` and so on.
         what: &'static str,
         /// The text.
         pattern: String,
-        /// What is wrong, and what to do.
+        /// Error and advice.
         why: String,
     },
     /// A log of the trial cannot be read.
     #[error(
-        "the log {path} cannot be read: {source}; whether the oracle's line was written is unknown, run the trial again"
+        "the log {path} cannot be read: {source}; it may have the line of the oracle, so run the trial again"
     )]
     Log {
         /// Which.
@@ -24,7 +24,7 @@ pub enum OracleError {
         source: std::io::Error,
     },
     /// A file that the oracle names is there and cannot be read.
-    #[error("the oracle's file {path} cannot be read: {source}; name a regular file that you may read")]
+    #[error("the oracle's file {path} cannot be read: {source}; name a regular, readable file")]
     File {
         /// Which.
         path: String,
@@ -32,11 +32,11 @@ pub enum OracleError {
         source: std::io::Error,
     },
     /// There is no test report of this trial.
-    #[error("no test report fits `{pattern}`: {why}")]
+    #[error("no test report matches `{pattern}`: {why}")]
     NoReport {
-        /// Where reports were to be, as the oracle has it.
+        /// Pattern of expected reports, from the oracle.
         pattern: String,
-        /// What was found instead, and what to do.
+        /// Alternatives and advice.
         why: String,
     },
     /// A test report cannot be read.
@@ -49,8 +49,7 @@ pub enum OracleError {
     },
     /// A command of the oracle could not be run.
     #[error(
-        "the oracle's command `{command}` could not be run at the end of the trial; give it as on a shell, with a \
-         program that is on the PATH"
+        "the oracle's command `{command}` could not be run at the end of the trial; give it as in a shell, with a program on the PATH"
     )]
     Command {
         /// Which.

@@ -1,4 +1,4 @@
-//! How a process ended.
+//! End of a process.
 
 use hypocenter_plan::{End, ExitWanted, OracleOutcome, ProcessOutcome, Role};
 
@@ -7,8 +7,8 @@ use super::Scene;
 pub(super) fn judge(wanted: ExitWanted, process: Option<&str>, scene: &Scene<'_>) -> OracleOutcome {
     if wanted == ExitWanted::TimedOut && process.is_none() {
         let why = match scene.end {
-            End::TimedOut => "the time of the trial was up".to_owned(),
-            end => format!("the time was not up: the workload {end}"),
+            End::TimedOut => "the trial timed out".to_owned(),
+            end => format!("the trial did not time out: the workload {end}"),
         };
         return OracleOutcome { happened: scene.end == End::TimedOut, why };
     }
@@ -49,7 +49,7 @@ fn fits(wanted: ExitWanted, process: &ProcessOutcome, trial: End) -> bool {
 fn shown(process: &ProcessOutcome, trial: End) -> String {
     match (process.end, trial) {
         (Some(end), _) => format!("{} {end}", process.name),
-        (None, End::TimedOut) => format!("{} was still there when the time was up", process.name),
-        (None, _) => format!("{} was still there at the end of the trial", process.name),
+        (None, End::TimedOut) => format!("{} was still running at the timeout", process.name),
+        (None, _) => format!("{} was still running at the end of the trial", process.name),
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn check(path: &str, contains: Option<&str>) -> Result<(), OracleErro
         return wrong("it is empty; name the file");
     }
     if path.contains('*') {
-        return wrong("`*` stands for nothing here; name one file");
+        return wrong("`*` is not a pattern here; name one file");
     }
     wanted(contains).map(|_| ())
 }
@@ -38,12 +38,12 @@ pub(super) fn judge(
     match fs::metadata(&path) {
         Ok(_) => {}
         Err(error) if is_absent(&error) => {
-            return Ok(OracleOutcome { happened: false, why: format!("there is no {shown_path}") });
+            return Ok(OracleOutcome { happened: false, why: format!("{shown_path} does not exist") });
         }
         Err(error) => return Err(failed(error)),
     }
     let Some(wanted) = wanted else {
-        return Ok(OracleOutcome { happened: true, why: format!("{shown_path} is there") });
+        return Ok(OracleOutcome { happened: true, why: format!("{shown_path} exists") });
     };
     let mut found = None;
     each_line(&path, |number, line| {

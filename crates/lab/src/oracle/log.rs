@@ -33,7 +33,7 @@ pub(super) fn judge(
             let why = if times == 1 {
                 last
             } else {
-                format!("at least {times} lines, the {} of these is {last}", ordinal(times))
+                format!("at least {times} lines, the {} is {last}", ordinal(times))
             };
             return Ok(OracleOutcome { happened: true, why });
         }

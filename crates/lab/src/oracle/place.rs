@@ -1,4 +1,4 @@
-//! Where a path of an oracle really is, and which files fit a pattern of paths.
+//! Resolution of a path of an oracle, and of a pattern of paths.
 
 use std::fs;
 use std::io;
@@ -8,9 +8,9 @@ use hypocenter_plan::glob_matches;
 
 use super::Scene;
 
-/// How many directory entries a pattern may look at.
+/// Maximum number of directory entries that a pattern may check.
 const ENTRIES_MAX: usize = 200_000;
-/// How deep `**` goes.
+/// Maximum depth of `**`.
 const DEPTH_MAX: usize = 32;
 
 /// A path in two parts: what is known to exist for itself, and what the oracle wrote, in which `*` may have a
@@ -20,7 +20,7 @@ pub(crate) struct Place {
     rest: String,
 }
 
-/// What paths of a configuration are seen from.
+/// Base of the paths of a configuration.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ground<'a> {
     pub base: &'a Path,
@@ -114,7 +114,7 @@ impl Walk {
         }
     }
 
-    /// What a directory has; nothing if it is none.
+    /// Content of a directory; none if it is not a directory.
     fn entries(&mut self, at: &Path) -> io::Result<Vec<fs::DirEntry>> {
         let listing = match fs::read_dir(at) {
             Ok(listing) => listing,
@@ -126,7 +126,7 @@ impl Walk {
             self.entries += 1;
             if self.entries > ENTRIES_MAX {
                 return Err(io::Error::other(format!(
-                    "more than {ENTRIES_MAX} files and directories had to be looked at; name the directories"
+                    "more than {ENTRIES_MAX} files and directories are below this pattern; name the directories"
                 )));
             }
             entries.push(entry?);
@@ -135,7 +135,7 @@ impl Walk {
     }
 }
 
-/// Whether an error says that nothing is there.
+/// Tests whether an error says that nothing is there.
 pub(super) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

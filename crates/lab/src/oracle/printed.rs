@@ -1,7 +1,7 @@
 //! The failures that runners of JUnit tests print: JUnitCore (and JUnit 3's text runner), the console launcher of
 //! JUnit 5, Maven's Surefire and Failsafe, and Gradle.
 //!
-//! What a test prints itself looks like anything, so each form counts only in its place: behind the heading that the
+//! Output of a test can look like anything, so each form counts only in its place: after the heading that the
 //! runner prints, or with the words that only the runner adds.
 
 use std::sync::LazyLock;
@@ -65,7 +65,7 @@ pub(super) struct Printed {
     pending: Option<Test>,
     /// The class that Maven said it runs.
     running: Option<String>,
-    /// Whether a runner said that it is done.
+    /// True if a runner said that it is done.
     pub done: bool,
 }
 
@@ -103,7 +103,7 @@ impl Printed {
         failed
     }
 
-    /// What is left when the output is over.
+    /// Rest after the end of the output.
     pub(super) fn end(&mut self) -> Option<Test> {
         self.pending.take()
     }

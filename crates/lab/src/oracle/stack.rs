@@ -24,10 +24,13 @@ pub(super) fn check(frames: &[String], thread: Option<&str>) -> Result<(), Oracl
     }
     let any = |pattern: &str| pattern.bytes().all(|it| it == b'*');
     if frames.iter().all(|it| any(it)) && thread.is_none_or(any) {
-        return wrong(&frames.join(", "), "it fits every thread; name a frame, or the thread");
+        return wrong(&frames.join(", "), "it matches every thread; name a frame, or the thread");
     }
     if thread == Some("") {
-        return wrong(&frames.join(", "), "its `thread` is empty; name the thread, or leave it out for any");
+        return wrong(
+            &frames.join(", "),
+            "its `thread` is empty; name the thread, or remove it to match any",
+        );
     }
     Ok(())
 }
@@ -90,7 +93,7 @@ fn fits(patterns: &[String], frames: &[&str]) -> bool {
     patterns.iter().zip(frames).all(|(pattern, frame)| fits_name(pattern, frame))
 }
 
-/// Whether a dotted name fits a pattern as a whole, or from one of its dots on.
+/// Tests whether a dotted name fits a pattern as a whole, or from one of its dots on.
 pub(crate) fn fits_name(pattern: &str, name: &str) -> bool {
     glob_matches(pattern, name) || glob_matches(&format!("*.{pattern}"), name)
 }

@@ -49,14 +49,14 @@ pub(super) fn judge(
     }
 }
 
-/// What the reports say, taken together.
+/// Combined content of the reports.
 #[derive(Default)]
 struct Tally {
     /// The first failure that fits.
     failed: Option<String>,
-    /// How many tests there are.
+    /// Number of tests.
     tests: u64,
-    /// How many of them fit.
+    /// Number of them that match.
     fitting: u64,
     /// A class that failed as a whole, and is that of the test.
     class: Option<String>,
@@ -68,12 +68,13 @@ impl Tally {
         let fits = pattern.fits(&case.test);
         self.fitting += u64::from(fits);
         let Some(failure) = case.failure else { return };
-        let later = if failure.passed_later { " (it passed when it was run again)" } else { "" };
+        let later = if failure.passed_later { " (it passed in a rerun)" } else { "" };
         let message = shown(failure.message.as_bytes());
         if fits && self.failed.is_none() {
             self.failed = Some(format!("{} failed: {message}{later} ({report})", case.test));
         } else if !fits && case.test.method.is_none() && pattern.fits_class_of(&case.test) {
-            self.class = Some(format!("{} failed outside of its tests: {message} ({report})", case.test));
+            self.class =
+                Some(format!("{} failed outside of its test methods: {message} ({report})", case.test));
         }
     }
 }
@@ -90,7 +91,7 @@ fn by_reports(
         let why = match place.path().is_dir() {
             true => "this is a directory; end with a pattern for its files, such as `*.xml`".to_owned(),
             false => format!(
-                "there is no file {}; the tests wrote none, or write them elsewhere",
+                "{} does not exist; the tests wrote no report, or wrote it elsewhere",
                 place.path().display()
             ),
         };
@@ -128,17 +129,19 @@ fn by_reports(
     let read = files.len() - old - others;
     if read == 0 {
         let what = match (old, others) {
-            (0, _) => format!("{others} files fit, and none is a report of tests"),
-            (_, 0) => format!("{old} files fit, and all are older than the trial; its tests wrote none"),
+            (0, _) => format!("{others} files match, and none is a test report"),
+            (_, 0) => format!("{old} files match, and all are older than the trial; its tests wrote none"),
             _ => {
-                format!("{old} files that fit are older than the trial, and {others} are no reports of tests")
+                format!("{old} matching files are older than the trial, and {others} are not test reports")
             }
         };
-        return Err(none(format!("{what}; see whether the workload runs the tests, and where they report")));
+        return Err(none(format!(
+            "{what}; check that the workload runs the tests, and where it writes their reports"
+        )));
     }
     let mut why = match tally.fitting {
         0 => format!("none of the {} tests in {read} reports is `{}`", tally.tests, pattern.0),
-        fitting => format!("{fitting} tests in {read} reports fit `{}`, and none failed", pattern.0),
+        fitting => format!("{fitting} tests in {read} reports match `{}`, and none failed", pattern.0),
     };
     why.extend(tally.class.map(|class| format!("; {class}")));
     if old > 0 {
@@ -175,7 +178,7 @@ fn by_output(pattern: &TestPattern<'_>, scene: &Scene<'_>) -> Result<OracleOutco
             }
             others += 1;
             if test.method.is_none() && pattern.fits_class_of(&test) {
-                class = Some(format!("{test} failed outside of the test ({place})"));
+                class = Some(format!("{test} failed outside of a test method ({place})"));
             }
             ControlFlow::Continue(())
         };

@@ -141,7 +141,7 @@ fn a_log_line_is_found_by_text_or_expression() {
     stage.check(r#"{"text": "code [0-9]"}"#, false, "no line of out, err has `code [0-9]`");
     stage.check(r#"{"regex": "error (code 7)"}"#, false, "no line of out, err has");
     stage.check(r#"{"regex": "start.Severe"}"#, false, "no line");
-    stage.check(r#"{"log": "Severe", "times": 2}"#, true, "at least 2 lines, the 2nd of these is out:3: ");
+    stage.check(r#"{"log": "Severe", "times": 2}"#, true, "at least 2 lines, the 2nd is out:3: ");
     stage.check(r#"{"log": "Severe", "times": 3}"#, false, "only 2 of 3 lines of out, err have `Severe`");
     stage.check(r#"{"log": "Severe", "node": "zk9"}"#, false, "no process `zk9` was started (started: main)");
 }
@@ -152,13 +152,9 @@ fn logs_of_all_incarnations_of_a_process_count_together() {
         .process("zk1", Role::Node, Some(End::Signalled { signal: 9 }), "lost\n")
         .process("zk2", Role::Node, None, "lost\nlost\n")
         .process("zk1", Role::Node, None, "up\nlost\n");
-    stage.check(
-        r#"{"log": "lost", "node": "zk1", "times": 2}"#,
-        true,
-        "the 2nd of these is zk1-2.out:2: lost",
-    );
+    stage.check(r#"{"log": "lost", "node": "zk1", "times": 2}"#, true, "the 2nd is zk1-2.out:2: lost");
     stage.check(r#"{"log": "lost", "node": "zk1", "times": 3}"#, false, "only 2 of 3");
-    stage.check(r#"{"log": "lost", "times": 4}"#, true, "the 4th of these is zk1-2.out:2");
+    stage.check(r#"{"log": "lost", "times": 4}"#, true, "the 4th is zk1-2.out:2");
     stage.check(r#"{"log": "up", "node": "zk2"}"#, false, "no line of zk2-1.out has `up`");
 }
 
@@ -194,17 +190,17 @@ fn an_oracle_that_cannot_be_meant_is_refused_before_anything_runs() {
         let why = super::check(&oracle).unwrap_err().to_string();
         assert!(why.contains(part), "{oracle}: {why}");
     };
-    check(r#"{"regex": "a("}"#, "log `a(`: it is no regular expression");
-    check(r#"{"regex": "(?:a{1000}){1000}{1000}"}"#, "no regular expression");
+    check(r#"{"regex": "a("}"#, "log `a(`: it is not a regular expression");
+    check(r#"{"regex": "(?:a{1000}){1000}{1000}"}"#, "not a regular expression");
     check(r#"{"log": ""}"#, "it is empty");
-    check(r#"{"regex": ".*"}"#, "fits every line");
-    check(r#"{"log": "lost*|"}"#, "fits every line");
-    check(r#"{"text": "a\nb"}"#, "lines are looked at one by one");
+    check(r#"{"regex": ".*"}"#, "matches every line");
+    check(r#"{"log": "lost*|"}"#, "matches every line");
+    check(r#"{"text": "a\nb"}"#, "lines are matched one by one");
     check(r#"{"log": "a", "times": 0}"#, "give 1 or more");
     check(r#"{"all": [{"exit": 1}, {"not": {"regex": "["}}]}"#, "log `[`");
     check(r#"{"stack": "Roller.java:12"}"#, "`package.Class.method`");
     check(r#"{"stack": ["a.B.c", ""]}"#, "`package.Class.method`");
-    check(r#"{"stack": "*"}"#, "fits every thread");
+    check(r#"{"stack": "*"}"#, "matches every thread");
     check(r#"{"file": "logs/*.txt"}"#, "name one file");
     check(r#"{"file": "x", "contains": ""}"#, "contains ``: it is empty");
     check(r#"{"junit": "StoreTest#appends"}"#, "`Class.method`");
@@ -258,17 +254,17 @@ fn an_exit_is_that_of_the_command_or_of_a_client_or_of_who_is_named() {
     command(Some(killed)).check(r#"{"exit": "failed"}"#, true, "signal 9");
     command(Some(killed)).check(r#"{"exit": "signal 9"}"#, true, "signal 9");
     command(Some(killed)).check(r#"{"exit": "signal 6"}"#, false, "signal 9");
-    command(None).check(r#"{"exit": "failed"}"#, false, "main was still there at the end");
+    command(None).check(r#"{"exit": "failed"}"#, false, "main was still running at the end");
 
     let late = |end| command(end).ended(End::TimedOut);
-    late(None).check(r#"{"exit": "timeout"}"#, true, "the time of the trial was up");
-    late(None).check(r#"{"exit": "timeout", "client": "main"}"#, true, "still there when the time was up");
+    late(None).check(r#"{"exit": "timeout"}"#, true, "the trial timed out");
+    late(None).check(r#"{"exit": "timeout", "client": "main"}"#, true, "still running at the timeout");
     late(Some(WELL)).check(r#"{"exit": "timeout", "client": "main"}"#, false, "status 0");
     command(Some(WELL)).check(r#"{"exit": "timeout"}"#, false, "the workload exited with status 0");
     command(None).check(
         r#"{"exit": "timeout", "node": "main"}"#,
         false,
-        "still there at the end of the trial",
+        "still running at the end of the trial",
     );
 
     let cluster = Stage::new()
@@ -278,7 +274,7 @@ fn an_exit_is_that_of_the_command_or_of_a_client_or_of_who_is_named() {
         .process("c2", Role::Client, Some(End::Exited { status: 2 }), "");
     cluster.check(r#"{"exit": 2}"#, true, "c2 exited with status 2");
     cluster.check(r#"{"exit": 7}"#, false, "c1 exited with status 0, c2 exited with status 2");
-    cluster.check(r#"{"exit": 7, "node": "zk1"}"#, false, "zk1 was still there");
+    cluster.check(r#"{"exit": 7, "node": "zk1"}"#, false, "zk1 was still running");
     cluster.check(r#"{"exit": 0, "client": "c3"}"#, false, "no process `c3` was started");
     Stage::new().process("zk1", Role::Node, None, "").check(
         r#"{"exit": 0}"#,
@@ -294,21 +290,21 @@ fn a_file_is_looked_for_where_it_really_is() {
         .file("trial/fresh/data/snap.1", b"\x00\xffhead\n")
         .file("private/app/lock", "held\n")
         .file("private/gone", "");
-    stage.check(r#"{"file": "core.txt"}"#, true, "base/core.txt is there");
+    stage.check(r#"{"file": "core.txt"}"#, true, "base/core.txt exists");
     stage.check(r#"{"file": "core.txt", "contains": "two"}"#, true, "base/core.txt:2: two lines");
     stage.check(r#"{"file": "core.txt", "contains": "t.o l"}"#, true, ":2: ");
     stage.check(r#"{"file": "core.txt", "contains": "three"}"#, false, "core.txt has `three`");
     stage.check(r#"{"file": "{dir}/data/snap.1", "contains": "head"}"#, true, "snap.1:1: ");
-    stage.check(r#"{"file": "{dir}/data"}"#, true, "is there");
-    stage.check(r#"{"file": "{dir}"}"#, true, "is there");
-    stage.check(r#"{"file": "{dir}/data/snap.1/x"}"#, false, "there is no ");
+    stage.check(r#"{"file": "{dir}/data"}"#, true, "exists");
+    stage.check(r#"{"file": "{dir}"}"#, true, "exists");
+    stage.check(r#"{"file": "{dir}/data/snap.1/x"}"#, false, " does not exist");
     stage.check(r#"{"file": "/tmp/app/lock", "contains": "held"}"#, true, "private/app/lock:1: held");
     stage.check(r#"{"file": "/tmp/app/none"}"#, false, "private/app/none");
-    stage.check(r#"{"file": "/nowhere/x"}"#, false, "there is no /nowhere/x");
+    stage.check(r#"{"file": "/nowhere/x"}"#, false, "/nowhere/x does not exist");
     stage.fails(r#"{"file": "{dir}/data", "contains": "x"}"#, "not a regular file");
     // The trial's own directory keeps its path, also where it is below /tmp.
     let named = stage.path("trial/fresh/data/snap.1");
-    stage.check(&format!(r#"{{"file": {named:?}}}"#), true, "snap.1 is there");
+    stage.check(&format!(r#"{{"file": {named:?}}}"#), true, "snap.1 exists");
 }
 
 #[test]
@@ -316,7 +312,7 @@ fn a_pipe_in_place_of_a_file_does_not_keep_us_waiting() {
     let stage = Stage::of_output("");
     let pipe = stage.path("base/pipe");
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, 0o600.into()).unwrap();
-    stage.check(r#"{"file": "pipe"}"#, true, "is there");
+    stage.check(r#"{"file": "pipe"}"#, true, "exists");
     stage.fails(r#"{"file": "pipe", "contains": "x"}"#, "not a regular file");
     symlink("loop", stage.path("base/loop")).unwrap();
     stage.fails(r#"{"file": "loop"}"#, "base/loop cannot be read");
@@ -339,11 +335,11 @@ fn reports_say_which_tests_failed() {
     check("org.acme.StoreTest", maven, true, "failed: expected: not equal but was: <b>");
     check("StoreTest.opens", maven, true, "org.acme.StoreTest.opens failed");
     check("StoreTest.reads", maven, true, "failed: closed");
-    check("StoreTest.flaky", maven, false, "1 tests in 3 reports fit `StoreTest.flaky`, and none failed");
+    check("StoreTest.flaky", maven, false, "1 tests in 3 reports match `StoreTest.flaky`, and none failed");
     check("OldTest.counts", maven, true, "failed: n expected:<1> but was:<2>");
-    check("OldTest.stands", maven, false, "2 tests in 3 reports fit");
+    check("OldTest.stands", maven, false, "2 tests in 3 reports match");
     check("SetupTest", maven, true, "org.acme.SetupTest failed: no port");
-    check("SetupTest.never", maven, false, "org.acme.SetupTest failed outside of its tests: no port");
+    check("SetupTest.never", maven, false, "org.acme.SetupTest failed outside of its test methods: no port");
     check("NoTest", maven, false, "none of the 8 tests in 3 reports is `NoTest`");
     check(
         "*.refuses",
@@ -352,10 +348,13 @@ fn reports_say_which_tests_failed() {
         "org.acme.StoreTest$WhenFull.refuses failed: took it",
     );
     check("StoreTest.flaky", "{dir}/**/TEST-*.xml", true, "first time");
-    check("StoreTest.skipped", "{dir}/**/*.xml", false, "1 tests in 1 reports fit");
-    stage.fails(r#"{"junit": "T", "reports": "build/test-results/*.xml"}"#, "there is no file ");
+    check("StoreTest.skipped", "{dir}/**/*.xml", false, "1 tests in 1 reports match");
+    stage.fails(
+        r#"{"junit": "T", "reports": "build/test-results/*.xml"}"#,
+        " does not exist; the tests wrote no report",
+    );
     stage.fails(r#"{"junit": "T", "reports": "target/surefire-reports"}"#, "this is a directory");
-    stage.fails(r#"{"junit": "T", "reports": "target/*/notes.xml"}"#, "none is a report of tests");
+    stage.fails(r#"{"junit": "T", "reports": "target/*/notes.xml"}"#, "none is a test report");
 }
 
 #[test]
@@ -380,11 +379,11 @@ fn reports_from_before_the_trial_are_left_out() {
 fn a_report_that_cannot_be_read_matters_only_if_no_other_has_the_failure() {
     let stage = Stage::new().file("base/r/1.xml", &STORE_TEST[..1000]).file("base/r/2.xml", OLD_TEST);
     stage.check(r#"{"junit": "OldTest", "reports": "r/*.xml"}"#, true, "org.acme.OldTest.counts");
-    stage.fails(r#"{"junit": "NoTest", "reports": "r/*.xml"}"#, "r/1.xml cannot be read: it is cut off");
+    stage.fails(r#"{"junit": "NoTest", "reports": "r/*.xml"}"#, "r/1.xml cannot be read: it is truncated");
     let large = Stage::new();
     fs::create_dir(large.path("base/r")).unwrap();
     File::create(large.path("base/r/1.xml")).unwrap().set_len(1 << 30).unwrap();
-    large.fails(r#"{"junit": "T", "reports": "r/*.xml"}"#, "it has 1024 MB, and at most 256 are read");
+    large.fails(r#"{"junit": "T", "reports": "r/*.xml"}"#, "it has 1024 MB, and the limit is 256 MB");
 }
 
 #[test]
@@ -400,7 +399,7 @@ fn what_a_runner_prints_says_which_tests_failed() {
     );
     check(JUNIT_CORE, "OldTest.counts", true, "out:5: 1) counts[1](org.acme.OldTest)");
     check(JUNIT_CORE, "SetupTest", true, "out:18: 4) org.acme.SetupTest");
-    check(JUNIT_CORE, "SetupTest.never", false, "org.acme.SetupTest failed outside of the test (out:18");
+    check(JUNIT_CORE, "SetupTest.never", false, "org.acme.SetupTest failed outside of a test method (out:18");
     check(
         JUNIT_CORE,
         "PlainTest.testFine",
@@ -464,11 +463,11 @@ fn combinations_say_what_decided() {
         "main exited with status 0; no line of out, err has `found`",
     );
     stage.check(r#"{"not": {"log": "found"}}"#, true, "no line of out, err has `found`");
-    stage.check(r#"{"not": {"log": "lost"}}"#, false, "this was not to be: out:1: lost");
+    stage.check(r#"{"not": {"log": "lost"}}"#, false, "but the oracle requires the opposite: out:1: lost");
     stage.check(
         r#"{"all": [{"any": [{"exit": 3}, {"log": "lo+st"}]}, {"not": {"file": "x"}}]}"#,
         true,
-        "out:1: lost; there is no ",
+        "x does not exist",
     );
     // What cannot be judged matters only where nothing else decides.
     stage.check(r#"{"any": [{"command": "nosuch"}, {"log": "lost"}]}"#, true, "out:1: lost");

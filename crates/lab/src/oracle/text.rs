@@ -1,14 +1,14 @@
-//! What a line is to have, and how it is shown.
+//! Condition on a line, and its wording.
 
 use hypocenter_plan::LogText;
 use regex::bytes::Regex;
 
 use super::OracleError;
 
-/// How much of a line is shown.
+/// Maximum length of a line.
 const SHOWN_CHARS_MAX: usize = 200;
 
-/// What a line is to have, ready to be looked for. A line that is not UTF-8 is also looked at with a replacement
+/// Condition on a line, ready for matching. A line that is not UTF-8 is also checked with a replacement
 /// character for each broken part, because `.` stands for a character and never for a broken one.
 #[derive(Debug, Clone)]
 pub struct LineText(Vec<Regex>);
@@ -19,7 +19,7 @@ impl LineText {
         let wrong = |why: String| Err(OracleError::Pattern { what, pattern: pattern.clone(), why });
         if pattern.is_empty() {
             return wrong(
-                "it is empty and would fit every line; give the text that the failure prints".into(),
+                "it is empty and would match every line; give the text that the failure prints".into(),
             );
         }
         let literal = || Regex::new(&regex::escape(pattern));
@@ -38,26 +38,26 @@ impl LineText {
                 let error = error.to_string();
                 let error = error.lines().last().unwrap_or_default().trim().trim_start_matches("error: ");
                 return wrong(format!(
-                    "it is no regular expression: {error}; mend it, or write `text` for a text that stands for itself"
+                    "it is not a regular expression: {error}; correct it, or use `text` for a literal text"
                 ));
             }
         };
         if !matches!(text, LogText::Regex(_)) && pattern.contains('\n') {
             return wrong(
-                "it has a line break, and lines are looked at one by one; give a part of one line".into(),
+                "it has a line break, and lines are matched one by one; give a part of one line".into(),
             );
         }
         // What fits an empty line and one of a single odd character fits any: `^$` fits but one of them.
         if expressions.iter().any(|it| it.is_match(b"") && it.is_match(b"\x01")) {
             return wrong(
-                "as a regular expression it fits every line; mend it, or write `text` for a text that stands for itself"
+                "as a regular expression it matches every line; correct it, or use `text` for a literal text"
                     .into(),
             );
         }
         Ok(LineText(expressions))
     }
 
-    /// Whether a line has it.
+    /// Tests whether a line has it.
     pub fn fits(&self, line: &[u8]) -> bool {
         if self.0.iter().any(|it| it.is_match(line)) {
             return true;
@@ -65,8 +65,8 @@ impl LineText {
         if std::str::from_utf8(line).is_ok() {
             return false;
         }
-        let mended = String::from_utf8_lossy(line);
-        self.0.iter().any(|it| it.is_match(mended.as_bytes()))
+        let repaired = String::from_utf8_lossy(line);
+        self.0.iter().any(|it| it.is_match(repaired.as_bytes()))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::work;
 /// Tells a child from the bench; what it measures and the name of the system follow.
 pub const FLAG: &str = "--child";
 
-/// What a child can do.
+/// Abilities of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measurement {
     /// Nothing in time: how much there is.
@@ -19,7 +19,7 @@ pub enum Measurement {
     Aside,
 }
 
-/// What a child said.
+/// Output of a child.
 #[derive(Debug, Default)]
 pub struct Measured {
     /// In the order in which they were carried out, in seconds.
@@ -123,7 +123,7 @@ fn peak_kb() -> u64 {
     line.and_then(|it| it.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
-/// What all threads of this process have had of the CPUs, those that have ended included.
+/// CPU time of all threads of this process, including ended ones.
 fn cpu_ns() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64

@@ -1,4 +1,4 @@
-//! What a scan is meant to reach, beside what it reaches.
+//! Goals of a scan, beside its results.
 
 use crate::Results;
 use crate::child::Measured;

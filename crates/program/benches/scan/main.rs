@@ -1,4 +1,4 @@
-//! How fast the class paths of whole systems are scanned, beside what it takes to inflate them.
+//! Speed of scanning the class paths of whole systems, compared with inflating them.
 //!
 //! `cargo bench -p hypocenter-program --bench scan [-- NAME...]` takes each system of `eval/` that has a
 //! `hypocenter.toml` and was fetched (`cargo xtask fetch`). Each measurement is a process of its own, so that its peak
@@ -28,7 +28,7 @@ use sample::Sample;
 use system::System;
 use table::{Table, thousands};
 
-/// What each round does for each system, every second round backwards.
+/// Work of each round for each system, every second round backwards.
 const TURNS: [Measurement; 3] = [Measurement::Inflate, Measurement::Scan, Measurement::Aside];
 
 fn main() {

@@ -9,7 +9,7 @@ use hypocenter_program::{ClassPath, Classes};
 /// The Java version for jars that hold classes for several.
 const RELEASE: u16 = 17;
 
-/// What a `hypocenter.toml` says of its target.
+/// Settings of a `hypocenter.toml` about its target.
 pub struct System {
     /// The folder's.
     pub name: String,
@@ -57,7 +57,7 @@ impl System {
         }
     }
 
-    /// Whether there is anything on its class path.
+    /// Tests whether there is anything on its class path.
     pub fn is_fetched(&self) -> bool {
         self.class_path.entries().iter().any(|it| it.exists())
     }
@@ -73,7 +73,7 @@ impl System {
     }
 }
 
-/// Whether a class is in one of the packages, as `[target] packages` means it.
+/// Tests whether a class is in one of the packages, as `[target] packages` means it.
 pub fn is_own(packages: &[String], class: &str) -> bool {
     packages.iter().any(|package| match class.strip_prefix(package.as_str()) {
         _ if package.contains('*') => glob_matches(package, class),

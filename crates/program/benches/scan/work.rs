@@ -1,4 +1,4 @@
-//! What is measured.
+//! Measured program.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -99,7 +99,7 @@ pub fn inflate(system: &System) -> Vec<Phase> {
     vec![(OPEN, open), ("read", read)]
 }
 
-/// How much there is.
+/// Amount.
 pub fn sizes(system: &System) -> Vec<(&'static str, u64)> {
     let entries = system.class_path.entries();
     let jar_bytes = entries.iter().filter_map(|it| Some(std::fs::metadata(it).ok()?.len())).sum();

@@ -15,7 +15,7 @@ fn with_body(class: &str, method: &str, check: impl Fn(&Body<'_>)) {
     check(&body);
 }
 
-/// What holds for every body.
+/// Invariants of every body.
 pub fn sound(body: &Body<'_>) {
     made_before_taken(body);
     made_of_others(body);
@@ -149,7 +149,7 @@ fn shown(body: &Body<'_>, value: ValueId, within: &mut Vec<ValueId>) -> String {
     }
 }
 
-/// What an instruction does: the name of what it calls or reads, or its opcode.
+/// Description of an instruction: the name of its callee or field, or its opcode.
 fn name(body: &Body<'_>, number: u32) -> String {
     let instruction = &body.flow.instructions[number as usize];
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

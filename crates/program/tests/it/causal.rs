@@ -7,6 +7,7 @@ use hypocenter_program::{
     Tasks, Thrown, World, flow, load,
 };
 
+use crate::shared::{compare, every_line};
 use crate::table::check_table;
 use crate::tools::java_home;
 
@@ -107,7 +108,7 @@ impl Graph<'_> {
         }
     }
 
-    /// What a `throw` that a node needs throws.
+    /// Exception of a `throw` that a node needs.
     fn thrown(&self, from: u32, at: Node) -> String {
         let class = match (self.graph.nodes()[from as usize], at) {
             (Node::Escape(_, it), _) => Some(it.class()),
@@ -196,6 +197,7 @@ fn the_prior_nodes_of_every_kind() {
         distances_are_those_of_the_ways(&graph);
         let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(build);
         assert_eq!(shape(&graph), shape(&alone), "the number of threads does not matter");
+        compare(causes, &every_line(&facts));
         let graph = Graph { world: &world, facts: &facts, graph };
         let mut out = BTreeSet::new();
         for number in 0..graph.graph.nodes().len() as u32 {

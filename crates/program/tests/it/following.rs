@@ -1,4 +1,4 @@
-//! Which statement a thread can log next, and how far it is.
+//! Statements that a thread can log next, and their distances.
 
 use hypocenter_program::{ClassPath, Following, Part, Program, Scope, StateOptions};
 

@@ -64,7 +64,7 @@ pub const LOOPS: &[&str] = &[
     "detector METHOD used|unused",
 ];
 
-/// What a line of code can be.
+/// Kinds of code lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Role {
     /// Any code.
@@ -122,7 +122,7 @@ fn roles_of(instruction: &Instruction<'_>) -> Vec<Role> {
     roles
 }
 
-/// What the code of a row has.
+/// Content of the code of a row.
 pub struct Content {
     /// `f`, and `Nested.f` for those of nested classes.
     methods: BTreeSet<String>,
@@ -198,7 +198,7 @@ impl Content {
         Some(format!("`{text}` is {}", nearest.1.join(", ")))
     }
 
-    /// Whether a text has a shape; otherwise how many of its words fit, and what the next is.
+    /// Tests whether a text has a shape; otherwise how many of its words fit, and what the next is.
     fn fits(
         &self,
         shape: &str,

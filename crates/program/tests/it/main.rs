@@ -13,6 +13,7 @@ mod random;
 mod rows;
 mod run;
 mod shapes;
+mod shared;
 mod sites;
 mod slices;
 mod statements;

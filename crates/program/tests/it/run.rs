@@ -9,7 +9,8 @@ use hypocenter_trace::{FALL_THROUGH, Placement};
 
 use crate::tools::{directory, fixtures, java_home};
 
-const KINDS: [SiteKind; 3] = [SiteKind::LoopEntry, SiteKind::LoopIteration, SiteKind::LoopExit];
+const KINDS: [SiteKind; 4] =
+    [SiteKind::LoopEntry, SiteKind::LoopIteration, SiteKind::LoopExit, SiteKind::LoopBody];
 
 /// The class with a call of `fixture.Drive.hit` at every hook of a loop.
 fn patched(bytes: &[u8]) -> Vec<u8> {
@@ -40,7 +41,7 @@ fn patched(bytes: &[u8]) -> Vec<u8> {
             .collect();
         if !insertions.is_empty() {
             let name = String::from_utf8_lossy(method.name);
-            let patch = MethodPatch { insertions: &insertions, catch_all: None };
+            let patch = MethodPatch { insertions: &insertions, catch_all: None, ..MethodPatch::default() };
             patcher.method(index, &patch).unwrap_or_else(|error| panic!("{name}: {error}"));
         }
     }
@@ -58,17 +59,29 @@ fn hooks_of_loops_run_as_often_as_the_loops() {
     let output = Command::new(java).args(["-Xverify:all", "-cp", &path, "fixture.Drive"]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let expected = "\
-plainFor 2: E0 I0 I0 I0 X0
+plainFor 2: E0 I0 B0 I0 B0 I0 X0
 plainFor 0: E0 I0 X0
-plainWhile 2: E0 I0 I0 I0 X0
-doWhile 2: E0 I0 I0 X0
-returnInside found: E0 I0 I0 X0
-returnInside not found: E0 I0 I0 X0
-nested through: E0 I0 E1 I1 I1 I1 X1 I0 E1 I1 I1 I1 X1 I0 X0
-nested continue and break: E0 I0 E1 I1 I1 X1 I0 E1 I1 X1 X0
-retry once: E0 I0 I0 X0
-finallyInside through: E0 I0 I0 X0
-finallyInside thrown: E0 I0
+plainWhile 2: E0 I0 B0 I0 B0 I0 X0
+doWhile 2: E0 I0 B0 I0 B0 X0
+returnInside found: E0 I0 B0 I0 X0
+returnInside not found: E0 I0 B0 I0 X0
+nested through: E0 I0 B0 E1 I1 B1 I1 B1 I1 X1 I0 B0 E1 I1 B1 I1 B1 I1 X1 I0 X0
+nested continue and break: E0 I0 B0 E1 I1 B1 I1 X1 I0 B0 E1 I1 X1 X0
+retry once: E0 I0 B0 I0 B0 X0
+finallyInside through: E0 I0 B0 I0 X0
+finallyInside thrown: E0 I0 B0
+either 1 2: E0 I0 B0 I0 B0 I0 B0 I0 X0
+both 3 1: E0 I0 B0 I0 X0
+overList 0: E0 I0 X0
+overList 2: E0 I0 B0 I0 B0 I0 X0
+overArray 2: E0 I0 B0 I0 B0 I0 X0
+breakInTheMiddle 1: E0 I0 B0 I0 B0 X0
+emptyBody 2: E0 I0 B0 I0 B0 I0 X0
+assignInCondition 1: E0 I0 B0 I0 X0
+testInTheBody 2: E0 I0 B0 I0 B0 I0 X0
+continues 2: E0 I0 B0 I0 B0 I0 X0
+ternary 1: E0 I0 B0 I0 X0
+conditional 1: E0 I0 B0 I0 X0
 ";
     assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
 }

@@ -58,7 +58,7 @@ impl Program {
         lines
     }
 
-    /// Which line controls which.
+    /// Control dependences of lines.
     fn controls(&self) -> Vec<String> {
         let mut found = Vec::new();
         for method in self.methods() {

@@ -105,7 +105,7 @@ const LIBRARIES: [(&str, &[(&str, &str)]); 12] = [
 
 const SLF4J: &str = "static final org.slf4j.Logger LOG = org.slf4j.LoggerFactory.getLogger(\"x\");";
 
-/// What a row is about, the members of its class (with the logger of slf4j), and all statements in it: method, level,
+/// Subject of a row, the members of its class (with the logger of slf4j), and all statements in it: method, level,
 /// template, `!` if there is an exception, and the wrapper that is called.
 const ROWS: &[(&str, &str, &[&str])] = &[
     ("a constant", "void f() { LOG.debug(\"ready\"); }", &["f DEBUG ready"]),

@@ -41,7 +41,7 @@ const IMPORTS: [&str; 9] = [
     "java.util.function",
 ];
 
-/// What a row says of the facts found in it, with lines for markers (`@17`).
+/// Expectation of a row about the facts in it, with lines for markers (`@17`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expectation {
     /// Must be found.
@@ -57,20 +57,20 @@ pub enum Expectation {
 /// A row of a table.
 #[derive(Debug)]
 pub struct Row {
-    /// Where its reason stands in the table.
+    /// Position of its reason in the table.
     pub line: u32,
-    /// What it is about.
+    /// Its subject.
     pub reason: String,
     /// The simple name of its class; the package is `rows`.
     pub class: String,
     /// The lines that its markers name.
     pub markers: BTreeMap<String, u32>,
-    /// What it says, in the order of the table.
+    /// Its text, in the order of the table.
     pub expected: Vec<Expectation>,
     java: String,
 }
 
-/// How `javac` compiles the concatenation of strings.
+/// String concatenation as `javac` compiles it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Concatenation {
     /// By `invokedynamic`.
@@ -281,7 +281,7 @@ pub fn check_compiled(
     );
 }
 
-/// What is wrong with the facts found in a row.
+/// Differences of the facts found in a row.
 pub fn mistakes(row: &Row, found: &[String]) -> Vec<String> {
     let listed = |fact: &String| row.expected.contains(&Expectation::Fact(fact.clone()));
     let mut wrong = Vec::new();
@@ -307,7 +307,7 @@ pub fn mistakes(row: &Row, found: &[String]) -> Vec<String> {
     wrong
 }
 
-/// Whether a fact begins with these words.
+/// Tests whether a fact begins with these words.
 fn begins(fact: &str, prefix: &str) -> bool {
     fact.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ':']))
 }

@@ -11,7 +11,7 @@ use crate::table::Concatenation::{self, Dynamic, Inline};
 use crate::table::{Expectation, check_compiled, check_table, compile, parse, read};
 use crate::tools::java_home;
 
-/// Whether the JDK has a throwable with this simple name, as far as names tell.
+/// Tests whether the JDK has a throwable with this simple name, as far as names tell.
 fn is_throwable(name: &str) -> bool {
     static NAMES: OnceLock<BTreeSet<String>> = OnceLock::new();
     let names = NAMES.get_or_init(|| {

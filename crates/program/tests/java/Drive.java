@@ -5,7 +5,7 @@ public class Drive {
     static final StringBuilder TRAIL = new StringBuilder();
 
     public static void hit(int id) {
-        TRAIL.append(' ').append("EIX".charAt(id / 100)).append(id % 100);
+        TRAIL.append(' ').append("EIXB".charAt(id / 100)).append(id % 100);
     }
 
     static void show(String what) {
@@ -49,5 +49,29 @@ public class Drive {
         } catch (IllegalStateException e) {
             show("finallyInside thrown");
         }
+        Loops.either(new int[] {1}, new int[] {2});
+        show("either 1 2");
+        Loops.both(new int[] {3}, new int[] {1});
+        show("both 3 1");
+        Loops.overList(java.util.List.of());
+        show("overList 0");
+        Loops.overList(java.util.List.of("a", "b"));
+        show("overList 2");
+        Loops.overArray(new int[2]);
+        show("overArray 2");
+        Loops.breakInTheMiddle(1);
+        show("breakInTheMiddle 1");
+        Loops.emptyBody(new int[] {2});
+        show("emptyBody 2");
+        Loops.assignInCondition(java.util.List.of("a").iterator());
+        show("assignInCondition 1");
+        Loops.testInTheBody(2);
+        show("testInTheBody 2");
+        Loops.continues(2);
+        show("continues 2");
+        Loops.ternary(1, true);
+        show("ternary 1");
+        Loops.conditional(1, true);
+        show("conditional 1");
     }
 }

@@ -80,4 +80,84 @@ public class Loops {
             work++;
         }
     }
+
+    static boolean more(int[] left) {
+        return left[0]-- > 0;
+    }
+
+    static void either(int[] a, int[] b) {
+        while (more(a) || more(b)) {
+            work++;
+        }
+    }
+
+    static void both(int[] a, int[] b) {
+        while (more(a) && more(b)) {
+            work++;
+        }
+    }
+
+    static void overList(java.util.List<String> list) {
+        for (String it : list) {
+            work += it.length();
+        }
+    }
+
+    static void overArray(int[] array) {
+        for (int it : array) {
+            work += it;
+        }
+    }
+
+    static void breakInTheMiddle(int n) {
+        for (;;) {
+            work++;
+            if (n-- <= 0) {
+                break;
+            }
+            work++;
+        }
+    }
+
+    static void emptyBody(int[] left) {
+        while (more(left));
+    }
+
+    static void assignInCondition(java.util.Iterator<String> lines) {
+        String line;
+        while ((line = lines.hasNext() ? lines.next() : null) != null) {
+            work += line.length();
+        }
+    }
+
+    static void testInTheBody(int n) {
+        while (n-- > 0) {
+            if (work > n) {
+                work--;
+            } else {
+                work++;
+            }
+        }
+    }
+
+    static void continues(int n) {
+        for (int i = 0; i < n; i++) {
+            if (i % 2 == 0) {
+                continue;
+            }
+            work++;
+        }
+    }
+
+    static void ternary(int n, boolean small) {
+        for (int i = 0; i < (small ? n : n * 2); i++) {
+            work++;
+        }
+    }
+
+    static void conditional(int n, boolean on) {
+        while (on ? n-- > 0 : n++ < 0) {
+            work++;
+        }
+    }
 }

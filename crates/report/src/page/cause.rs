@@ -3,9 +3,9 @@
 
 use std::fmt::Write;
 
+use super::Report;
 use super::drawing::{both, cut, wrapped};
 use super::{MESSAGE_CHARS, Section, escaped, name};
-use crate::Report;
 use crate::text::count;
 use crate::words;
 use hypocenter_results::reproduced::{Cause, Lead};
@@ -28,13 +28,13 @@ const LINE: f64 = 18.0;
 const ROOM: f64 = 10.0;
 /// Half of this is enough for the code alone, and the log can stand beside it.
 const BESIDE_MIN: f64 = 400.0;
-/// How wide a character is, with some reserve.
+/// Width of a character, with some reserve.
 const CHAR: f64 = 7.3;
 
 pub fn section(report: &Report<'_>) -> Option<Section> {
     let summary = report.summary;
-    let story = summary.stories.first()?.as_ref()?;
-    let found = summary.found.first()?;
+    let found = summary.detail.found.first()?;
+    let story = found.story.as_ref()?;
     let is_reached =
         story.causes.iter().any(|it| it.leads_to.iter().take(WAYS_DRAWN).any(|it| it.is_symptom));
     let mut body = String::new();
@@ -57,26 +57,25 @@ pub fn section(report: &Report<'_>) -> Option<Section> {
         }
         if !tree.nodes.is_empty() {
             let head = Head { what: format!("{what} at {place}"), when };
-            let label = format!("The way from the fault, {}, to lines of the failure log", head.what);
-            body += &both(|width| tree.draw(&head, width, summary.logs.len() > 1), &label);
+            let label = format!("Causal path from the fault, {}, to lines of the failure log", head.what);
+            body += &both(|width| tree.draw(&head, width, summary.detail.logs.len() > 1), &label);
         }
-        body += &beside(cause, summary.logs.len() > 1);
+        body += &beside(cause, summary.detail.logs.len() > 1);
     }
-    let title = "How it led there".to_owned();
-    let lead = "From the fault through the code to what the failure log says.".to_owned();
+    let title = "Causal path".to_owned();
+    let lead = "From the fault through the code to lines of the failure log.".to_owned();
     Some(Section { id: "cause", title, lead, body })
 }
 
-/// What the analysis does not follow and may be the way all the same.
-const PERHAPS: &str =
-    "some are not followed, as by a field that is not reset, or by a file: hypocenter guide limits";
+/// Links that the analysis does not follow and that may be the path anyway.
+const PERHAPS: &str = "some links are not tracked, such as a stale field or a file: hypocenter guide limits";
 
-/// What satisfied the oracle, where no way is known that leads to it.
+/// Match of the oracle, if no known path leads to it.
 struct Failure<'c> {
     step: String,
     /// The line of the failure log, if it has one.
     line: Option<Lead>,
-    /// What the oracle saw in the trial.
+    /// Evidence of the oracle in the trial.
     why: &'c str,
 }
 
@@ -84,7 +83,7 @@ impl<'c> Failure<'c> {
     fn of(report: &Report<'_>, fault: u32, why: &'c str) -> Failure<'c> {
         let line = came_after(report, fault).into_iter().find(|it| it.1.is_symptom);
         let step = line.as_ref().map_or_else(String::new, |it| format!("{}: ", it.0));
-        let step = format!("{step}no way in the code is known from the fault to this: {PERHAPS}");
+        let step = format!("{step}no known causal path from the fault to this: {PERHAPS}");
         Failure { step, line: line.map(|it| it.1), why }
     }
 
@@ -94,7 +93,7 @@ impl<'c> Failure<'c> {
     }
 }
 
-/// What normal runs do not show and the trial showed behind its fault, as the failure log has it too: each once, with its time.
+/// Entries that normal runs lack and the trial showed after its fault, as the failure log does: each once, with its time.
 fn came_after(report: &Report<'_>, fault: u32) -> Vec<(String, Lead)> {
     let runs = report.runs;
     let Some(beside) = runs.and_then(|it| it.beside.as_ref()) else { return Vec::new() };
@@ -143,13 +142,13 @@ fn shown_name(name: &str) -> String {
     crate::text::shown(name, 60).into_owned()
 }
 
-/// What is said and not drawn.
+/// Text without a drawing.
 fn beside(cause: &Cause, several_logs: bool) -> String {
     let mut text = String::new();
     if let Some(it) = cause.named_by.first() {
         let _ = write!(
             text,
-            "<p>The stack trace of the <code>{}</code> at {} names the fault itself: <code>{}</code>.</p>",
+            "<p>The stack trace of the <code>{}</code> at {} names the fault: <code>{}</code>.</p>",
             name(crate::text::simple(&it.exception)),
             name(&line_of(it.line, &it.node, several_logs)),
             name(&it.frame)
@@ -158,7 +157,8 @@ fn beside(cause: &Cause, several_logs: bool) -> String {
     let rest: Vec<&Lead> = cause.leads_to.iter().skip(WAYS_DRAWN).collect();
     if !rest.is_empty() {
         let many = count(rest.len() as u64, "more line of the failure log", "more lines of the failure log");
-        let _ = write!(text, "<details><summary>It leads to {many}</summary><ul class=\"leads\">");
+        let _ =
+            write!(text, "<details><summary>It has a causal path to {many}</summary><ul class=\"leads\">");
         for it in rest.iter().take(NAMED) {
             let _ = write!(
                 text,
@@ -173,16 +173,16 @@ fn beside(cause: &Cause, several_logs: bool) -> String {
     }
     if cause.is_delay {
         text.push_str(
-            "<p>A delay leads by its time alone: no way through the code is drawn, only what came after it and in no normal run.</p>",
+            "<p>A delay has no code path to show. The drawing has only entries after it that no normal run has.</p>",
         );
     } else if cause.leads_to.is_empty() && cause.named_by.is_empty() {
         text.push_str(
-            "<p>No way in the code is known from the fault to what the failure log shows; it was tried all the same.</p>",
+            "<p>No known causal path leads from the fault to the failure log; it was tried after all others.</p>",
         );
         if let Some(thread) = &cause.silent {
             let _ = write!(
                 text,
-                "<p>Thread {} says no more in the failure: a task that dies of an exception nobody logs leaves undone what it did.</p>",
+                "<p>Thread {} stops logging in the failure. A task that dies of an exception that nobody logs leaves its work undone.</p>",
                 name(thread)
             );
         }
@@ -214,13 +214,13 @@ struct Tree<'c> {
 struct Node<'c> {
     step: &'c str,
     children: Vec<usize>,
-    /// What it ends in.
+    /// End of its path.
     ends: Vec<End<'c>>,
     has_symptom: bool,
     depth: usize,
 }
 
-/// Where a way ends: a line of the log, or what the oracle saw.
+/// End of a path: a line of the log, or the evidence of the oracle.
 struct End<'c> {
     /// The line, and the node whose log has it.
     line: Option<(u32, &'c str)>,
@@ -338,7 +338,7 @@ struct Pen {
     rails: String,
     text: String,
     several_logs: bool,
-    /// Where the last line of the log that stands beside the code ends, and where the last step does that reaches as far.
+    /// End of the last line of the log that is beside the code, and of the last step that reaches as far.
     cards_end: f64,
     long_end: f64,
 }
@@ -348,7 +348,7 @@ impl Pen {
         LEFT + column as f64 * COLUMN
     }
 
-    /// Where text begins, and how many characters have room.
+    /// Start of text, and its maximum length in characters.
     fn room(&self, column: usize) -> (f64, usize) {
         let x = Pen::x(column) + 18.0;
         (x, ((self.width - x - 16.0) / CHAR).max(8.0) as usize)
@@ -493,7 +493,7 @@ impl Pen {
         let lines = wrapped(&crate::text::shown(end.message, 400), room, 3);
         let place = match end.line {
             Some((line, node)) => line_of(line, node, self.several_logs),
-            None => "what the oracle saw".to_owned(),
+            None => "match of the oracle".to_owned(),
         };
         let place = if end.is_symptom { format!("{place} \u{b7} the failure") } else { place };
         let place = cut(&place, room);
@@ -558,7 +558,7 @@ fn named(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What follows a mark, up to the quote behind it, as a number.
+    /// Text after a mark, up to the quote, as a number.
     fn number(text: &str, mark: &str) -> f64 {
         let from = text.split(mark).nth(1).unwrap_or_else(|| panic!("{mark} in {text}"));
         from.split('"').next().unwrap().parse().unwrap()

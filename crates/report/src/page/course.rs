@@ -13,13 +13,13 @@ const TOP: f64 = 16.0;
 const CURVE: f64 = 130.0;
 const LANE: f64 = 20.0;
 const BOTTOM: f64 = 38.0;
-/// What a lane is of, from the top, and how its marks look.
+/// Subject of a lane, from the top, and the style of its marks.
 const LANES: [(Option<Severity>, &str, &str); 5] = [
     (Some(Severity::Critical), "critical", "symptom"),
     (Some(Severity::Major), "major", "symptom"),
     (Some(Severity::Minor), "minor", "observable"),
     (Some(Severity::Expected), "expected", "serious"),
-    (None, "all is well", "plain"),
+    (None, "healthy", "plain"),
 ];
 
 pub fn section(it: &Exploration) -> Option<Section> {
@@ -27,10 +27,8 @@ pub fn section(it: &Exploration) -> Option<Section> {
     if it.tried.len() < 2 {
         return None;
     }
-    let body =
-        both(|width| draw(it, width), "What came of every trial, and how many states were known by then");
-    let lead = "The curve is how many abstract states threads had come to, in runs without a fault and in the trials so far; as long as \
-                it rises, more trials may find more. Beneath it what came of each trial.";
+    let body = both(|width| draw(it, width), "Result of every trial, and the number of states known by then");
+    let lead = "The curve shows the number of abstract states that threads have reached, in runs without a fault and in the trials so far. While it rises, more trials may find more. The marks below it show the result of each trial.";
     Some(Section { id: "course", title: "Trials over time".to_owned(), lead: lead.to_owned(), body })
 }
 

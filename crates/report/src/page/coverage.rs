@@ -1,4 +1,4 @@
-//! How much of the program the trials came to: calls and states.
+//! Coverage of the program by the trials: calls and states.
 
 use std::fmt::Write;
 
@@ -18,8 +18,7 @@ pub fn section(it: &Exploration) -> Option<Section> {
     let states: u64 = it.tasks.iter().map(|it| it.states.len() as u64).sum();
     let struck = it.tasks.iter().flat_map(|it| &it.states).filter(|it| it.injected > 0).count() as u64;
     let mut body = String::from("<div class=\"scroll\"><table class=\"cover\"><tbody>");
-    body +=
-        &row("calls at which something can go wrong", it.sites.injected, it.sites.reached, it.sites.total);
+    body += &row("calls that can fail", it.sites.injected, it.sites.reached, it.sites.total);
     body += &row("abstract states", struck, Some(it.states.min(states)), states);
     body.push_str("</tbody></table></div>\n");
     if !it.tasks.is_empty() {
@@ -39,16 +38,12 @@ pub fn section(it: &Exploration) -> Option<Section> {
         body.push_str("</details>");
     }
     body.push_str(
-        "<ul class=\"legend\"><li><i class=\"symptom\"></i>a fault happened there</li>\
-         <li><i class=\"serious\"></i>the workload gets there</li><li><i class=\"plain\"></i>it does not</li></ul>",
+        "<ul class=\"legend\"><li><i class=\"symptom\"></i>a fault was injected there</li>\
+         <li><i class=\"serious\"></i>the workload reaches it</li><li><i class=\"plain\"></i>it does not</li></ul>",
     );
     let lead = format!(
-        "The workload decides what can be tried: a call that no run makes, and a state that no thread comes to, cannot fail. There are {} and {} in {}.",
-        count(
-            it.sites.total,
-            "call at which something can go wrong",
-            "calls at which something can go wrong"
-        ),
+        "The workload limits the search: a call that no run makes and a state that no thread reaches cannot be tested. The target has {} and {} in {}.",
+        count(it.sites.total, "call that can fail", "calls that can fail"),
         count(states, "abstract state", "abstract states"),
         count(it.tasks.len() as u64, "task", "tasks")
     );

@@ -1,8 +1,8 @@
-//! What drawings have in common.
+//! Common parts of drawings.
 
 use crate::text::escaped;
 
-/// How wide drawings are, on a screen and on a phone.
+/// Widths of drawings, on a screen and on a phone.
 pub const WIDTHS: [(&str, f64); 2] = [("wide", 1040.0), ("narrow", 380.0)];
 
 /// A drawing in both widths; the style shows one of them.

@@ -7,9 +7,10 @@ use hypocenter_plan::Role;
 use super::{MESSAGE_CHARS, Section, command, left_out, machine, name, sentence, stack};
 use crate::text::{count, escaped, thousands};
 use crate::words::{self, Sentence, state};
-use hypocenter_results::explored::{Exploration, Finding, Saw};
+use hypocenter_results::Finding;
+use hypocenter_results::explored::{Exploration, Saw, Suspicion};
 
-/// Findings that are told, and processes of each.
+/// Maximum number of findings, and of processes of each.
 const FINDINGS_SHOWN: usize = 50;
 const PROCESSES_SHOWN: usize = 60;
 
@@ -22,17 +23,17 @@ pub fn section(it: &Exploration) -> Option<Section> {
         body += &one(finding, number + 1, it);
     }
     body.push_str(&left_out(it.findings.len(), FINDINGS_SHOWN, "summary.json has all."));
-    let lead = "Each is one fault that left a part of the service broken, confirmed by replaying it alone; the worst first. Shown is the \
-                trial that its command replays.";
+    let lead = "Each is one fault that broke part of the service, confirmed by replays of it alone, worst first. The page shows the trial that the command replays.";
     Some(Section { id: "findings", title: "Findings".to_owned(), lead: lead.to_owned(), body })
 }
 
-fn one(it: &Finding, number: usize, of: &Exploration) -> String {
+fn one(finding: &Finding<Suspicion>, number: usize, of: &Exploration) -> String {
+    let it = &finding.detail;
     let severity = it.severity.name();
     let mut text = format!(
         "<article class=\"finding {severity}\" id=\"finding-{number}\">\n<p class=\"over\"><span class=\"chip {severity}\">{severity}</span> {}</p>\n<h3>{}</h3>\n",
-        seen(it),
-        sentence(&told(it, of.has_several_nodes()))
+        seen(finding),
+        sentence(&told(finding, of.has_several_nodes()))
     );
     text += "<ul class=\"symptoms\">";
     for symptom in it.symptoms.iter().take(20) {
@@ -43,46 +44,46 @@ fn one(it: &Finding, number: usize, of: &Exploration) -> String {
             escaped(&symptom.why, MESSAGE_CHARS)
         );
     }
-    let _ = write!(text, "</ul>\n{}\n", command(&it.replay));
+    let _ = write!(text, "</ul>\n{}\n", command(&finding.replay));
     text += &processes(&it.processes);
     if let Some(task) = it.state.as_deref().and_then(|state| machine::task_of(&of.tasks, state)) {
         let _ = write!(
             text,
-            "<h4>Where the task was: <code>{}</code></h4>\n{}",
+            "<h4>State of the task: <code>{}</code></h4>\n{}",
             name(&words::state(&task.name)),
             machine::drawing(task, &it.ways, it.state.as_deref().unwrap_or_default())
         );
     }
     let _ = write!(
         text,
-        "<details class=\"why\"><summary>Compared with what is near it, and the stack</summary>{}{}</details>\n</article>\n",
-        compared(it),
-        stack(&it.injected)
+        "<details class=\"why\"><summary>Comparison with similar faults, and the stack</summary>{}{}</details>\n</article>\n",
+        compared(finding),
+        stack(finding.injected())
     );
     text
 }
 
 /// The fault, and the state in which it happened.
-fn told(it: &Finding, several_nodes: bool) -> Sentence {
-    let said = Sentence::default().and(words::one(&it.injected, several_nodes));
-    match &it.state {
+fn told(it: &Finding<Suspicion>, several_nodes: bool) -> Sentence {
+    let said = Sentence::default().and(words::one(it.injected(), several_nodes));
+    match &it.detail.state {
         Some(at) => said.words(", in the state ").name(state(at)).words("."),
         None => said.words("."),
     }
 }
 
-fn seen(it: &Finding) -> String {
+fn seen(it: &Finding<Suspicion>) -> String {
     format!(
         "shown by {}, first by number {}, and by {}",
-        count(it.trials, "trial", "trials"),
-        thousands(it.first_trial),
+        count(it.detail.trials, "trial", "trials"),
+        thousands(it.detail.first_trial),
         words::replays(it)
     )
 }
 
-fn compared(it: &Finding) -> String {
+fn compared(it: &Finding<Suspicion>) -> String {
     match words::compared(it) {
-        None => "<p>Nothing near it was tried.</p>".to_owned(),
+        None => "<p>No similar fault was tried.</p>".to_owned(),
         Some(matters) => {
             format!("<p>{}.</p>", escaped(&capital(&matters), MESSAGE_CHARS))
         }
@@ -94,7 +95,7 @@ fn capital(text: &str) -> String {
     chars.next().map_or_else(String::new, |it| it.to_uppercase().chain(chars).collect())
 }
 
-/// What became of nodes and clients.
+/// Results of nodes and clients.
 fn processes(all: &[Saw]) -> String {
     if all.is_empty() {
         return String::new();
@@ -102,11 +103,11 @@ fn processes(all: &[Saw]) -> String {
     let (nodes, clients): (Vec<&Saw>, Vec<&Saw>) = all.iter().partition(|it| it.role != Role::Client);
     // Of a command alone there is nothing to say but how it ended.
     let (title, columns) = match clients.is_empty() {
-        true => ("How it ended", ""),
-        false => ("What every client saw", "<th>talks to</th><th>steps</th>"),
+        true => ("End", ""),
+        false => ("Result of every client", "<th>talks to</th><th>steps</th>"),
     };
     let mut text = format!(
-        "<h4>{title}</h4>\n<div class=\"scroll\"><table class=\"saw\"><thead><tr><th></th>{columns}<th>how it ended</th></tr></thead><tbody>",
+        "<h4>{title}</h4>\n<div class=\"scroll\"><table class=\"saw\"><thead><tr><th></th>{columns}<th>end</th></tr></thead><tbody>",
     );
     for it in clients.iter().chain(&nodes).take(PROCESSES_SHOWN) {
         let class = if it.is_well { "" } else { " class=\"hit\"" };
@@ -141,10 +142,10 @@ fn steps(it: &Saw) -> String {
 }
 
 fn ended(it: &Saw) -> String {
-    let end = it.end.as_deref().unwrap_or("there to the end");
+    let end = it.end.as_deref().unwrap_or("alive at the end");
     let says = match it.alive {
-        Some(true) => ", and says that it is well",
-        Some(false) => ", and says that it is not well",
+        Some(true) => ", and reports healthy",
+        Some(false) => ", and reports unhealthy",
         None => "",
     };
     escaped(&format!("{end}{says}"), MESSAGE_CHARS)

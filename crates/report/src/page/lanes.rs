@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use super::Report;
 use super::drawing::{both, cut, ticks};
 use super::{Section, escaped};
-use crate::Report;
 use crate::text::{count, shown, thousands};
 use hypocenter_results::runs::{Lane, Lanes, Mark, Run, RunOf, Runs, Sign};
 
@@ -16,25 +16,26 @@ const AXIS: f64 = 34.0;
 /// The most lanes and runs that are drawn, whatever the document says.
 const LANES_MAX: usize = 40;
 const RUNS_MAX: usize = 3;
-/// How wide a character of a lane's name is.
+/// Width of a character of a lane's name.
 const CHAR: f64 = 6.7;
 
 pub fn section(report: &Report<'_>) -> Option<Section> {
     let runs = report.runs?;
     let lanes = runs.lanes.as_ref().filter(|it| !it.runs.is_empty() && !it.lanes.is_empty())?;
-    let body =
-        both(|width| Scene { runs, lanes, width }.draw(), "What every thread logged when, in each run");
+    let body = both(
+        |width| Scene { runs, lanes, width }.draw(),
+        "Log entries of every thread over time, in each run",
+    );
     let legend = "<ul class=\"legend\"><li><i class=\"plain\"></i>an entry</li><li><i class=\"serious\"></i>a warning or worse</li>\
-        <li><i class=\"observable\"></i>what normal runs do not show, or not so often</li><li><i class=\"symptom\"></i>the failure</li>\
+        <li><i class=\"observable\"></i>missing from normal runs, or less frequent there</li><li><i class=\"symptom\"></i>the failure</li>\
         <li><i class=\"strike\"></i>the fault</li></ul>";
     let lead = if lanes.from_fault {
-        "What every thread logged, in seconds from the fault. The other two runs are laid along the reproduced one by the entries \
-         that they share with it; the dashed line is where the fault must have been."
+        "Log entries of every thread, in seconds from the fault. The other two runs are aligned with the reproduced run by their common entries; the dashed line marks the probable place of the fault."
     } else {
-        "What every thread logged, in seconds from the start of each run."
+        "Log entries of every thread, in seconds from the start of each run."
     };
     let coarse = if lanes.whole_seconds {
-        " A log has whole seconds alone: within one, its entries stand in their order, evenly."
+        " A log has timestamps in whole seconds: within a second, its entries are spaced evenly in their order."
     } else {
         ""
     };
@@ -53,7 +54,7 @@ struct Scene<'r> {
 }
 
 impl Scene<'_> {
-    /// How wide the names of the lanes are.
+    /// Width of the names of the lanes.
     fn names(&self) -> f64 {
         if self.width < 600.0 { 96.0 } else { 210.0 }
     }
@@ -105,7 +106,7 @@ impl Scene<'_> {
         let trial = |it: Option<u64>| it.map_or_else(String::new, |it| format!("trial {it}"));
         match of {
             RunOf::Normal => ("Normal run", trial(self.runs.normal)),
-            RunOf::Failure => ("The failure", "as its log has it".to_owned()),
+            RunOf::Failure => ("The failure", "from its log".to_owned()),
             RunOf::Trial => ("Reproduced run", trial(self.runs.trial)),
         }
     }

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
+use super::Report;
 use super::{Section, escaped, name};
-use crate::Report;
 use crate::text::{count, inert, shown, thousands};
 use crate::words;
 use hypocenter_results::runs::{Beside, Entries, Interest, Line, Row, RunOf, Runs};
@@ -15,11 +15,11 @@ const ROWS_OPEN: usize = 80;
 /// The most rows that can be unfolded, and the most bytes for them.
 const ROWS_FOLDED: usize = 6_000;
 const BYTES_FOLDED: usize = 2 << 20;
-/// How many rows around something of interest are open.
+/// Number of open rows around a row of interest.
 const AROUND: usize = 2;
 /// Fewer rows than this are not worth folding.
 const FOLD_MIN: usize = 4;
-/// How much of a message is shown.
+/// Maximum length of a shown message.
 const MESSAGE_CHARS: usize = 300;
 
 pub fn section(report: &Report<'_>) -> Option<Section> {
@@ -29,8 +29,9 @@ pub fn section(report: &Report<'_>) -> Option<Section> {
     let writer =
         Writer { report, beside, zero: [RunOf::Failure, RunOf::Trial].map(|it| zero(runs, beside, it)) };
     let mut body = String::from("<div class=\"logs\">\n");
-    let trial = runs.trial.map_or_else(String::new, |it| format!(" {}/{it}", name(&report.summary.campaign)));
-    let right = if report.summary.reproduced { "reproduced" } else { "the nearest trial" };
+    let trial =
+        runs.trial.map_or_else(String::new, |it| format!(" {}/{it}", name(&report.summary.header.campaign)));
+    let right = if report.summary.detail.reproduced { "reproduced" } else { "the nearest trial" };
     let _ = writeln!(
         body,
         "<div class=\"row title\"><div>failure log</div><div>{right}<span class=\"dim\">{trial}</span></div></div>"
@@ -83,17 +84,17 @@ pub fn section(report: &Report<'_>) -> Option<Section> {
     body += &legend(beside, lost);
     let from = if runs.lanes.as_ref().is_some_and(|it| it.from_fault) { "the fault" } else { "the start" };
     let nameless = if are_nameless(&beside.rows) {
-        " Who wrote what is not told, so each log is in its own order, and what both have in another order stands in two rows."
+        " The logs do not name threads, so each is in its own order, and entries in a different order are in two rows."
     } else {
         ""
     };
     let lead = format!(
-        "What matches stands in one row.{nameless} Times are in seconds from {from}, on the clock of each log."
+        "Matching entries share a row.{nameless} Times are in seconds from {from}, by the clock of each log."
     );
     Some(Section { id: "logs", title: "Side by side".to_owned(), lead, body })
 }
 
-/// Whether one of the logs names no thread at all.
+/// Tests whether one of the logs names no thread at all.
 fn are_nameless(rows: &[Row]) -> bool {
     let sides = rows.iter().filter_map(|it| match it {
         Row::Entries(it) => Some([it.failure.as_ref(), it.trial.as_ref()]),
@@ -110,20 +111,20 @@ fn legend(beside: &Beside, lost: u64) -> String {
     let left_out: u64 =
         lost + beside.rows.iter().map(|it| if let Row::Gap(count) = it { *count } else { 0 }).sum::<u64>();
     let mut text = String::from(
-        "<ul class=\"legend\"><li><i class=\"symptom\"></i>the failure</li><li><i class=\"observable\"></i>what normal runs do not show, or not so often</li>\
+        "<ul class=\"legend\"><li><i class=\"symptom\"></i>the failure</li><li><i class=\"observable\"></i>missing from normal runs, or less frequent there</li>\
          <li><i class=\"one\"></i>one log only</li></ul><noscript><p class=\"dim\">Folded rows need the page&#39;s script.</p></noscript>",
     );
     if left_out > 0 {
         let _ = write!(
             text,
-            "<p class=\"dim\">{} far from any difference, or beyond what a page can hold, are left out.</p>",
+            "<p class=\"dim\">{} far from any difference, or beyond the size limit of the page, are left out.</p>",
             count(left_out, "row", "rows")
         );
     }
     text
 }
 
-/// Which rows are in the document at once: what is around the fault and the failure, then what is around anything that normal runs
+/// Rows that are in the initial document: those around the fault and the failure, then those around entries that normal runs
 /// do not show or only one log has, as long as there is room, the nearest first; and what is too little to be folded.
 fn open(rows: &[Row]) -> Vec<bool> {
     let mut open = vec![false; rows.len()];
@@ -210,7 +211,7 @@ impl Writer<'_> {
     }
 
     fn fault(&self, number: u32) -> String {
-        let found = self.report.summary.found.first();
+        let found = self.report.summary.detail.found.first();
         let fault = found.and_then(|it| it.faults.get(number as usize));
         fault.map_or_else(
             || "the fault".to_owned(),
@@ -221,7 +222,7 @@ impl Writer<'_> {
         )
     }
 
-    /// What is shown of an entry: time, node, thread, level, message, exception, line.
+    /// Shown parts of an entry: time, node, thread, level, message, exception, line.
     fn parts(&self, line: &Line, side: usize) -> [String; 7] {
         let time = match (line.time_ms, self.zero[side]) {
             (Some(time), Some(zero)) => format!("{:+.3}", time.saturating_sub(zero) as f64 / 1e3),

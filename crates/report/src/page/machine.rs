@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use super::drawing::{both, cut};
 use crate::text::{escaped, shown, thousands};
-use hypocenter_results::explored::{Task, TaskState, Way};
+use hypocenter_results::explored::{StateChange, Task, TaskState};
 
 /// The most states and ways that are drawn.
 const STATES_MAX: usize = 24;
@@ -14,7 +14,7 @@ const WAYS_MAX: usize = 80;
 const BOX: f64 = 34.0;
 const GAP: f64 = 22.0;
 const TOP: f64 = 30.0;
-/// How far ways that pass over states bend out, and by how much more for each state.
+/// Bend of transitions that pass over states, and its increase for each state.
 const BEND: f64 = 16.0;
 const BEND_MORE: f64 = 9.0;
 const DOWN: (f64, f64) = (0.0, 1.0);
@@ -25,25 +25,25 @@ pub fn task_of<'t>(tasks: &'t [Task], state: &str) -> Option<&'t Task> {
 }
 
 /// The drawing, with its legend.
-pub fn drawing(task: &Task, trial: &[Way], state: &str) -> String {
+pub fn drawing(task: &Task, trial: &[StateChange], state: &str) -> String {
     let machine = Machine::of(task, trial, state);
-    let label = format!("The states of {} and the ways between them", task.name);
+    let label = format!("States of {} and the transitions between them", task.name);
     let mut text = both(|width| machine.draw(width), &label);
-    text += "<ul class=\"legend\"><li><i class=\"strike\"></i>the state in which the fault happened</li>";
+    text += "<ul class=\"legend\"><li><i class=\"strike\"></i>state in which the fault was injected</li>";
     // A task of one state may have no way at all.
     if machine.ways.iter().any(|it| it.2 > 0) {
-        text += "<li><i class=\"serious\"></i>ways of a run without a fault</li>";
+        text += "<li><i class=\"serious\"></i>transitions in a run without a fault</li>";
     }
     if machine.ways.iter().any(|it| it.2 == 0) {
-        text += "<li><i class=\"symptom\"></i>ways of this trial alone</li>";
+        text += "<li><i class=\"symptom\"></i>transitions only in this trial</li>";
     }
     text += "</ul>";
     match machine.hidden {
         0 => {}
-        1 => text += "<p class=\"dim\">1 state to which no thread came is not drawn.</p>",
+        1 => text += "<p class=\"dim\">1 state that no thread reached is not drawn.</p>",
         all => {
             let all = thousands(all as u64);
-            let _ = write!(text, "<p class=\"dim\">{all} states to which no thread came are not drawn.</p>");
+            let _ = write!(text, "<p class=\"dim\">{all} states that no thread reached are not drawn.</p>");
         }
     }
     text
@@ -59,7 +59,7 @@ struct Machine<'t> {
 }
 
 impl<'t> Machine<'t> {
-    fn of(task: &'t Task, trial: &[Way], state: &str) -> Machine<'t> {
+    fn of(task: &'t Task, trial: &[StateChange], state: &str) -> Machine<'t> {
         let mut times: BTreeMap<(Option<u32>, Option<u32>), (u64, u64)> = BTreeMap::new();
         for it in &task.ways {
             times.entry((it.from, it.to)).or_default().0 += it.times;
@@ -239,7 +239,7 @@ mod tests {
             is_reached: number < 3,
             injected: 0,
         };
-        let way = |&(from, to, times): &_| Way { from, to, times };
+        let way = |&(from, to, times): &_| StateChange { from, to, times };
         Task {
             name: "a.A.run".into(),
             states: (0..states).map(state).collect(),
@@ -250,7 +250,8 @@ mod tests {
     #[test]
     fn states_that_no_thread_came_to_are_not_drawn_but_the_marked_one_is() {
         let task = task(40, &[(None, Some(0), 1), (Some(0), Some(2), 5)]);
-        let machine = Machine::of(&task, &[Way { from: Some(0), to: Some(9), times: 1 }], "a.A.run#7");
+        let machine =
+            Machine::of(&task, &[StateChange { from: Some(0), to: Some(9), times: 1 }], "a.A.run#7");
         let drawn: Vec<u32> = machine.states.iter().map(|it| it.0).collect();
         assert_eq!(drawn, [0, 1, 2, 7, 9]);
         assert_eq!((machine.marked, machine.hidden), (Some(3), 35));
@@ -265,16 +266,19 @@ mod tests {
     fn a_task_of_a_state_or_two_has_what_there_is_of_it() {
         let check = |states: usize,
                      ways: &[(Option<u32>, Option<u32>, u64)],
-                     trial: &[Way],
+                     trial: &[StateChange],
                      says: [bool; 3]| {
             let text = drawing(&task(states, ways), trial, "a.A.run#0");
-            let said =
-                ["ways of a run without", "ways of this trial alone", "1 state to which no thread came is"];
+            let said = [
+                "transitions in a run without",
+                "transitions only in this trial",
+                "1 state that no thread reached is",
+            ];
             assert_eq!(said.map(|it| text.contains(it)), says, "{text}");
             assert_eq!(text.matches("class=\"state marked\"").count(), 2, "wide and narrow: {text}");
             assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
         };
-        let own = [Way { from: Some(0), to: None, times: 1 }];
+        let own = [StateChange { from: Some(0), to: None, times: 1 }];
         check(1, &[], &[], [false, false, false]);
         check(1, &[(None, Some(0), 1), (Some(0), Some(0), 3)], &[], [true, false, false]);
         check(2, &[(Some(0), Some(1), 1)], &own, [true, true, false]);
@@ -285,7 +289,8 @@ mod tests {
     fn numbers_that_no_state_has_and_hostile_names_do_no_harm() {
         let mut task = task(2, &[(Some(7), Some(0), u64::MAX), (Some(1), Some(99), 2), (None, None, 1)]);
         task.states[0].begins = Some("<script>".into());
-        let text = drawing(&task, &[Way { from: Some(u32::MAX), to: Some(0), times: 1 }], "a.A.run#0");
+        let text =
+            drawing(&task, &[StateChange { from: Some(u32::MAX), to: Some(0), times: 1 }], "a.A.run#0");
         assert!(!text.contains("<script>"), "{text}");
     }
 }

@@ -1,11 +1,12 @@
-//! Where the site of what was found stood among those that were left, round by round (ANDURIL, Figure 6).
+//! Rank of the site of the final fault among the remaining sites, round by round (ANDURIL, Figure 6).
 
 use std::fmt::Write;
 
 use super::Section;
 use super::drawing::{both, ticks};
 use crate::text::{count, thousands};
-use hypocenter_results::reproduced::Summary;
+use hypocenter_results::Document;
+use hypocenter_results::reproduced::Reproduction;
 
 const HEIGHT: f64 = 260.0;
 const LEFT: f64 = 46.0;
@@ -17,40 +18,40 @@ const LINEAR_MAX: f64 = 60.0;
 /// More points than this get no dot each.
 const DOTS_MAX: usize = 120;
 
-pub fn section(summary: &Summary) -> Option<Section> {
-    let found = summary.found.first()?;
+pub fn section(summary: &Document<Reproduction>) -> Option<Section> {
+    let found = summary.detail.found.first()?;
     let points: Vec<(f64, f64, f64)> = summary
+        .detail
         .tried
         .iter()
         .filter_map(|it| Some((it.number as f64, it.found_rank? as f64, it.window as f64)))
         // Rounds that were under way when it was found say nothing more.
-        .filter(|it| it.0 >= 1.0 && it.1 >= 1.0 && it.0 <= found.round as f64)
+        .filter(|it| it.0 >= 1.0 && it.1 >= 1.0 && it.0 <= found.detail.round as f64)
         .collect();
     let (first, last) = (points.first()?, points.last()?);
-    let title = "How the search closed in".to_owned();
+    let title = "Progress of the search".to_owned();
     // A curve of one point says nothing.
     if let [(round, rank, window)] = points[..] {
-        let left = summary.tried.iter().find(|it| it.number as f64 == round).map_or(0, |it| it.left);
+        let left = summary.detail.tried.iter().find(|it| it.number as f64 == round).map_or(0, |it| it.left);
         let lead = format!(
-            "When round {} was asked for, the site of the fault was number {} of the {}, and {}.",
+            "When round {} was planned, the site of the fault had rank {} of the {}, and {}.",
             thousands(round as u64),
             thousands(rank as u64),
-            count(left.max(rank as u64), "site that was left", "sites that were left"),
+            count(left.max(rank as u64), "remaining site", "remaining sites"),
             count(window as u64, "fault was tried", "faults were tried together")
         );
         return Some(Section { id: "ranks", title, lead, body: String::new() });
     }
-    let which = if found.faults.len() > 1 { " Of several faults it is the last." } else { "" };
+    let which = if found.faults.len() > 1 { " For several faults, this is the last one." } else { "" };
     let lead = format!(
-        "Where the site of the fault stood among those that were left, when each round was asked for: {} in round {}, {} in round {}, \
-         where it happened. The shaded part is what a round tries together: the first of them that is reached happens.{which}",
+        "Rank of the site of the fault among the remaining sites when each round was planned: {} in round {}, {} in round {}, in which the failure happened. The shaded area is the window of a round: only the first fault of it that is reached is injected.{which}",
         thousands(first.1 as u64),
         thousands(first.0 as u64),
         thousands(last.1 as u64),
-        thousands(found.round)
+        thousands(found.detail.round)
     );
     let body =
-        both(|width| draw(&points, found.round as f64, width), "The rank of the site of the fault by round");
+        both(|width| draw(&points, found.detail.round as f64, width), "Rank of the fault's site by round");
     Some(Section { id: "ranks", title, lead, body })
 }
 

@@ -12,19 +12,19 @@ const ROWS_OPEN: usize = 40;
 /// The most rows that can be searched, and the most bytes for them.
 const ROWS_MAX: usize = 20_000;
 const BYTES_MAX: usize = 4 << 20;
-/// How much of a cell is shown.
+/// Maximum length of a cell.
 const CELL_CHARS: usize = 240;
 /// The column with the place in the program, which may be broken behind its dots.
 const PLACE: usize = 2;
 
-/// What the table is of.
+/// Subject of the table.
 pub struct Kind {
     /// One of its rows, and several.
     pub nouns: (&'static str, &'static str),
     pub headings: &'static [&'static str],
-    /// What can be searched for.
+    /// Searchable columns.
     pub hint: &'static str,
-    /// Where all rows are, if some are left out.
+    /// File that has all rows, if some are left out.
     pub whole: &'static str,
 }
 

@@ -8,13 +8,12 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use hypocenter_testing::skip;
 use serde_json::{Value, json};
 
 /// Far longer than anything takes; a test that needs it has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Where this is in the environment, a browser must be there.
-const REQUIRED: &str = "HYPOCENTER_TEST_BROWSER";
-/// What the browser may be called.
+/// Possible names of the browser.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 /// The browser's program, if this machine has one.
@@ -31,18 +30,17 @@ pub struct Browser {
     from: Receiver<Value>,
     session: Option<String>,
     next: u64,
-    /// What it told without being asked.
+    /// Its unrequested messages.
     pub events: Vec<Value>,
     _profile: tempfile::TempDir,
 }
 
 impl Browser {
-    /// Starts it with a fresh profile, the network off. Nothing, with a word, where there is no browser and need not be one.
+    /// Starts it with a fresh profile, the network off. None where there is no browser: the test is skipped.
+    #[track_caller]
     pub fn start() -> Option<Browser> {
         let Some(program) = program() else {
-            let missing = format!("none of {} is on the PATH", NAMES.join(", "));
-            assert!(std::env::var_os(REQUIRED).is_none(), "{missing}, and {REQUIRED} is set");
-            eprintln!("skipped: {missing}");
+            skip(format!("none of {} is on the PATH", NAMES.join(", ")));
             return None;
         };
         let profile = tempfile::tempdir().expect("a temporary directory");
@@ -141,7 +139,7 @@ impl Browser {
         }
     }
 
-    /// What an expression is in the page; a promise is waited for.
+    /// Value of an expression in the page; a promise is awaited.
     pub fn value(&mut self, expression: &str) -> Value {
         let params = json!({
             "expression": expression, "returnByValue": true, "awaitPromise": true, "userGesture": true,
@@ -177,7 +175,7 @@ impl Browser {
         self.ask("Input.insertText", json!({ "text": text }));
     }
 
-    /// What the page complained about, and what it asked the network for.
+    /// Complaints of the page, and its network requests.
     pub fn complaints(&self) -> Vec<String> {
         let of = |it: &Value| -> Option<String> {
             let params = &it["params"];

@@ -3,23 +3,49 @@
 #![allow(dead_code)] // each test binary uses its part
 
 use hypocenter_plan::{Fault, Frame, Guard, Injection, Plan, Role, Site, SiteKind};
-use hypocenter_report::{ExploreReport, Report};
+use hypocenter_report::Reported;
 use hypocenter_results::explored::{
-    self, EXPLORATION_VERSION, Exploration, Finding, Saw, Severity, SiteCounts, Symptom, SymptomKind, Task,
-    TaskState, Tried, Way,
+    self, Exploration, Saw, Severity, SiteCounts, StateChange, Suspicion, Symptom, SymptomKind, Task,
+    TaskState, Tried,
 };
 use hypocenter_results::reproduced::{
-    Again, Cause, FaultSummary, Found, Lead, Missing, Moment, NamedBy, Place, Round, SUMMARY_VERSION, Silent,
-    Sooner, Standing, Story, Summary,
+    Again, Cause, Explained, FaultSummary, Lead, LinePlace, Missing, Moment, NamedBy, Reproduction, Round,
+    Silent, Sooner, Standing, Story,
 };
 use hypocenter_results::runs::{
     Beside, Entries, Interest, Lane, Lanes, Line, Mark, RUNS_VERSION, Row, Run, RunOf, Runs, Sign,
 };
-use hypocenter_results::{Injected, Proof, Rate};
+use hypocenter_results::{Detail, Document, Finding, Header, Injected, Measured, Proof, Rate, Rule, Score};
 
-/// What logs may say.
+/// Possible log entries.
 pub const HOSTILE: &str = "</script></style><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> \
      &lt;b&gt; ' \" ` \u{1b}[31m \0 \r\n \u{202e}gnp.exe \u{2028} ]]> -->";
+
+/// A document with something else in it.
+pub fn changed<D>(mut it: Document<D>, change: impl FnOnce(&mut D)) -> Document<D> {
+    change(&mut it.detail);
+    it
+}
+
+/// The story of what was found first.
+pub fn story(summary: &mut Document<Reproduction>) -> &mut Story {
+    summary.detail.found[0].story.as_mut().expect("a story")
+}
+
+/// The rules that scores have.
+fn rules() -> Vec<Rule> {
+    vec![
+        Rule::new("causal-step", 1, "one event between <fault> and line", "paper 5"),
+        Rule::new(HOSTILE, 2, HOSTILE, "own"),
+    ]
+}
+
+/// Points of two rules, the more the later.
+fn score(number: u64) -> Score {
+    let mut score = Score { aimed: Some(9), points: Vec::new() };
+    rules().iter().zip([2, 3]).for_each(|(it, points)| score.add(it, points + number as u32));
+    score
+}
 
 pub fn injected(number: u64) -> Injected {
     let site = Site {
@@ -55,7 +81,7 @@ pub fn injected(number: u64) -> Injected {
 }
 
 fn lead(line: u32, message: &str, is_symptom: bool, own: &str) -> Lead {
-    let place = Place { class: "org.acme.store.Log1".into(), method: "append".into(), line: Some(31) };
+    let place = LinePlace { class: "org.acme.store.Log1".into(), method: "append".into(), line: Some(31) };
     Lead {
         node: "server".into(),
         line,
@@ -72,19 +98,47 @@ fn lead(line: u32, message: &str, is_symptom: bool, own: &str) -> Lead {
 }
 
 /// A campaign of so many rounds, in the last of which the failure happened.
-pub fn summary(rounds: u64) -> Summary {
-    let found = Found {
-        round: rounds,
-        trial: rounds + 2,
+pub fn summary(rounds: u64) -> Document<Reproduction> {
+    let replay = format!("hypocenter replay reproduce-0001/{}", rounds + 3);
+    let story = Story {
+        trial: rounds + 3,
+        causes: vec![Cause {
+            fault: "throw java.io.IOException".into(),
+            is_delay: false,
+            leads_to: vec![
+                lead(7, HOSTILE, false, "Log1.append:34 logs it"),
+                lead(9, "the store is broken", true, "Store.close:80 logs it"),
+            ],
+            named_by: vec![NamedBy {
+                node: "server".into(),
+                line: 7,
+                frame: "org.acme.store.Log1.append:31".into(),
+                exception: "java.io.IOException".into(),
+            }],
+            silent: Some(HOSTILE.into()),
+        }],
+        beside: None,
+        moment: Some(Moment { failure: format!("7 {HOSTILE}"), trial: format!("3 {HOSTILE}") }),
+        sooner: Some(Sooner { thread: HOSTILE.into(), failure: 11, trial: 3 }),
+        zero_ms: [None; 2],
+        symptom_unexplained: false,
+    };
+    let found = Finding {
         faults: vec![injected(1)],
-        plan: Plan::default(),
         why: format!("logs/server.log:9: {HOSTILE}"),
-        hits: 5,
-        runs: 5,
+        proof: Proof::Confirmed,
+        rate: Rate { hits: 5, runs: 5 },
         missed: 2,
-        replayed: Some(rounds + 3),
-        as_likely: Vec::new(),
-        lacks: Vec::new(),
+        trial: rounds + 3,
+        story: Some(story),
+        replay: replay.clone(),
+        detail: Explained {
+            round: rounds,
+            seen_in: rounds + 2,
+            plan: Plan::default(),
+            as_likely: Vec::new(),
+            lacks: Vec::new(),
+        },
     };
     let round = |number: u64| Round {
         number,
@@ -97,6 +151,8 @@ pub fn summary(rounds: u64) -> Summary {
         left: 500,
         kept: Vec::new(),
         again: (number == 2).then_some(Again::ForSecond),
+        runs: None,
+        score: (number > 2).then(|| score(number)),
         shown: vec![1; number as usize % 3],
         happened: number == rounds,
     };
@@ -108,95 +164,84 @@ pub fn summary(rounds: u64) -> Summary {
         message: message.into(),
         times: 1,
         normal: 0,
+        normal_least: 0,
+        weight: 8,
+        why: "warning, in no normal run".into(),
         not_run: None,
         sites: 12,
         shown: 2,
     };
-    Summary {
-        version: SUMMARY_VERSION,
+    let header = Header {
+        version: Reproduction::VERSION,
         tool: "0.1.0".into(),
         verb: "reproduce".into(),
         campaign: "reproduce-0001".into(),
         directory: Some("/srv/quorum".into()),
         workload: "quorum".into(),
+        target: "7e1d".into(),
+        seed: 0,
+        seconds: 236.65,
+        cut_short: false,
+        found_seconds: Some(39.0),
+        measured: Measured {
+            requests: Some(15_796),
+            decision_ns: Some(65.9),
+            between_rounds_ms: Some(45.3),
+            workload_s: Some(17.2),
+        },
+    };
+    let detail = Reproduction {
+        packages: vec!["org.acme".into()],
+        flags: String::new(),
+        several_nodes: false,
+        several_logs: false,
         logs: vec![("server".into(), "/tmp/a b/failure.log".into())],
         budget: rounds.max(200),
         strategy: "full".into(),
-        seed: 0,
         reproduced: true,
         rounds,
-        seconds: 236.65,
-        found_seconds: Some(39.0),
         rate: Some(Rate { hits: 5, runs: 5 }),
-        fault: Some(FaultSummary {
-            class: "org.acme.store.Log1".into(),
-            method: "append".into(),
-            line: Some(31),
-            exception: Some("java.io.IOException".into()),
-            delay_ms: None,
-            callee: Some("java.nio.channels.FileChannel.force(Z)V".into()),
-            occurrence: 2,
-            node: "server".into(),
-            thread: "Writer-1".into(),
-        }),
-        replay: Some(format!("hypocenter replay reproduce-0001/{}", rounds + 3)),
+        fault: Some(FaultSummary::of(&injected(1))),
+        replay: Some(replay),
         sites_total: 2_000,
         sites: 500,
         instances: 784_893,
         observables: 2,
-        requests: Some(15_796),
-        decision_ns: Some(65.9),
-        between_rounds_ms: Some(45.3),
-        workload_s: Some(17.2),
         normal_runs: 5,
         normal_failures: 0,
+        busy_ms: None,
+        normal_failure: None,
+        unjudged: 0,
+        refused: 0,
         standing: Standing::Reproduced,
         unmet: Vec::new(),
         found: vec![found],
-        replays: vec![format!("hypocenter replay reproduce-0001/{}", rounds + 3)],
         doubtful: Vec::new(),
-        stories: vec![Some(Story {
-            trial: rounds + 3,
-            causes: vec![Cause {
-                fault: "throw java.io.IOException".into(),
-                is_delay: false,
-                leads_to: vec![
-                    lead(7, HOSTILE, false, "Log1.append:34 logs it"),
-                    lead(9, "the store is broken", true, "Store.close:80 logs it"),
-                ],
-                named_by: vec![NamedBy {
-                    node: "server".into(),
-                    line: 7,
-                    frame: "org.acme.store.Log1.append:31".into(),
-                    exception: "java.io.IOException".into(),
-                }],
-                silent: Some(HOSTILE.into()),
-            }],
-            beside: None,
-            moment: Some(Moment { failure: format!("7 {HOSTILE}"), trial: format!("3 {HOSTILE}") }),
-            sooner: Some(Sooner { thread: HOSTILE.into(), failure: 11, trial: 3 }),
-        })],
         missing: vec![missing(7, HOSTILE), missing(9, "the store is broken")],
         silent: vec![Silent { node: "server".into(), thread: HOSTILE.into(), entries: 12 }],
         tried: (1..=rounds).map(round).collect(),
-    }
+        rules: rules(),
+        noise: Vec::new(),
+        closest: Vec::new(),
+        suggestions: Vec::new(),
+    };
+    Document { header, detail }
 }
 
 /// The same when nothing was found.
-pub fn nothing_found(rounds: u64) -> Summary {
-    let mut summary = summary(rounds);
-    summary.tried.iter_mut().for_each(|it| (it.happened, it.found_rank) = (false, None));
-    Summary {
+pub fn nothing_found(rounds: u64) -> Document<Reproduction> {
+    let Document { header, mut detail } = summary(rounds);
+    detail.tried.iter_mut().for_each(|it| (it.happened, it.found_rank) = (false, None));
+    let detail = Reproduction {
         reproduced: false,
-        found_seconds: None,
         rate: None,
         fault: None,
         replay: None,
         standing: Standing::Budget,
         found: Vec::new(),
-        stories: Vec::new(),
-        ..summary
-    }
+        ..detail
+    };
+    Document { header: Header { found_seconds: None, ..header }, detail }
 }
 
 pub fn line(number: u32, message: &str) -> Line {
@@ -262,8 +307,8 @@ pub fn runs(entries: u32) -> Runs {
     }
 }
 
-pub fn page(summary: &Summary, runs: Option<&Runs>) -> String {
-    Report { summary, runs }.page()
+pub fn page(summary: &Document<Reproduction>, runs: Option<&Runs>) -> String {
+    Reproduction::page(summary, runs)
 }
 
 fn symptom(severity: Severity, why: &str) -> Symptom {
@@ -277,7 +322,7 @@ fn struck(number: u64) -> Injected {
     it
 }
 
-fn finding(number: u64, severity: Severity) -> Finding {
+fn finding(number: u64, severity: Severity) -> Finding<Suspicion> {
     let injected = struck(number);
     let saw = |name: &str, role: Role, progress: Option<u64>, end: Option<&str>, is_well: bool| Saw {
         name: name.into(),
@@ -290,7 +335,7 @@ fn finding(number: u64, severity: Severity) -> Finding {
         alive: (role == Role::Node).then_some(true),
         is_well,
     };
-    Finding {
+    let detail = Suspicion {
         class: injected.site.class.clone(),
         method: injected.site.method.clone(),
         line: injected.site.line,
@@ -298,45 +343,49 @@ fn finding(number: u64, severity: Severity) -> Finding {
         fault: "throw java.io.IOException".into(),
         kind: SymptomKind::Client,
         severity,
-        why: format!("clients fail whose nodes say that they are well: {HOSTILE}"),
         symptoms: vec![symptom(severity, HOSTILE), symptom(Severity::Minor, "the thread Acceptor is gone")],
         stack: vec!["org.acme.Acceptor.run".into()],
         node: "q3".into(),
         state: injected.at.state.clone(),
         first_trial: number,
         trials: 2,
-        rate: Rate { hits: 3, runs: 3 },
-        missed: 1,
-        proof: Proof::Confirmed,
         known: None,
         same_site: Rate { hits: 1, runs: 2 },
         same_place: Some(Rate { hits: 0, runs: 1 }),
         same_state: Rate { hits: 2, runs: 2 },
         matters: Some("the state matters".into()),
-        replay: format!("hypocenter replay explore-0001/{}", number + 100),
-        injected,
-        trial: number + 100,
         processes: vec![
             saw("q3", Role::Node, None, None, true),
             saw("c<b>3", Role::Client, Some(4), Some("exited with status 1"), false),
             saw("c1", Role::Client, Some(20), Some("exited with status 0"), true),
         ],
         ways: vec![
-            Way { from: None, to: Some(0), times: 1 },
-            Way { from: Some(0), to: Some(3), times: 1 },
-            Way { from: Some(3), to: None, times: 1 },
+            StateChange { from: None, to: Some(0), times: 1 },
+            StateChange { from: Some(0), to: Some(3), times: 1 },
+            StateChange { from: Some(3), to: None, times: 1 },
         ],
+    };
+    Finding {
+        faults: vec![injected],
+        why: format!("clients fail whose nodes say that they are well: {HOSTILE}"),
+        proof: Proof::Confirmed,
+        rate: Rate { hits: 3, runs: 3 },
+        missed: 1,
+        trial: number + 100,
+        story: None,
+        replay: format!("hypocenter replay explore-0001/{}", number + 100),
+        detail,
     }
 }
 
 /// A finding that no replay confirms.
-fn unconfirmed(number: u64, proof: Proof) -> Finding {
+fn unconfirmed(number: u64, proof: Proof) -> Finding<Suspicion> {
     let runs = if proof == Proof::Refuted { 3 } else { 0 };
     Finding { proof, rate: Rate { hits: 0, runs }, ..finding(number, Severity::Critical) }
 }
 
 /// A campaign of `explore` of so many trials, of which every hundredth is suspicious.
-pub fn exploration(trials: u64) -> Exploration {
+pub fn exploration(trials: u64) -> Document<Exploration> {
     let tried = |number: u64| Tried {
         number,
         trial: number + 2,
@@ -358,15 +407,25 @@ pub fn exploration(trials: u64) -> Exploration {
         is_reached: number < 3,
         injected: u64::from(number),
     };
-    Exploration {
-        version: EXPLORATION_VERSION,
+    let header = Header {
+        version: Exploration::VERSION,
         tool: "0.1.0".into(),
         verb: "explore".into(),
         campaign: "explore-0001".into(),
         directory: Some("/srv/quorum".into()),
         workload: "quorum".into(),
-        policy: "bsrr".into(),
+        target: "7e1d".into(),
         seed: 3,
+        seconds: 103.0,
+        ..Header::default()
+    };
+    let mut known = finding(11, Severity::Major);
+    known.detail.known = Some(HOSTILE.into());
+    let detail = Exploration {
+        policy: "bsrr".into(),
+        key: "state".into(),
+        several_nodes: false,
+        is_judged: true,
         trials,
         injected: trials - trials / 9,
         states: 40,
@@ -375,35 +434,36 @@ pub fn exploration(trials: u64) -> Exploration {
         normal_runs: 3,
         refused: 0,
         standing: explored::Standing::Done,
+        problems: Vec::new(),
         findings: vec![finding(6, Severity::Critical), finding(9, Severity::Major)],
         unconfirmed: vec![unconfirmed(7, Proof::SeenOnce), unconfirmed(8, Proof::Refuted)],
-        known: vec![Finding { known: Some(HOSTILE.into()), ..finding(11, Severity::Major) }],
+        known: vec![known],
         expected: vec![finding(12, Severity::Expected)],
-        seconds: 103.0,
         sites: SiteCounts { total: 162, reached: Some(90), injected: 30 },
         tasks: vec![Task {
             name: "org.acme.Acceptor.run".into(),
             states: (0..6).map(state).collect(),
             ways: vec![
-                Way { from: None, to: Some(0), times: 3 },
-                Way { from: Some(0), to: Some(1), times: 12 },
-                Way { from: Some(1), to: Some(1), times: 2 },
-                Way { from: Some(1), to: Some(0), times: 12 },
-                Way { from: Some(0), to: Some(2), times: 1 },
+                StateChange { from: None, to: Some(0), times: 3 },
+                StateChange { from: Some(0), to: Some(1), times: 12 },
+                StateChange { from: Some(1), to: Some(1), times: 2 },
+                StateChange { from: Some(1), to: Some(0), times: 12 },
+                StateChange { from: Some(0), to: Some(2), times: 1 },
             ],
         }],
         tried: (1..=trials).map(tried).collect(),
-    }
+    };
+    Document { header, detail }
 }
 
 /// The same when nothing was found.
-pub fn nothing_suspicious(trials: u64) -> Exploration {
-    let mut it = exploration(trials);
-    it.findings.clear();
-    it.unconfirmed.clear();
-    it
+pub fn nothing_suspicious(trials: u64) -> Document<Exploration> {
+    changed(exploration(trials), |it| {
+        it.findings.clear();
+        it.unconfirmed.clear();
+    })
 }
 
-pub fn explore_page(it: &Exploration) -> String {
-    ExploreReport(it).page()
+pub fn explore_page(it: &Document<Exploration>) -> String {
+    Exploration::page(it, None)
 }

@@ -17,8 +17,8 @@ use crate::space::Thread;
 
 impl Reproduce {
     /// What was found last leaves something unexplained, as long as rounds may follow for that: how many, and the keys.
-    pub fn in_doubt(&self) -> Option<(u64, Vec<u32>)> {
-        let until = self.until.filter(|_| self.ended.is_none() && self.proof.is_none())?;
+    pub(super) fn in_doubt(&self) -> Option<(u64, Vec<u32>)> {
+        let until = self.until.filter(|_| self.ended.is_none() && self.claimed.is_none())?;
         let left = until.saturating_sub(self.rounds_asked);
         let unexplained = self.unexplained(self.found.last()?);
         (left > 0 && !unexplained.is_empty()).then_some((left, unexplained))

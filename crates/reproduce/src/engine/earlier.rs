@@ -5,17 +5,15 @@
 //! rounds, and the first moment of all, from which there is most time, is among them.
 
 use super::{Again, Found, Pick, Reproduce};
+use crate::policy;
 use crate::space::Instance;
-
-/// How many earlier moments are tried.
-const EARLIER_MAX: usize = 4;
 
 impl Reproduce {
     /// A fault alone brought the failure and could not be proved: the moments before it are tried next.
     pub(super) fn tries_earlier(&mut self, found: &Found) {
         // Of a fault that is at an earlier moment already the others are tried anyway.
         let is_earlier = self.numbered(found.round).is_some_and(|it| it.again == Some(Again::Earlier));
-        if self.earlier.is_empty() && !is_earlier && found.faults.len() == 1 {
+        if self.has(&policy::EARLIER) && self.earlier.is_empty() && !is_earlier && found.faults.len() == 1 {
             self.earlier = self.picked.get(&found.round).map_or_else(Vec::new, |&it| self.before(it));
         }
     }
@@ -33,8 +31,9 @@ impl Reproduce {
         let picks = halves.map(|it| Pick { instance: before[it].1, ..pick });
         let mut picks: Vec<Pick> = picks.filter(|&it| !search.was_tried(it)).collect();
         // The first moment of all stays among them.
-        if picks.len() > EARLIER_MAX {
-            picks.drain(EARLIER_MAX - 1..picks.len() - 1);
+        let most = policy::EARLIER.weight as usize;
+        if picks.len() > most {
+            picks.drain(most - 1..picks.len() - 1);
         }
         picks.reverse();
         picks

@@ -7,11 +7,9 @@
 
 use hypocenter_plan::Fault;
 
-use super::{Asked, Found, Pick, Proof, Reproduce};
+use super::{Asked, Claimed, Found, Pick, Reproduce};
+use crate::policy;
 use crate::space::{Choice, Instance};
-
-/// How many faults are tried in place of a delay.
-const INSTEAD_MAX: usize = 10;
 
 /// A delay that brought the failure, and what is tried in its place.
 #[derive(Debug)]
@@ -23,7 +21,7 @@ pub(super) struct Instead {
 impl Reproduce {
     /// A fault has brought the failure: whether something is tried in its place first.
     pub(super) fn tries_instead(&mut self, found: &Found) -> bool {
-        let left = self.in_place_of(found).filter(|it| !it.is_empty());
+        let left = self.in_place_of(found).filter(|it| !it.is_empty() && self.has(&policy::INSTEAD));
         let Some(left) = left.filter(|_| self.instead.is_none()) else { return false };
         self.instead = Some(Instead { delay: found.clone(), left });
         true
@@ -53,7 +51,7 @@ impl Reproduce {
         });
         let mut picks: Vec<(u32, Pick)> = picks.filter(|it| !level.search.was_tried(it.1)).collect();
         picks.sort_unstable();
-        picks.truncate(INSTEAD_MAX);
+        picks.truncate(policy::INSTEAD.weight as usize);
         // The last comes first.
         Some(picks.into_iter().rev().map(|it| it.1).collect())
     }
@@ -65,15 +63,15 @@ impl Reproduce {
 
     /// The delay is proved if everything was tried in its place and nothing did it, at no earlier moment either.
     pub(super) fn proves_delay(&mut self) {
-        let is_open = |it: &Asked| matches!(it, Asked::Round { again: Some(_), .. });
+        let is_open = |it: &Asked| matches!(it, Asked::Round(it) if it.again.is_some());
         let is_over = |it: &mut Instead| it.left.is_empty();
-        if self.proof.is_none()
+        if self.claimed.is_none()
             && self.earlier.is_empty()
             && !self.open.values().any(is_open)
+            && !self.repeated.iter().any(|it| it.round.again.is_some())
             && let Some(Instead { delay, .. }) = self.instead.take_if(is_over)
         {
-            self.proof = Some(Proof::new(delay, self.settings.replays, self.normal_runs));
-            self.judge();
+            self.claimed = Some(Claimed { found: delay, whole: None });
         }
     }
 }

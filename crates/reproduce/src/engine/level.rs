@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use hypocenter_plan::{Candidate, Fault, Repeat};
+use hypocenter_results::Score;
+use hypocenter_results::reproduced::WEIGHT_MAX;
 
 use super::Settings;
 use crate::case::{Case, Digest};
 use crate::catalogue::Choices;
 use crate::executions::Executions;
-use crate::search::{Pick, Search};
+use crate::policy;
+use crate::search::{Aim, Pick, Search};
 use crate::silence::Silent;
 use crate::space::{Choice, Instance, Observable, Space};
 use crate::strategy::Strategy;
 use crate::traces::Seen;
-
-/// How much less counts, in steps of the causal graph, what normal runs say as well and the failure log says more often.
-const KNOWN_DISTANCE: u32 = 2;
 
 /// A search with some faults kept.
 #[derive(Debug)]
@@ -32,6 +32,12 @@ pub(super) struct Level {
     pub silent: Vec<Silent>,
     /// How often each key was matched in the run that the level starts from.
     pub matched: Vec<u32>,
+    /// By how much normal runs differ in that, for each key; no more than this is noise.
+    pub spread: Vec<u32>,
+    /// How much each observable of [`Level::observables`] counts.
+    pub worth: Vec<u32>,
+    /// The keys that are taken for noise.
+    pub noise: Vec<u32>,
     /// The stack traces of the failure log that the runs have which it starts from, if somebody looked.
     pub traces: Option<Seen>,
     pub sites_inferred: usize,
@@ -44,6 +50,8 @@ pub(super) struct Level {
 pub(super) struct Start<'a> {
     /// How often each key was matched.
     pub matched: Vec<u32>,
+    /// By how much normal runs differ in that.
+    pub spread: Vec<u32>,
     /// The entries of the failure log without a partner.
     pub missing: &'a [u32],
     /// The threads that are silent in the failure log and not there.
@@ -95,12 +103,24 @@ impl Level {
         case: &Case,
         settings: &Settings,
         kept: Vec<Candidate>,
-        Start { matched, missing, silent, stacks, traces, behind }: Start<'_>,
+        Start { matched, mut spread, missing, silent, stacks, traces, behind }: Start<'_>,
         mut executions: Executions,
     ) -> Level {
         let keys = case.keys();
-        let is_missing = |key: &usize| (keys[*key].entries.len() as u32) > matched[*key];
-        let observables: Vec<u32> = (0..keys.len()).filter(is_missing).map(|it| it as u32).collect();
+        let mut only_here = case.traces().only_here(traces.as_ref());
+        // Lines of the oracle, and those with a stack trace of their own, are evidence however often others come.
+        let is_certain = |key: usize| case.says_symptom(&keys[key]) || only_here.contains_key(&(key as u32));
+        spread.iter_mut().enumerate().filter(|it| is_certain(it.0)).for_each(|it| *it.1 = 0);
+        let is_more = |key: &u32| {
+            let key = *key as usize;
+            keys[key].entries.len() as u32 > matched[key]
+        };
+        let more = (0..keys.len() as u32).filter(is_more);
+        let is_noise = |&key: &u32| {
+            let key = key as usize;
+            keys[key].entries.len() as u32 <= matched[key] + spread[key]
+        };
+        let (noise, observables): (Vec<u32>, Vec<u32>) = more.partition(is_noise);
         let found = match settings.search.strategy {
             Strategy::Fate => case.catalogue().every(case.program()),
             Strategy::Stacktrace => logged_choices(case),
@@ -116,7 +136,6 @@ impl Level {
             between: it.orders,
             ..Observable::new(vec![(it.place, names.number(&it.node, &it.thread))], case.symptoms(), 0)
         });
-        let mut only_here = case.traces().only_here(traces.as_ref());
         let space = Space {
             observables: observables
                 .iter()
@@ -128,7 +147,7 @@ impl Level {
                         entries.retain(|it| missing.binary_search(it).is_ok());
                     }
                     let entries = entries.into_iter().map(|it| (it, case.threads()[it as usize]));
-                    let known = if matched[key as usize] > 0 { KNOWN_DISTANCE } else { 0 };
+                    let known = if matched[key as usize] > 0 { policy::KNOWN.weight } else { 0 };
                     let mild = keys[key as usize].mild + known;
                     let mut observable = Observable::new(entries.collect(), case.symptoms(), mild);
                     // Where things lie in the failure log is an estimate; what needs both faults comes near behind the first.
@@ -149,7 +168,7 @@ impl Level {
             instances: std::mem::take(&mut executions.instances),
             logged,
         };
-        Level {
+        let mut level = Level {
             kept,
             search: Search::new(Arc::new(space), settings.search),
             faults: found.faults,
@@ -158,11 +177,18 @@ impl Level {
             observables,
             silent,
             matched,
+            spread,
+            noise,
             traces,
             sites_inferred: found.sites_inferred,
             rounds: 0,
             exhausted: false,
-        }
+            worth: Vec::new(),
+        };
+        let worth =
+            |number: u32| u64::from(WEIGHT_MAX).saturating_sub(level.less(case, number).total()).max(1);
+        level.worth = (0..level.observables.len() as u32).map(|it| worth(it) as u32).collect();
+        level
     }
 
     /// What is missing, by its keys, to which a choice is known to lead. Nothing if no run comes to it.
@@ -171,6 +197,35 @@ impl Level {
         let is_known = self.known[choice as usize] && !space.instances_of(choice).is_empty();
         let distances = if is_known { &space.choices[choice as usize].distances[..] } else { &[] };
         distances.iter().filter_map(|it| self.observables.get(it.0 as usize)).copied()
+    }
+
+    /// The rules by which an observable counts less, by its number in the search.
+    pub(super) fn less(&self, case: &Case, observable: u32) -> Score {
+        let remote = self.search.space().observables[observable as usize].remote;
+        let mut score = Score::default();
+        let key = self.observables.get(observable as usize);
+        let (mild, matched) =
+            key.map_or((0, 0), |&key| (case.keys()[key as usize].mild, self.matched[key as usize]));
+        let known = if matched > 0 { policy::KNOWN.weight } else { 0 };
+        let level = if mild <= policy::WARNING.weight { &policy::WARNING } else { &policy::MILD };
+        score.add(level, mild);
+        score.add(&policy::KNOWN, known);
+        score.add(&policy::REMOTE, remote - mild - known);
+        score
+    }
+
+    /// The rules by which something was tried.
+    pub(super) fn score(&self, case: &Case, aim: &Aim) -> Score {
+        let space = self.search.space();
+        let key = self.observables.get(aim.observable as usize).copied();
+        let site = space.choices[aim.pick.choice as usize].site;
+        let mut score = case.why(key, (site, &self.faults[aim.pick.choice as usize]), aim.distance);
+        score.aimed = key;
+        if self.search.is_full() {
+            score.points.extend(self.less(case, aim.observable).points);
+        }
+        score.points.extend_from_slice(&aim.rest.points);
+        score
     }
 
     /// What a plan says for a fault at an instance.
@@ -186,10 +241,7 @@ impl Level {
 
     /// The observables that say that the failure happened, by their numbers in the search.
     pub(super) fn symptoms(&self, case: &Case) -> Vec<u32> {
-        let is_symptom = |&key: &u32| {
-            let entries = &case.keys()[key as usize].entries;
-            entries.iter().any(|it| case.symptoms().binary_search(it).is_ok())
-        };
+        let is_symptom = |&key: &u32| case.says_symptom(&case.keys()[key as usize]);
         (0..).zip(&self.observables).filter(|(_, it)| is_symptom(it)).map(|(at, _)| at).collect()
     }
 
@@ -197,7 +249,7 @@ impl Level {
     pub(super) fn shown(&self, digest: &Digest) -> Vec<u32> {
         let is_more = |&&key: &&u32| {
             let matched = digest.matched.get(key as usize).copied().unwrap_or(0);
-            matched > self.matched[key as usize]
+            matched > self.matched[key as usize] + self.spread[key as usize]
         };
         let is_silent =
             |it: &&Silent| it.find(&digest.silent).is_none_or(|now| 2 * now.entries <= it.entries);

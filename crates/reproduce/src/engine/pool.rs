@@ -5,22 +5,23 @@
 //! threads of the pool, and the name that holds in more runs is the answer. Runs without a fault may have looked as if there were no
 //! such choice: two are few.
 
+use hypocenter_engine::Settled;
 use hypocenter_plan::{CandidateResult, Frame, Outcome};
 
-use super::{Found, Proof, Proved, Reproduce};
+use super::{Claimed, Found, Reproduce};
 
 impl Reproduce {
     /// What a proof has come to; nothing while the same fault is proved by its other name.
-    pub(super) fn by_either_name(&mut self, found: Found, proved: Proved) -> Option<(Found, Proved)> {
+    pub(super) fn by_either_name(&mut self, found: Found, proved: Settled) -> Option<(Found, Settled)> {
         if let Some(named) = self.by_name.take() {
-            let is_better = proved == Proved::Yes && rate(&found) > rate(&named.0);
+            let is_better = proved == Settled::Holds && rate(&found) > rate(&named.0);
             return Some(if is_better { (found, proved) } else { *named });
         }
         let is_steady = found.hits == found.runs && found.missed == 0;
         let other = if is_steady || self.normal_failed > 0 { None } else { self.of_pool(&found) };
         let Some(other) = other else { return Some((found, proved)) };
         self.by_name = Some(Box::new((found, proved)));
-        self.proof = Some(Proof::new(other, self.settings.replays, self.normal_runs));
+        self.claimed = Some(Claimed { found: other, whole: None });
         None
     }
 
@@ -36,21 +37,21 @@ impl Reproduce {
     }
 
     /// The threads over which the moment of a fault is counted, while that is proved instead of one of them.
-    pub fn asks_pool(&self) -> Option<&str> {
-        let of_proof = self.proof.as_ref().filter(|_| self.by_name.is_some())?;
-        of_proof.found.faults.first()?.guard.thread.as_deref()
+    pub(super) fn asks_pool(&self) -> Option<&str> {
+        let claimed = self.claimed.as_ref().filter(|_| self.by_name.is_some())?;
+        claimed.found.faults.first()?.guard.thread.as_deref()
     }
 
     /// Whether a replay says something of what is being proved: all faults went in, and came to their calls by the same way; or the
     /// failure happened all the same.
-    pub fn is_replayed_by(&self, outcome: &Outcome) -> bool {
+    pub(super) fn is_replayed_by(&self, outcome: &Outcome) -> bool {
         let happened = outcome.failure.as_ref().is_some_and(|it| it.happened);
         let all = outcome.injected() == outcome.candidates.len();
         all && (happened || self.came_by_same_way(outcome))
     }
 
     fn came_by_same_way(&self, outcome: &Outcome) -> bool {
-        let Some(proof) = &self.proof else { return true };
+        let Some(claimed) = &self.claimed else { return true };
         let own = |stack: &[Frame]| -> Vec<String> {
             let is_own =
                 |it: &&Frame| it.method.rsplit_once('.').is_some_and(|it| self.classes.contains(it.0));
@@ -60,7 +61,7 @@ impl Reproduce {
             CandidateResult::Injected(at) => Some(own(&at.stack)),
             _ => None,
         });
-        now.eq(proof.found.faults.iter().map(|it| own(&it.at.stack)))
+        now.eq(claimed.found.faults.iter().map(|it| own(&it.at.stack)))
     }
 }
 

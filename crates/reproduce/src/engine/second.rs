@@ -2,17 +2,15 @@
 
 use hypocenter_engine::{Job, JobId};
 use hypocenter_plan::{Candidate, CandidateResult, Outcome};
+use hypocenter_results::Score;
 
 use super::{Again, Asked, Injected, Level, Reproduce, Round, Start, candidate_of};
 use crate::case::Digest;
+use crate::policy;
 use crate::traces::Seen;
 
-/// How often a run with the kept fault alone is asked for before it is given up that it happens again.
-const BASE_ASKED_MAX: u32 = 3;
 /// How many faults are kept, each with a search of its own.
 const KEPT_MAX: usize = 32;
-/// How many rounds one has before the next is kept. What is kept is right or not, and if it is, the second fault is near.
-const KEPT_ROUNDS: u64 = 4;
 
 impl Reproduce {
     /// Whether one fault was searched for long enough.
@@ -26,7 +24,7 @@ impl Reproduce {
         if !self.wants_second() {
             return None;
         }
-        let is_over = |it: &Level| it.exhausted || it.rounds >= KEPT_ROUNDS;
+        let is_over = |it: &Level| it.exhausted || it.rounds >= u64::from(policy::SECOND.weight);
         if self.levels[1..].iter().all(is_over)
             && let Some(kept) = self.next_kept()
         {
@@ -36,7 +34,7 @@ impl Reproduce {
             return Some(self.job(asked, vec![kept], 1));
         }
         let mut order: Vec<usize> = (1..self.levels.len()).collect();
-        order.sort_by_key(|&it| self.levels[it].rounds / KEPT_ROUNDS);
+        order.sort_by_key(|&it| self.levels[it].rounds / u64::from(policy::SECOND.weight));
         order.into_iter().find_map(|it| self.round(it))
     }
 
@@ -49,7 +47,7 @@ impl Reproduce {
         if let Some((fault, asked)) = self.kept.last_mut()
             && is_last_without
         {
-            if *asked < BASE_ASKED_MAX {
+            if *asked < policy::KEPT_AGAIN.weight {
                 *asked += 1;
                 return Some(candidate_of(fault));
             }
@@ -131,6 +129,8 @@ impl Reproduce {
             left: 0,
             kept: Vec::new(),
             again: Some(Again::ForSecond),
+            runs: None,
+            score: Some(Score::chosen_by(&policy::SECOND)),
             shown,
             happened,
             fault,
@@ -150,7 +150,8 @@ impl Reproduce {
         let (missing, stacks) = (&digest.missing[..], &digest.stacks[..]);
         let traces = Seen::of_all([self.levels[0].traces.as_ref(), digest.traces.as_ref()]);
         let silent = self.fell_silent(digest.silent);
-        let start = Start { matched, missing, silent, stacks, traces, behind };
+        let spread = self.levels[0].spread.clone();
+        let start = Start { matched, spread, missing, silent, stacks, traces, behind };
         self.levels.push(Level::new(&self.case, &self.settings, vec![kept], start, executions));
     }
 }

@@ -1,7 +1,8 @@
 //! What a campaign has come to: its rounds, what was missing, and what was found.
 
-use hypocenter_results::reproduced::{Found, Missing, Round, Standing};
+use hypocenter_results::reproduced::{Missing, Noise, NormalFailure, Round, Standing};
 
+use super::Found;
 use crate::silence::Silent;
 
 /// What came of the campaign so far.
@@ -19,6 +20,8 @@ pub struct Verdict {
     pub rounds: Vec<Round>,
     /// What was missing at the start.
     pub missing: Vec<Missing>,
+    /// What was taken for noise.
+    pub noise: Vec<Noise>,
     /// The threads that are silent in the failure log and not in normal runs.
     pub silent: Vec<Silent>,
     /// Sites of the program.
@@ -33,6 +36,12 @@ pub struct Verdict {
     pub instances: usize,
     /// Runs without a fault, and those in which the failure happened all the same.
     pub normal: (u64, u64),
+    /// The first run without a fault in which it did not.
+    pub normal_first: u64,
+    /// How long the shortest and the longest of the normal runs took, if they differ by far.
+    pub busy_ms: Option<(u64, u64)>,
+    /// The first of those in which it did.
+    pub normal_failure: Option<NormalFailure>,
     /// Trials of which the oracle could not say anything.
     pub unjudged: u64,
     /// Faults that could not be injected, as far as they were tried.

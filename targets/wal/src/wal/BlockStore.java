@@ -19,12 +19,14 @@ final class BlockStore {
 
     private final Path directory;
     private final int relocateEvery;
+    private final String bad;
     private final AtomicLong packets = new AtomicLong();
     private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock(true);
 
-    BlockStore(Path directory, int relocateEvery) throws IOException {
+    BlockStore(Path directory, int relocateEvery, String bad) throws IOException {
         this.directory = Files.createDirectories(directory);
         this.relocateEvery = relocateEvery;
+        this.bad = bad;
     }
 
     Path path(String block) {
@@ -43,6 +45,11 @@ final class BlockStore {
     /** Every so many packets the balancer wants the block elsewhere: its writer has to begin a new one. */
     boolean mustRelocate() {
         return packets.incrementAndGet() % relocateEvery == 0;
+    }
+
+    /** Whether the disk is bad where this block is, see Flaky. */
+    boolean isBad(String block) {
+        return block.equals(bad);
     }
 
     void freeze() {

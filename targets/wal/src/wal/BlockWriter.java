@@ -93,6 +93,9 @@ final class BlockWriter implements Runnable, Closeable {
         Packet packet = first;
         int bytes = 0;
         while (true) {
+            if (store.isBad(block)) {
+                return new Ack(Ack.Status.ERROR, packet.number());
+            }
             if (store.mustRelocate()) {
                 LOG.log(Level.INFO, "{0} is to be relocated", block);
                 return new Ack(Ack.Status.RELOCATED, packet.number());

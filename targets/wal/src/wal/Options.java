@@ -20,6 +20,10 @@ final class Options {
         return Integer.parseInt(values.getOrDefault(name, Integer.toString(otherwise)));
     }
 
+    String text(String name, String otherwise) {
+        return values.getOrDefault(name, otherwise);
+    }
+
     String text(String name) {
         String value = values.get(name);
         if (value == null) {

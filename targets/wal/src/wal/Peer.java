@@ -18,7 +18,8 @@ public final class Peer {
         Logging.install();
         Options options = new Options(args);
         int port = options.number("port", 7102);
-        BlockStore store = new BlockStore(Path.of(options.text("data")), options.number("relocate-every", 550));
+        BlockStore store = new BlockStore(
+                Path.of(options.text("data")), options.number("relocate-every", 550), Flaky.block(options));
         try (ServerSocket socket = new ServerSocket(port, 50, InetAddress.getLoopbackAddress())) {
             Thread scanner = new Thread(new BlockScanner(store), "BlockScanner");
             scanner.setDaemon(true);

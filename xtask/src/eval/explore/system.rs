@@ -78,7 +78,7 @@ fn problems(ran: &Ran) -> Vec<String> {
     problems
 }
 
-/// Whether all its replays were run, and one confirmed it.
+/// Tests whether all its replays were run, and one confirmed it.
 fn is_replayed(finding: &Value) -> bool {
     let number = |it: &Value| it.as_u64().unwrap_or(0);
     let (rate, missed) = (&finding["rate"], number(&finding["missed"]));

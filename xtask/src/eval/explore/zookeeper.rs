@@ -23,18 +23,18 @@ const TRIALS: u64 = 1000;
 /// As `explore.toml` has them.
 const PACKAGES: [&str; 1] = ["org.apache.zookeeper"];
 const IN_MEMORY: &str = "exceptions, in memory too";
-/// How many of the bugs have to be found.
+/// Number of bugs that must be found.
 const ENOUGH: usize = 3;
-/// How often a finding is replayed, and how many of those must show it again.
+/// Number of replays of a finding, and number of those that must repeat it.
 const REPLAYS: u64 = 5;
 const REPLAYS_ENOUGH: u64 = 3;
-/// How many findings are told one by one.
+/// Maximum number of findings that are listed one by one.
 const SHOWN: usize = 10;
 
 #[derive(Debug, Deserialize)]
 struct Truth {
     bug: Vec<Published>,
-    /// What else somebody has looked at.
+    /// Other findings that somebody has already checked.
     seen: Vec<Published>,
 }
 
@@ -90,7 +90,7 @@ struct Kind {
     trials: u64,
     jobs: u16,
     in_memory: bool,
-    /// Whether it is to find bugs, and not only to compare.
+    /// True if it is to find bugs, and not only to compare.
     finds: bool,
 }
 
@@ -120,7 +120,9 @@ impl Kind {
         let [trials, jobs, replays] = numbers.each_ref().map(String::as_str);
         let mut words = vec!["explore", "--faults", self.faults, "--trials", trials, "--jobs", jobs];
         words.extend(["--replays", replays, "--seed", "1"]);
-        words.extend(self.in_memory.then_some("--in-memory"));
+        if self.in_memory {
+            words.extend(["--set", "explore.in_memory=true"]);
+        }
         let filter = if self.in_memory { "-in-memory" } else { "" };
         let place = format!("{NAME}-{}{filter}-{jobs}", self.faults);
         runner.carry_out(&folder.join("explore.toml"), &words, &place)
@@ -166,14 +168,14 @@ pub(super) fn run(args: &ExploreArgs, runner: &Runner<'_>) -> Result<Verdict> {
     Ok(Verdict::of(found >= ENOUGH))
 }
 
-/// What a trial says of its fault, as far as it matters here.
+/// Report of a trial about its fault, as far as it matters here.
 #[derive(Deserialize)]
 struct Injected {
     site: Site,
     at: Injection,
 }
 
-/// How many trials had an exception that cannot happen, since all there is in memory, and at how many places (LEGOLAS, Table 6).
+/// Number of trials with an exception that cannot occur, since everything there is in memory, and the number of places (LEGOLAS, Table 6).
 fn invalid(possible: &Catalogue, ran: &Ran) -> Result<String> {
     let tried = list(&ran.document, "tried").iter().map(|it| &it["injected"]).filter(|it| !it.is_null());
     let read = tried.map(|it| serde_json::from_value(it.clone()));
@@ -245,7 +247,7 @@ fn summary(kind: &Kind, ran: &Ran) -> String {
     let (success, early) =
         (injected.iter().filter(is_well).count(), injected.iter().filter(has_ended).count());
     format!(
-        "{name}: {} calls at which something can go wrong; {} trials and {} runs beside, {:.0} an hour with {jobs} at a time, tool's \
+        "{name}: {} calls that can fail; {} trials and {} runs beside, {:.0} an hour with {jobs} at a time, tool's \
          share {:.1} %; of {} with a fault {} success, {} partial, {} early exit; {} states, {} suspicious findings, {} expected or minor",
         ran.document["sites"]["total"].as_u64().unwrap_or(0),
         number("trials"),
@@ -294,16 +296,16 @@ mod tests {
             truth.bug.iter().filter(|it| it.is_it(&finding)).map(|it| it.name.as_str()).collect()
         };
         let acceptor = "org.apache.zookeeper.server.quorum.Leader$LearnerCnxAcceptor$LearnerCnxAcceptorHandler.acceptConnections";
-        let alone = "the fault is on zk3, which got ready, and zk2 never did";
-        let late = "the fault is on zk3, and zk1, zk2, zk3 never got ready";
+        let alone = "the fault is on zk3, which became ready, and zk2 never did";
+        let late = "the fault is on zk3, and zk1, zk2, zk3 never became ready";
         let accept = "java.net.ServerSocket.accept()Ljava/net/Socket;";
         assert_eq!(names(accept, &[acceptor], alone), ["ZOOKEEPER-4203"]);
         assert!(names(accept, &[acceptor], late).is_empty(), "the leader does not go on leading");
-        assert!(names(accept, &[acceptor], "threads wait for each other: a, b").is_empty());
+        assert!(names(accept, &[acceptor], "threads deadlock: a, b").is_empty());
         assert_eq!(names("java.net.Socket.setSoTimeout(I)V", &[acceptor], late), ["ZOOKEEPER-4424"]);
         assert!(names("java.net.Socket.close()V", &[acceptor], late).is_empty());
         let packet = ["org.apache.zookeeper.server.quorum.Learner.writePacket", "a.B.run"];
-        let why = "clients fail whose nodes say that they are well (zk1): write1 (3 of 40 steps, exited with status 1)";
+        let why = "clients fail although their node reports healthy (zk1): write1 (3 of 40 steps, exited with status 1)";
         assert_eq!(names("java.io.BufferedOutputStream.flush()V", &packet, why), ["ZOOKEEPER-4074"]);
     }
 
@@ -314,7 +316,7 @@ mod tests {
             let finding = json!({
                 "callee": "java.net.Socket.setSoTimeout(I)V",
                 "stack": [method],
-                "why": "the fault is on zk3, and zk1 never got ready",
+                "why": "the fault is on zk3, and zk1 never became ready",
             });
             truth.sentence(faults, &finding)
         };

@@ -1,4 +1,4 @@
-//! What is counted, beside what LEGOLAS (Table 2) and ANDURIL (Table 1) have published of ZooKeeper.
+//! Counts, beside those that LEGOLAS (Table 2) and ANDURIL (Table 1) have published for ZooKeeper.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ const EXCLUDED: [&str; 3] =
 /// A larger difference needs a reason.
 const DIFFERENCE_MAX: f64 = 0.25;
 
-/// How it is known that the published count follows another rule.
+/// Evidence that the published count follows another rule.
 #[derive(Clone, Copy)]
 enum Known {
     /// The tool that was published with it does so.
@@ -195,7 +195,7 @@ fn anduril(alone: &Program, with_tests: &Program) -> Row {
     }
 }
 
-/// Where exceptions can be thrown, by several ways of counting.
+/// Places that can throw exceptions, by several ways of counting.
 struct Sites {
     /// Calls.
     calls: usize,
@@ -227,7 +227,7 @@ impl Sites {
     }
 }
 
-/// Whether an exception of input or output can be thrown at a site.
+/// Tests whether an exception of input or output can be thrown at a site.
 fn throws_io(program: &Program, site: &FaultSite) -> bool {
     let io = program.world.find_type(b"java/io/IOException");
     io.is_some_and(|io| site.kind.exceptions().iter().any(|it| program.world.is_subtype(*it, io)))

@@ -6,7 +6,7 @@ use hypocenter_program::{Program, State, StateKind};
 
 use crate::table;
 
-/// What shows that a state is the one that is meant.
+/// Evidence for a state.
 #[derive(Clone, Copy)]
 enum Sign {
     /// The task begins with it.
@@ -23,7 +23,7 @@ enum Sign {
 struct Expected {
     what: &'static str,
     sign: Sign,
-    /// How many there are at most.
+    /// Maximum number of them.
     most: usize,
 }
 
@@ -121,7 +121,7 @@ fn with_sign(program: &Program, states: &[&State], sign: Sign) -> BTreeSet<u16> 
     found
 }
 
-/// Whether a method of this name is called in a state, or only one of the task class itself.
+/// Tests whether a method of this name is called in a state, or only one of the task class itself.
 fn calls(program: &Program, states: &[&State], state: &State, name: &str, is_own: bool) -> bool {
     program.facts.calls_in(state.method).any(|id| {
         let call = program.facts.call(id);
@@ -134,13 +134,13 @@ fn calls(program: &Program, states: &[&State], state: &State, name: &str, is_own
     })
 }
 
-/// Whether an instruction of the state's method belongs to it: no other begins between the two.
+/// Tests whether an instruction of the state's method belongs to it: no other begins between the two.
 fn is_in(states: &[&State], state: &State, instruction: u16) -> bool {
     let before = states.iter().filter(|it| it.method == state.method && it.instruction <= instruction);
     before.map(|it| it.instruction).max() == Some(state.instruction)
 }
 
-/// What the log statements of a state say.
+/// Texts of the log statements of a state.
 fn said(program: &Program, states: &[&State], state: &State) -> Vec<String> {
     let here = program.statements.statements_in(state.method).iter();
     let here = here.filter(|it| is_in(states, state, it.instruction));

@@ -20,7 +20,7 @@ const SYSTEMS: [&str; 2] = ["zookeeper-3.6.2", "hbase-2.5.10"];
 /// Everything that can be listed.
 const LISTS: [&str; 8] =
     ["--sites", "--logs", "--states", "--loops", "--waits", "--detectors", "--tests", "--dropped"];
-/// What a document says of time and memory.
+/// Statements of a document about time and memory.
 const MEASURED: [&str; 3] = ["seconds", "seconds_by_phase", "peak_rss_mb"];
 const THREADS: [&str; 2] = ["1", "2"];
 /// A busy machine may need long.
@@ -55,7 +55,7 @@ pub fn print(tool: &Tool, jdk: &Jdk) -> Result<bool> {
     Ok(is_good)
 }
 
-/// What a scan prints, without what it says of time and memory.
+/// Output of a scan, without time and memory.
 fn document(tool: &Tool, jdk: &Jdk, system: &str, threads: &str, directory: &Path) -> Result<String> {
     let config = root().join("eval").join(system).join("hypocenter.toml");
     let file = directory.join(format!("{system}-{threads}.json"));

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use hypocenter_logs::{self as logs, Entry, Fields, Log, StatementId, Tied};
 use hypocenter_program::{Program, Statement};
-use hypocenter_reproduce::{index, ranking};
+use hypocenter_ties::{index, ranking};
 
 use super::Read;
 use crate::failure::{Failure, Result};
@@ -20,7 +20,7 @@ const GOALS: [f64; 3] = [0.95, 0.95, 0.80];
 /// Among how many.
 const AMONG_MAX: usize = 3;
 
-/// How the entries of a log went.
+/// Results of reading the entries of a log.
 #[derive(Debug, Default)]
 pub struct Ties {
     pub entries: usize,
@@ -34,11 +34,11 @@ pub struct Ties {
     pub among: usize,
     pub first: usize,
     pub exact: usize,
-    /// What went wrong, and how often.
+    /// Errors and their counts.
     misses: BTreeMap<String, usize>,
 }
 
-/// Where a statement writes, as a log shows it: the class without its package, and the line.
+/// Place of a statement, as a log shows it: the class without its package, and the line.
 type Written = (String, u32);
 
 /// The statements of a program, and where each writes.

@@ -6,7 +6,7 @@
 //! DIR/plan.json                  the plan
 //! DIR/.gitignore                 that a repository keeps all of it, classes included
 //! DIR/project/hypocenter.toml    target, workload and oracle
-//! DIR/project/...                what the class path and the commands name of the project's directory, at its place there
+//! DIR/project/...                the files of the project that the class path and the commands name, at its place there
 //! ```
 //!
 //! A command that names nothing there, such as Maven's, finds by itself what it needs: then all of the directory goes along, but for
@@ -34,36 +34,36 @@ use crate::screen::{self, quoted};
 const COPIED_BYTES_MAX: u64 = 512 * 1024 * 1024;
 /// The most files that are copied.
 const COPIED_FILES_MAX: usize = 50_000;
-/// How deep directories are copied.
+/// Maximum depth of copied directories.
 const DEPTH_MAX: usize = 64;
-/// What is no part of a project, where all of its directory is copied.
+/// Files that are no part of a project, if its whole directory is copied.
 const NO_PART: [&str; 7] = [".git", ".hg", ".svn", ".gradle", ".idea", ".vscode", "hypocenter.toml.old"];
-/// What Maven remembers of the sources that it compiled. Where they are gone, it removes the classes.
+/// Maven's record of the sources that it compiled. If they are missing, it removes the classes.
 const MAVEN_STATUS: &str = "maven-status";
-/// What keeps files out of a repository. What is kept out of the project's, such as `target`, is what the folder is for.
+/// Ignore file for a folder. Files that the project ignores, such as `target`, are the point of the folder.
 const IGNORE: &str = ".gitignore";
 const IGNORED: &str =
-    "# What is left out elsewhere, such as target/, is needed here.\n!*\n/hypocenter-out/\n";
-/// What a folder like this one has, by which it is known again.
+    "# Files that are usually ignored, such as target/, are needed here.\n!*\n/hypocenter-out/\n";
+/// Files by which a folder of this kind is recognized.
 const OF_FOLDER: [&str; 3] = ["replay.sh", "plan.json", "project/hypocenter.toml"];
-/// How many names of what went along are told.
+/// Number of copied names that are listed.
 const NAMES_TOLD: usize = 12;
 
-/// What the reader of the folder is told.
+/// Text for the reader of the folder.
 #[derive(Debug, Default)]
 pub struct Shows {
     /// The trial, as its campaign calls it.
     pub trial: String,
     /// The faults that went in, a line each.
     pub faults: Vec<String>,
-    /// What came of it.
+    /// Its result.
     pub outcome: String,
     /// In how many replays of how many the failure happened, where that was tried.
     pub rate: Option<(u64, u64)>,
 }
 
 impl Shows {
-    /// How many runs have to pass to be no chance, where the failure comes only now and then.
+    /// Number of passing runs that rule out chance, if the failure is intermittent.
     pub fn repeat(&self) -> Option<u64> {
         let (hits, runs) = self.rate.filter(|(hits, runs)| 0 < *hits && hits < runs)?;
         let passes = 1.0 - hits as f64 / runs as f64;
@@ -71,34 +71,34 @@ impl Shows {
     }
 }
 
-/// How probable it may be that a bug which is still there shows in no run.
+/// Maximum probability that a bug which still exists shows in no run.
 const CHANCE_MAX: f64 = 0.05;
 
-/// What was written.
+/// Written data.
 #[derive(Debug, Serialize)]
 pub struct Exported {
     /// The folder.
     pub directory: PathBuf,
     /// The script.
     pub script: PathBuf,
-    /// What was copied, from where relative paths begin.
+    /// Copied files, relative to the base.
     pub copied: Vec<PathBuf>,
-    /// Whether nothing names it, so that all of the directory was taken.
+    /// True if nothing names it, so that all of the directory was taken.
     pub all_taken: bool,
-    /// Whether that is without sources.
+    /// True if that is without sources.
     pub without_sources: bool,
-    /// What the script still needs at its place on this machine.
+    /// Files that the script still needs at their place on this machine.
     pub needed: Vec<PathBuf>,
 }
 
 impl Exported {
-    /// What was taken because nothing says what is needed, if that was so.
+    /// Default that was used because the requirements are unknown, if so.
     pub fn taken_along(&self) -> Option<String> {
         let is_taken = self.all_taken && !self.copied.is_empty();
         is_taken.then(|| {
             format!(
-                "the command names no file of the project, so all of its directory went along{}: {}",
-                if self.without_sources { " but for sources" } else { "" },
+                "the command names no file of the project, so its whole directory was copied{}: {}",
+                if self.without_sources { " except sources" } else { "" },
                 names(&self.copied)
             )
         })
@@ -149,7 +149,7 @@ pub fn export(
     // Results may be among what is needed, as in `--out target`: then campaigns are known by what they have.
     let results =
         out.canonicalize().ok().filter(|out| !own.iter().any(|it| request.base.join(it).starts_with(out)));
-    let tool = build_tool(&request.workload);
+    let tool = build_tool(request.workload());
     let left_out = LeftOut {
         places: [Some(to.clone()), results],
         sources: finds_its_way && tool.as_ref().is_some_and(|it| it.name == MAVEN),
@@ -166,11 +166,11 @@ pub fn export(
                 at.parent().map_or(Ok(()), make)?;
                 fs::copy(from, &at).map_err(|error| failed(&at, &error))?;
             }
-            request.workload.clone()
+            request.workload().clone()
         }
         None => {
             needed.insert(request.base.clone());
-            at_its_place(&request.workload, &request.base)
+            at_its_place(request.workload(), &request.base)
         }
     };
     let workload = Workload { timeout: request.timeout.or(workload.timeout), ..workload };
@@ -189,7 +189,7 @@ pub fn export(
     let text = toml::to_string(&document)
         .map_err(|error| Failure::usage(format!("this workload cannot be written as a file: {error}")))?;
     let config = project.join("hypocenter.toml");
-    write(&config, &format!("# What replay.sh runs. Paths are relative to this file.\n{text}"))?;
+    write(&config, &format!("# Configuration for replay.sh. Paths are relative to this file.\n{text}"))?;
     check(&config, &workload, request.oracle.as_ref())?;
     let json = serde_json::to_string_pretty(plan).expect("a plan is always JSON");
     write(&to.join("plan.json"), &(json + "\n"))?;
@@ -219,7 +219,7 @@ fn fresh(to: &Path) -> Result<PathBuf, Failure> {
         Ok(mut entries) => {
             if entries.next().is_some() {
                 return Err(Failure::usage(format!("--export {}: the directory is not empty", to.display()))
-                    .hint("give one that is new or empty; nothing is written over"));
+                    .hint("give a new or empty directory; existing files are never overwritten"));
             }
         }
         Err(error) if error.kind() == ErrorKind::NotFound => make(to)?,
@@ -238,19 +238,19 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 
 fn failed(path: &Path, error: &std::io::Error) -> Failure {
     Failure::usage(format!("--export: {}: {error}", path.display()))
-        .hint("give a directory that can be written, on a disk that has room")
+        .hint("give a writable directory on a disk with free space")
 }
 
-/// What does not go along.
+/// Files that are not copied.
 struct LeftOut {
-    /// Where this tool writes.
+    /// Output of this tool.
     places: [Option<PathBuf>; 2],
-    /// Whether sources are left out too.
+    /// True if sources are left out too.
     sources: bool,
 }
 
 impl LeftOut {
-    /// Whether it is one of these directories, a campaign, or a folder that was exported before; or what would get in the way.
+    /// Tests whether it is one of these directories, a campaign, or a folder that was exported before; or what would get in the way.
     fn has(&self, path: &Path) -> bool {
         let is_one = path.canonicalize().is_ok_and(|it| self.places.contains(&Some(it)));
         let is_campaign = || Request::path(path).is_file() && Journal::path_in(path).is_file();
@@ -260,7 +260,7 @@ impl LeftOut {
     }
 }
 
-/// Whether it is a source, a directory of sources (`src/main/java`), or what a compiler remembers of them.
+/// Tests whether it is a source, a directory of sources (`src/main/java`), or what a compiler remembers of them.
 fn is_compiled(path: &Path) -> bool {
     let is_directory = || {
         let of_language = LANGUAGES.iter().any(|it| path.ends_with(it.0));
@@ -282,11 +282,11 @@ fn parts(base: &Path, left_out: &LeftOut) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-/// What the class path and the commands name: of the project's directory, relative to it, and elsewhere; and whether there is a
+/// Files that the class path and the commands name: in the project's directory, relative to it, and elsewhere; and whether there is a
 /// command, other than a JVM's, that names nothing of its directory.
 fn named(request: &Request) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>, bool) {
     let base = &request.base;
-    let workload = &request.workload;
+    let workload = request.workload();
     let place = |directory: Option<&String>| directory.map_or_else(|| base.clone(), |it| base.join(it));
     let own = place(workload.directory.as_ref());
     let mut found: BTreeSet<PathBuf> = request.target.classpath.iter().cloned().collect();
@@ -331,7 +331,7 @@ fn named(request: &Request) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>, bool) {
     (inside, outside, finds_its_way)
 }
 
-/// What a path names that is there. Its last part may be a pattern, as class paths and shells have it (`lib/*`): then the files that
+/// Existing files that a path names. Its last part may be a pattern, as in class paths and shells (`lib/*`): then the files that
 /// fit.
 fn fitting(path: PathBuf) -> Vec<PathBuf> {
     if path.exists() {
@@ -398,7 +398,7 @@ fn at_its_place(workload: &Workload, base: &Path) -> Workload {
     workload
 }
 
-/// What was written is read back as what was meant.
+/// Written data is read back unchanged.
 fn check(path: &Path, workload: &Workload, oracle: Option<&Oracle>) -> Result<(), Failure> {
     let config = Config::read(path)?;
     let same = config.workload(None, path)? == workload && config.oracle_of(&workload.name) == oracle;
@@ -416,7 +416,7 @@ fn script_text(request: &Request, shows: &Shows) -> String {
     };
     format!(
         "#!/bin/sh\n\
-         # Shows a trial again; README.md says what is seen. It injects:\n\
+         # Replays a trial; README.md describes the result. It injects:\n\
          {faults}\
          # What stands behind the name of this script goes to `hypocenter run`, such as --repeat 5 or --json.\n\
          here=$(cd \"$(dirname \"$0\")\" && pwd) || exit 1\n\
@@ -427,7 +427,7 @@ fn script_text(request: &Request, shows: &Shows) -> String {
          }}\n\
          exec \"$tool\" run {} --config \"$here/project/hypocenter.toml\" --plan \"$here/plan.json\"{node} \\\n    \
              --top 0 --out \"${{HYPOCENTER_OUT:-$here/hypocenter-out}}\" \"$@\"\n",
-        quoted(&request.workload.name),
+        quoted(&request.workload().name),
     )
 }
 
@@ -461,10 +461,10 @@ fn readme(
     tool: Option<&BuildTool>,
 ) -> String {
     let clean = screen::clean;
-    let mut text = format!("# {}, to be seen again\n\n", clean(&shows.trial));
+    let mut text = format!("# Replay of {}\n\n", clean(&shows.trial));
     text += match shows.faults.len() {
-        0 | 1 => "`sh replay.sh` runs the workload once and injects, at one exact instant:\n\n",
-        _ => "`sh replay.sh` runs the workload once and injects, each at one exact instant:\n\n",
+        0 | 1 => "`sh replay.sh` runs the workload once and injects one fault:\n\n",
+        _ => "`sh replay.sh` runs the workload once and injects these faults:\n\n",
     };
     for it in &shows.faults {
         text += &format!("    {}\n", clean(it));
@@ -472,36 +472,36 @@ fn readme(
     if shows.faults.is_empty() {
         text += "    nothing\n";
     }
-    text += &format!("\nWhat came of it: {}.\n", clean(&shows.outcome));
+    text += &format!("\nResult in the campaign: {}.\n", clean(&shows.outcome));
     if let Some((hits, runs)) = shows.rate {
-        text += &format!("In {hits} of {runs} replays the failure happened.\n");
+        text += &format!("The failure happened in {hits} of {runs} replays.\n");
     }
     if let Some(repeat) = shows.repeat() {
-        text +=
-            &format!("One run that passes says little then: give `--repeat {repeat}` with `--must-pass`.\n");
+        text += &format!(
+            "A single passing run therefore proves little: use `--repeat {repeat}` with `--must-pass`.\n"
+        );
     }
     if let Some(oracle) = &request.oracle {
-        text +=
-            &format!("\nThe failure has happened when this holds:\n\n    {}\n", clean(&oracle.to_string()));
+        text += &format!(
+            "\nThe oracle reports the failure if this holds:\n\n    {}\n",
+            clean(&oracle.to_string())
+        );
     }
     text += &format!(
-        "\nExit code: 0 the fault went in (the line `failure` says whether the failure happened), 2 it was not reached, 1 \
-         something is wrong with the folder or the machine. `sh replay.sh --repeat 5` does it five times. For a job of CI: \
-         `sh replay.sh --must-pass` ends with 2 if the failure happens or the workload ends badly, and with 0 once it is mended.\n\n\
-         It needs `hypocenter` on the PATH, or its file as `HYPOCENTER`, and a JDK; it ran on {}. Results go to \
-         hypocenter-out beside the script, or to `HYPOCENTER_OUT`.\n\n\
-         `project/` has {}. For another build put {} there: a site is found again by class, method and order.\n",
+        "\nExit code: 0 the fault was injected (the line `failure` shows whether the failure happened), 2 it was not reached, 1 the folder or the machine has a problem. `sh replay.sh --repeat 5` runs it five times. In CI, `sh replay.sh --must-pass` exits with 2 if the failure happens or the workload fails, and with 0 once the bug is fixed.\n\n\
+         It needs a JDK, and `hypocenter` on the PATH or its file as `HYPOCENTER`; it ran on {}. Results are written to hypocenter-out beside the script, or to `HYPOCENTER_OUT`.\n\n\
+         `project/` has {}. To test another build, put {} there: sites are matched by class, method and order.\n",
         clean(&request.target.java_home.display().to_string()),
         match (along, tool) {
             (Some(all @ [_, ..]), tool) => format!(
-                "all of the project's directory but for results{}, as the command does not say what it needs of it: {}",
+                "the whole directory of the project except results{}, since the command does not name the files it needs: {}",
                 match tool {
                     Some(it) if it.name == MAVEN => " and sources (Maven would compile them)",
                     _ => "",
                 },
                 names(all)
             ),
-            _ => "what the class path and the commands name of the project's directory".to_owned(),
+            _ => "the files of the project that the class path and the commands name".to_owned(),
         },
         match tool {
             Some(it) if it.name == GRADLE => "its sources, which Gradle compiles,",
@@ -513,13 +513,12 @@ fn readme(
             if needed.contains(&request.base) { request.base.as_path() } else { Path::new("project") };
         let once = format!("cd {} && {once}", quoted(&place.display().to_string()));
         text += &format!(
-            "\nThe workload runs {name}, without a network. So it also needs {name}, and in its local repository all that the \
-             project uses. Fill that once, with a network:\n\n    {}\n",
+            "\nThe workload runs {name} without a network. It also needs {name}, with all dependencies of the project in its local repository. Download them once, with a network:\n\n    {}\n",
             clean(&once)
         );
     }
     if !needed.is_empty() {
-        text += "\nStill outside of this folder, and needed at its place:\n\n";
+        text += "\nFiles outside of this folder that are needed at their place:\n\n";
         for it in needed {
             text += &format!("    {}\n", clean(&it.display().to_string()));
         }

@@ -8,7 +8,7 @@ use crate::project::is_source;
 
 /// The most files and directories that are looked at.
 const ENTRIES_MAX: usize = 200_000;
-/// How deep directories are followed.
+/// Maximum depth of directories that are followed.
 const DEPTH_MAX: usize = 40;
 /// Directories with what tools have made.
 const MADE: [&str; 3] = ["target", "build", "node_modules"];

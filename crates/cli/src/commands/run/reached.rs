@@ -1,5 +1,5 @@
-//! What a run came to, by its counting hooks: how many of each kind, and where. What happens most is seldom what is worth a fault,
-//! so calls that can fail are told first.
+//! Results of a run, by its counting hooks: number of hits by kind, and their places. The most frequent sites are rarely worth a fault,
+//! so calls that can fail come first.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ pub fn show(spec: &TargetSpec, directory: &Path, outcome: &Outcome, top: usize) 
     Ok(())
 }
 
-/// What stands above so many of all sites that were reached, of which so many are calls that declare exceptions.
+/// Heading of so many of all sites that were reached, of which so many are calls that declare exceptions.
 fn heading(top: usize, all: usize, failing: usize) -> String {
     let count = |count: usize| screen::thousands(count as u64);
     let sites = match all {
@@ -73,13 +73,13 @@ fn heading(top: usize, all: usize, failing: usize) -> String {
     let first = if failing == 0 || failing == all {
         ""
     } else {
-        ", calls of input and output first, then others that declare exceptions"
+        ", I/O calls first, then other calls that declare exceptions"
     };
     let more = if top < all { "; `hypocenter scan --sites` lists all that can fail" } else { "" };
     format!("{sites}{first}{more}")
 }
 
-/// How much a site says of what can go wrong.
+/// Weight of a site by its possible faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     /// A call into a library that declares an exception of input and output.
@@ -89,7 +89,7 @@ enum Rank {
     Other,
 }
 
-/// Which calls declare exceptions. That is little beside what a scan finds out, and is read from the class files at once.
+/// Calls that declare exceptions. They are few compared with the results of a scan, and are read from the class files at once.
 struct Failing {
     world: World,
     io_exception: Option<TypeId>,
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn the_heading_says_of_how_many_what_follows_are_the_first() {
         let scan = "; `hypocenter scan --sites` lists all that can fail";
-        let first = ", calls of input and output first, then others that declare exceptions";
+        let first = ", I/O calls first, then other calls that declare exceptions";
         assert_eq!(heading(10, 171, 30), format!("10 of 171 sites (--top){first}{scan}"));
         assert_eq!(heading(1000, 171, 30), format!("all 171 sites{first}"));
         assert_eq!(heading(10, 1_171, 0), format!("10 of 1,171 sites (--top){scan}"));

@@ -1,4 +1,4 @@
-//! What is kept of scans, so that the next one of the same target need not read it again.
+//! Cache of scans, so that the next scan of an unchanged target need not read it again.
 //!
 //! A scan is found by its *key*: a digest of every byte that it can read, of what was asked, and of this program. Only the
 //! digests of the two large files that hardly ever change, the JDK's image and this program, are remembered
@@ -22,12 +22,12 @@ const VERSION: u32 = 1;
 const HEADER_BYTES_MAX: u64 = 16 << 10;
 /// The largest scan that is kept.
 const SCAN_BYTES_MAX: u64 = 256 << 20;
-/// How many scans are kept, and how many bytes of them; those that were not used for longest go first.
+/// Maximum number of cached scans, and their maximum size in bytes; the least recently used go first.
 const SCANS_MAX: usize = 64;
 const BYTES_MAX: u64 = 512 << 20;
 /// A file that was being written so long ago was left by somebody who was ended.
 const LEFT_OVER_AFTER: Duration = Duration::from_secs(3600);
-/// How many large files are remembered.
+/// Maximum number of large files that are remembered.
 const LARGE_MAX: usize = 64;
 /// A file that changed so short a time ago may change again without its times telling.
 const SETTLED_AFTER: Duration = Duration::from_secs(2);
@@ -40,11 +40,11 @@ pub struct Cache {
 
 /// A scan that was kept.
 #[derive(Debug)]
-pub struct Kept {
+pub struct KeptScan {
     path: PathBuf,
     file: File,
     parts: Vec<Part>,
-    /// Where the parts begin.
+    /// Starts of the parts.
     start: u64,
 }
 
@@ -63,7 +63,7 @@ struct Part {
     digest: String,
 }
 
-/// What is wrong with a file.
+/// Error of a file.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {what}", path.display())]
 pub struct Damaged {
@@ -79,7 +79,7 @@ impl Cache {
         Some(Cache { directory })
     }
 
-    /// Where it is.
+    /// Its place.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
@@ -89,10 +89,10 @@ impl Cache {
     }
 
     /// The scan of a key, if it was kept.
-    pub fn find(&self, key: Digest) -> Result<Option<Kept>, Damaged> {
+    pub fn find(&self, key: Digest) -> Result<Option<KeptScan>, Damaged> {
         let path = self.path(key);
         let Ok(file) = File::open(&path) else { return Ok(None) };
-        Kept::open(path.clone(), file, key).map(Some).map_err(|what| Damaged { path, what })
+        KeptScan::open(path.clone(), file, key).map(Some).map_err(|what| Damaged { path, what })
     }
 
     /// Keeps the parts of a scan, and lets go of old ones.
@@ -185,25 +185,25 @@ impl Cache {
     }
 }
 
-impl Kept {
-    fn open(path: PathBuf, mut file: File, key: Digest) -> Result<Kept, &'static str> {
+impl KeptScan {
+    fn open(path: PathBuf, mut file: File, key: Digest) -> Result<KeptScan, &'static str> {
         let length = file.metadata().map_err(|_| "it cannot be read")?.len();
         let mut begin = Vec::new();
         (&mut file).take(HEADER_BYTES_MAX).read_to_end(&mut begin).map_err(|_| "it cannot be read")?;
         let line = begin.iter().position(|it| *it == b'\n').ok_or("it has no first line")?;
         let header: Header =
-            serde_json::from_slice(&begin[..line]).map_err(|_| "its first line is not one of ours")?;
+            serde_json::from_slice(&begin[..line]).map_err(|_| "its first line is not in our format")?;
         if header.version != VERSION || header.key != key.to_string() {
-            return Err("it belongs to another scan");
+            return Err("it is of another scan");
         }
         let start = line as u64 + 1;
         let sum = header.parts.iter().try_fold(start, |sum, it| sum.checked_add(it.bytes));
         if sum != Some(length) {
-            return Err("it was cut");
+            return Err("it is truncated");
         }
         // The file that was used last is the last to go; a file of another owner may not take it.
         let _ = file.set_modified(SystemTime::now());
-        Ok(Kept { path, file, parts: header.parts, start })
+        Ok(KeptScan { path, file, parts: header.parts, start })
     }
 
     /// One of its parts, checked.
@@ -212,14 +212,14 @@ impl Kept {
     }
 
     fn read_part(&mut self, name: &str) -> Result<Vec<u8>, &'static str> {
-        let at = self.parts.iter().position(|it| it.name == name).ok_or("a part is missing")?;
+        let at = self.parts.iter().position(|it| it.name == name).ok_or("part of it is missing")?;
         let (before, part) = (&self.parts[..at], &self.parts[at]);
         let start = self.start + before.iter().map(|it| it.bytes).sum::<u64>();
         self.file.seek(SeekFrom::Start(start)).map_err(|_| "it cannot be read")?;
         let mut bytes = Vec::new();
         (&mut self.file).take(part.bytes).read_to_end(&mut bytes).map_err(|_| "it cannot be read")?;
         if Digest::of(&bytes).to_string() != part.digest {
-            return Err("its content is not what was written");
+            return Err("its content was changed");
         }
         Ok(bytes)
     }
@@ -230,7 +230,7 @@ impl Kept {
     }
 }
 
-/// What the file system says of a large file, and the digest that it had then. Whoever changes the content changes a time
+/// Metadata of a large file, and the digest that it had then. Any change of the content changes a time
 /// that nobody can set.
 #[derive(Debug, Serialize, Deserialize)]
 struct Large {

@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use hypocenter_plan::{Problem, Site, SiteKind};
 use rustc_hash::FxHashMap;
 
-/// A word of ours, or the same read back.
+/// Word of the format.
 pub type Word = Cow<'static, str>;
 
-/// What can be written and read back.
+/// Values that can be written and read back.
 pub trait Coded: Sized {
     fn write(&self, to: &mut Writer);
     /// Nothing if the bytes are not what was written.
-    fn read(from: &mut Reader<'_>) -> Option<Self>;
+    fn read(from: &mut Decoder<'_>) -> Option<Self>;
 }
 
 /// Collects bytes.
@@ -29,7 +29,7 @@ pub struct Writer {
 
 /// Takes bytes apart.
 #[derive(Debug)]
-pub struct Reader<'b> {
+pub struct Decoder<'b> {
     texts: Vec<&'b str>,
     rest: &'b [u8],
 }
@@ -47,7 +47,7 @@ pub fn bytes_of(it: &impl Coded) -> Vec<u8> {
 
 /// Something of its bytes; nothing unless these are its bytes, all of them.
 pub fn of_bytes<T: Coded>(bytes: &[u8]) -> Option<T> {
-    let mut reader = Reader { texts: Vec::new(), rest: bytes };
+    let mut reader = Decoder { texts: Vec::new(), rest: bytes };
     let count = reader.count()?;
     for _ in 0..count {
         let length = reader.count()?;
@@ -87,7 +87,7 @@ impl Writer {
     }
 }
 
-impl<'b> Reader<'b> {
+impl<'b> Decoder<'b> {
     fn number(&mut self) -> Option<u64> {
         let mut number = 0u64;
         for shift in (0..64).step_by(7) {
@@ -101,7 +101,7 @@ impl<'b> Reader<'b> {
         None
     }
 
-    /// How many bytes or items follow: never more than there are bytes, so that no claim gets memory.
+    /// Number of bytes or items that follow: never more than there are bytes, so that no claim gets memory.
     fn count(&mut self) -> Option<usize> {
         let count = usize::try_from(self.number()?).ok()?;
         (count <= self.rest.len()).then_some(count)
@@ -119,7 +119,7 @@ macro_rules! numbers {
             fn write(&self, to: &mut Writer) {
                 to.number(*self as u64);
             }
-            fn read(from: &mut Reader<'_>) -> Option<Self> {
+            fn read(from: &mut Decoder<'_>) -> Option<Self> {
                 <$type>::try_from(from.number()?).ok()
             }
         })*
@@ -131,7 +131,7 @@ impl Coded for bool {
     fn write(&self, to: &mut Writer) {
         to.number(u64::from(*self));
     }
-    fn read(from: &mut Reader<'_>) -> Option<Self> {
+    fn read(from: &mut Decoder<'_>) -> Option<Self> {
         match from.number()? {
             0 => Some(false),
             1 => Some(true),
@@ -144,7 +144,7 @@ impl Coded for f64 {
     fn write(&self, to: &mut Writer) {
         to.number(self.to_bits());
     }
-    fn read(from: &mut Reader<'_>) -> Option<Self> {
+    fn read(from: &mut Decoder<'_>) -> Option<Self> {
         from.number().map(f64::from_bits)
     }
 }
@@ -153,7 +153,7 @@ impl Coded for String {
     fn write(&self, to: &mut Writer) {
         to.text(self);
     }
-    fn read(from: &mut Reader<'_>) -> Option<Self> {
+    fn read(from: &mut Decoder<'_>) -> Option<Self> {
         from.text().map(str::to_owned)
     }
 }
@@ -162,7 +162,7 @@ impl Coded for Word {
     fn write(&self, to: &mut Writer) {
         to.text(self);
     }
-    fn read(from: &mut Reader<'_>) -> Option<Self> {
+    fn read(from: &mut Decoder<'_>) -> Option<Self> {
         String::read(from).map(Cow::Owned)
     }
 }
@@ -174,7 +174,7 @@ impl<T: Coded> Coded for Option<T> {
             it.write(to);
         }
     }
-    fn read(from: &mut Reader<'_>) -> Option<Self> {
+    fn read(from: &mut Decoder<'_>) -> Option<Self> {
         Some(if bool::read(from)? { Some(T::read(from)?) } else { None })
     }
 }
@@ -184,7 +184,7 @@ impl<T: Coded> Coded for Vec<T> {
         to.number(self.len() as u64);
         self.iter().for_each(|it| it.write(to));
     }
-    fn read(from: &mut Reader<'_>) -> Option<Self> {
+    fn read(from: &mut Decoder<'_>) -> Option<Self> {
         let count = from.count()?;
         // An item may be larger in memory than in the bytes, so it grows as they come.
         (0..count).map(|_| T::read(from)).collect()
@@ -199,7 +199,7 @@ impl<K: Coded + Ord, V: Coded> Coded for BTreeMap<K, V> {
             value.write(to);
         });
     }
-    fn read(from: &mut Reader<'_>) -> Option<Self> {
+    fn read(from: &mut Decoder<'_>) -> Option<Self> {
         let count = from.count()?;
         (0..count).map(|_| Some((K::read(from)?, V::read(from)?))).collect()
     }
@@ -209,7 +209,7 @@ impl Coded for SiteKind {
     fn write(&self, to: &mut Writer) {
         (*self as u8).write(to);
     }
-    fn read(from: &mut Reader<'_>) -> Option<Self> {
+    fn read(from: &mut Decoder<'_>) -> Option<Self> {
         SiteKind::from_u8(u8::read(from)?)
     }
 }
@@ -222,7 +222,7 @@ macro_rules! coded {
                 let $name { $($field),* } = self;
                 $($crate::commands::scan::coding::Coded::write($field, to);)*
             }
-            fn read(from: &mut $crate::commands::scan::coding::Reader<'_>) -> Option<Self> {
+            fn read(from: &mut $crate::commands::scan::coding::Decoder<'_>) -> Option<Self> {
                 Some($name { $($field: $crate::commands::scan::coding::Coded::read(from)?),* })
             }
         })*
@@ -258,7 +258,7 @@ mod tests {
             self.0.write(to);
             self.1.write(to);
         }
-        fn read(from: &mut Reader<'_>) -> Option<Self> {
+        fn read(from: &mut Decoder<'_>) -> Option<Self> {
             Some((A::read(from)?, B::read(from)?))
         }
     }

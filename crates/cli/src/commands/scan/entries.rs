@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use hypocenter_logs::{self as logs, Entry, How, Layout, Log, LogError, Tie};
 use hypocenter_program::Program;
-use hypocenter_reproduce::index;
+use hypocenter_ties::index;
 
 use crate::args::ScanArgs;
 use crate::config::Config;
@@ -16,7 +16,7 @@ const SUGGESTED_MAX: usize = 3;
 /// The shortest word that counts when templates are compared with a line.
 const WORD_CHARS_MIN: usize = 3;
 
-/// How many words may stand before a message.
+/// Maximum number of words before a message.
 const HEAD_WORDS_MAX: usize = 8;
 
 /// The log lines that are asked about.
@@ -24,7 +24,7 @@ const HEAD_WORDS_MAX: usize = 8;
 pub enum Started {
     /// One line, as it was given, and as a log if a layout fits it.
     Line(String, Option<Log>),
-    /// What is serious in a log.
+    /// Serious entries of a log.
     File(PathBuf, Log),
 }
 
@@ -61,14 +61,13 @@ impl Started {
         if let Some(path) = &args.log {
             let bytes = std::fs::read(path).map_err(|error| {
                 Failure::usage(format!("{}: cannot be read: {error}", path.display()))
-                    .hint("give --log the file that the failed run has written")
+                    .hint("give --log a file that the failed run wrote")
             })?;
             let log = read(&bytes).map_err(|error| {
                 let failure = Failure::usage(format!("{}: {error}", path.display()));
                 if error.has_no_layout() {
                     failure.hint(
-                        "give the pattern with --layout, or as `layout` under [failure] of hypocenter.toml; or one line of \
-                         the log with --why",
+                        "give its pattern with --layout or as `layout` under [failure] of hypocenter.toml, or give one line of the log with --why",
                     )
                 } else {
                     failure
@@ -84,7 +83,7 @@ impl Started {
             // A message alone has no layout.
             Err(error) if error.has_no_layout() => Ok(Some(Started::Line(line, None))),
             Err(LogError::Empty) => Err(Failure::usage("--why: the line is empty")
-                .hint("give a line as it stands in a log, in quotes, or only its message")),
+                .hint("give a line of the log in quotes, or only its message")),
             Err(error) => Err(Failure::usage(format!("--why: {error}"))),
         }
     }
@@ -119,7 +118,7 @@ impl Started {
                 let serious: Vec<Entry<'_>> = log.entries().filter(is_serious).collect();
                 if serious.is_empty() {
                     return Err(Failure::usage(format!(
-                        "{}: none of its {} entries is a warning, an error, or has an exception",
+                        "{}: none of its {} entries is a warning or an error or has an exception",
                         path.display(),
                         log.len()
                     ))
@@ -128,12 +127,12 @@ impl Started {
                 let tied = Tied::of(serious.iter().map(|it| (it.line, it.message, index.tie(it))));
                 if tied.statements.is_empty() {
                     return Err(Failure::usage(format!(
-                        "{}: no log statement of the target fits any of its {} serious entries, the first of which is {:?}",
+                        "{}: no log statement of the target matches any of its {} serious entries, the first of which is {:?}",
                         path.display(),
                         serious.len(),
                         serious[0].first_line()
                     ))
-                    .hint("check that the class path and the packages are those of the system that wrote this log"));
+                    .hint("check that the class path and the packages are of the system that wrote this log"));
                 }
                 Ok(tied)
             }
@@ -161,7 +160,7 @@ impl Tied {
         tied
     }
 
-    /// How many entries there were.
+    /// Number of entries.
     pub fn entries(&self) -> usize {
         self.exact + self.several + self.none.len()
     }
@@ -178,7 +177,7 @@ fn without_head(line: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(behind(line), |it| behind(it)).take(HEAD_WORDS_MAX)
 }
 
-/// What was tried, and which templates come nearest.
+/// Tried inputs, and the nearest templates.
 fn no_statement(program: &Program, entry: &Entry<'_>) -> Failure {
     let statements = program.statements.statements();
     let mut tried = Vec::new();
@@ -186,16 +185,18 @@ fn no_statement(program: &Program, entry: &Entry<'_>) -> Failure {
         tried.push(format!("class {class} and line {line}"));
     }
     tried.push(format!("the text {:?}", shortened(entry.first_line())));
-    let mut what =
-        format!("no log statement fits: tried {} on {} statements", tried.join(", then "), statements.len());
+    let mut what = format!(
+        "no log statement matches: tried {} on {} statements",
+        tried.join(", then "),
+        statements.len()
+    );
     let near = nearest(program, entry.message);
     if !near.is_empty() {
         let are = if near.len() == 1 { "is" } else { "are" };
         what += &format!("; the nearest {are} {}", near.join(", "));
     }
     Failure::usage(what).hint(
-        "give more or less of the line; check that --packages has the class that wrote it; `hypocenter scan --logs` lists \
-         all statements",
+        "give more or less of the line, and check that --packages has the class that wrote it; `hypocenter scan --logs` lists all statements",
     )
 }
 

@@ -3,10 +3,9 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use hypocenter_program::{CausalGraph, Program};
+use hypocenter_program::{CausalGraph, Program, Words};
 use serde_json::json;
 
-use super::explanation::{Words, edge_name, node_name};
 use crate::failure::Failure;
 
 /// In which form a graph is written.
@@ -25,11 +24,8 @@ impl Format {
             Some("graphml") => Ok(Format::GraphMl),
             Some("dot" | "gv") => Ok(Format::Dot),
             Some("json") => Ok(Format::Json),
-            _ => Err(Failure::usage(format!(
-                "--graph {}: its name does not say in which form",
-                path.display()
-            ))
-            .hint("end it in .graphml (Gephi, yEd), .dot (Graphviz) or .json")),
+            _ => Err(Failure::usage(format!("--graph {}: unknown format", path.display()))
+                .hint("use a name that ends in .graphml (Gephi, yEd), .dot (Graphviz) or .json")),
         }
     }
 }
@@ -55,7 +51,7 @@ pub fn write(program: &Program, graph: &CausalGraph, format: Format, path: &Path
     written.map_err(|error| {
         let _ = std::fs::remove_file(&part);
         Failure::usage(format!("{}: cannot be written: {error}", path.display()))
-            .hint("check that the directory is there and can be written, and that its disk has room")
+            .hint("check that the directory exists and is writable, and that its disk has free space")
     })
 }
 
@@ -69,14 +65,14 @@ impl Picture<'_> {
     fn nodes(&self) -> impl Iterator<Item = (usize, &'static str, String, bool)> + '_ {
         self.graph.nodes().iter().enumerate().map(|(number, &node)| {
             let is_start = self.graph.starts().contains(&(number as u32));
-            (number, node_name(node), self.words.node(node), is_start)
+            (number, node.kind_name(), self.words.node(node), is_start)
         })
     }
 
     /// Each edge: what needs what, and why.
     fn edges(&self) -> impl Iterator<Item = (u32, u32, &'static str)> + '_ {
         let nodes = 0..self.graph.nodes().len() as u32;
-        nodes.flat_map(|from| self.graph.priors(from).map(move |(to, kind)| (from, to, edge_name(kind))))
+        nodes.flat_map(|from| self.graph.priors(from).map(move |(to, kind)| (from, to, kind.name())))
     }
 
     fn graphml(&self, out: &mut impl Write) -> std::io::Result<()> {

@@ -1,10 +1,10 @@
-//! What there is, one line an item.
+//! Items, one per line.
 
 use anstyle::Style;
 use hypocenter_plan::Site;
 use hypocenter_program::{
     Api, Bound, CallId, Detector, Effect, FaultKind, Framework, Level, Limit, LoopFact, LoopId, MethodId,
-    Program, Reason, StateKind, Statement, TypeId, WaitKind,
+    Program, Reason, StateKind, Statement, TypeId, WaitKind, Words,
 };
 use rayon::prelude::*;
 use serde::Serialize;
@@ -53,9 +53,9 @@ pub struct Lists {
     tests: Option<Vec<TestItem>>,
 }
 
-/// Where something is.
+/// Place.
 #[derive(Debug, Clone, Serialize)]
-pub struct Place {
+pub struct CodePlace {
     pub class: String,
     pub method: String,
     pub descriptor: String,
@@ -68,7 +68,7 @@ struct SiteItem {
     /// As `inject` takes it.
     name: String,
     #[serde(flatten)]
-    place: Place,
+    place: CodePlace,
     callee: Option<String>,
     exceptions: Vec<String>,
     /// The methods that make the exceptions.
@@ -82,7 +82,7 @@ struct SiteItem {
 struct DroppedItem {
     name: String,
     #[serde(flatten)]
-    place: Place,
+    place: CodePlace,
     exceptions: Vec<String>,
     /// From the call to where its stream was made.
     chain: Vec<String>,
@@ -92,8 +92,8 @@ struct DroppedItem {
 struct LogItem {
     level: Word,
     #[serde(flatten)]
-    place: Place,
-    /// What it says, with `{}` for what is not known; several where the code chooses.
+    place: CodePlace,
+    /// Its text, with `{}` for unknown parts; several if the code chooses.
     templates: Vec<String>,
     has_exception: bool,
     api: String,
@@ -101,7 +101,7 @@ struct LogItem {
     via: Option<String>,
     /// The place that a log shows, where it is another: inside a wrapper.
     #[serde(skip_serializing_if = "Option::is_none")]
-    written: Option<Place>,
+    written: Option<CodePlace>,
 }
 
 #[derive(Debug, Serialize)]
@@ -111,7 +111,7 @@ struct StateItem {
     /// The task class; the method may be a helper of it.
     task: String,
     #[serde(flatten)]
-    place: Place,
+    place: CodePlace,
 }
 
 #[derive(Debug, Serialize)]
@@ -119,7 +119,7 @@ struct LoopItem {
     bound: Word,
     name: String,
     #[serde(flatten)]
-    place: Place,
+    place: CodePlace,
     does: Vec<Does>,
     is_timed: bool,
     size: u32,
@@ -142,14 +142,14 @@ struct WaitItem {
     limit: String,
     name: String,
     #[serde(flatten)]
-    place: Place,
+    place: CodePlace,
 }
 
 #[derive(Debug, Serialize)]
 struct DetectorItem {
     name: String,
     #[serde(flatten)]
-    place: Place,
+    place: CodePlace,
     is_used: bool,
     /// Why it is hardly a detector.
     left_out: Option<Word>,
@@ -167,14 +167,14 @@ struct TestItem {
     /// The class that it is run with.
     test_class: String,
     #[serde(flatten)]
-    place: Place,
+    place: CodePlace,
     has_runner: bool,
     runner: Option<String>,
     is_disabled: bool,
 }
 
 coded! {
-    Place { class, method, descriptor, line }
+    CodePlace { class, method, descriptor, line }
     SiteItem { kind, name, place, callee, exceptions, creators, site }
     DroppedItem { name, place, exceptions, chain }
     LogItem { level, place, templates, has_exception, api, via, written }
@@ -316,7 +316,7 @@ impl Lists {
         Some(())
     }
 
-    /// How long each list is that was asked for.
+    /// Length of each requested list.
     fn lengths(&self) -> Vec<usize> {
         let Lists { sites, dropped, logs, states, loops, waits, detectors, tests } = self;
         let all = [
@@ -332,12 +332,12 @@ impl Lists {
         all.into_iter().flatten().collect()
     }
 
-    /// Whether any was asked for.
+    /// Tests whether any was asked for.
     pub fn is_asked(&self) -> bool {
         !self.lengths().is_empty()
     }
 
-    /// Whether all that were asked for are empty.
+    /// Tests whether all that were asked for are empty.
     pub fn is_empty(&self) -> bool {
         self.lengths().iter().all(|&it| it == 0)
     }
@@ -370,9 +370,9 @@ fn rows<T>(items: &Option<Vec<T>>, row: impl Fn(&T) -> Row) -> Option<Vec<Row>> 
 }
 
 impl Making<'_> {
-    fn place(&self, method: MethodId, line: u16) -> Place {
+    fn place(&self, method: MethodId, line: u16) -> CodePlace {
         let world = &self.program.world;
-        Place {
+        CodePlace {
             class: world.show_type(world.method(method).owner),
             method: text(world.method_name(method)),
             descriptor: text(world.method_descriptor(method)),
@@ -380,7 +380,7 @@ impl Making<'_> {
         }
     }
 
-    fn place_of(&self, call: CallId) -> Place {
+    fn place_of(&self, call: CallId) -> CodePlace {
         let call = self.program.facts.call(call);
         self.place(call.method, call.line)
     }
@@ -518,11 +518,11 @@ impl Making<'_> {
         let line = world.look(it.method, |view| view.body.line(0)).flatten().unwrap_or(0);
         let place = self.place(it.method, u16::try_from(line).unwrap_or(0));
         let field = |id: &hypocenter_program::FieldId| {
-            let owner = naming::simple(self.program, world.field(*id).owner);
+            let owner = Words(self.program).simple(world.field(*id).owner);
             format!("{owner}.{}", text(world.field_name(*id)))
         };
         let mut calls: Vec<String> =
-            it.feeds.calls.iter().map(|&id| naming::callee(self.program, id)).collect();
+            it.feeds.calls.iter().map(|&id| Words(self.program).callee(id)).collect();
         calls.dedup();
         DetectorItem {
             name: format!("{}{} return", world.show_method(it.method), place.descriptor),
@@ -552,7 +552,7 @@ impl Making<'_> {
     }
 }
 
-impl Place {
+impl CodePlace {
     /// For people.
     fn show(&self) -> String {
         match self.line {

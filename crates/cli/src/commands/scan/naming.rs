@@ -1,7 +1,7 @@
 //! Sites by names that can be given to `inject`: short where that is enough, with descriptors where it is not.
 
 use hypocenter_plan::Site;
-use hypocenter_program::{Call, CallId, Program, TypeId, name_calls};
+use hypocenter_program::{Call, CallId, Program, Words, name_calls};
 use rayon::prelude::*;
 
 /// A call as a site, and its name.
@@ -19,34 +19,6 @@ pub fn name(program: &Program, calls: &[CallId]) -> Vec<NamedCall> {
         NamedCall { site, name }
     });
     named.collect()
-}
-
-/// The name of a class without its package.
-pub fn simple(program: &Program, class: TypeId) -> String {
-    let name = program.world.show_type(class);
-    name.rsplit('.').next().unwrap_or(&name).to_owned()
-}
-
-/// The same without the classes around it, if it has a name of its own.
-pub fn inner(program: &Program, class: TypeId) -> String {
-    let name = simple(program, class);
-    match name.rsplit_once('$') {
-        Some((_, inner)) if inner.starts_with(|it: char| it.is_alphabetic()) => inner.to_owned(),
-        _ => name,
-    }
-}
-
-/// What a call calls, the class without its package.
-pub fn callee(program: &Program, id: CallId) -> String {
-    let world = &program.world;
-    match program.facts.call(id).callee.map(|it| world.method_ref(it)) {
-        Some(it) => {
-            let name = String::from_utf8_lossy(world.signature(it.signature).0).into_owned();
-            let class = inner(program, it.owner);
-            if name == "<init>" { format!("new {class}") } else { format!("{class}.{name}") }
-        }
-        None => "invokedynamic".to_owned(),
-    }
 }
 
 /// The name of a site that no other call of the target has, if a name can tell them apart.
@@ -83,5 +55,5 @@ fn text(program: &Program, id: CallId, site: &Site) -> String {
 
 fn without_site(program: &Program, id: CallId) -> String {
     let call = program.facts.call(id);
-    format!("{}:{} -> {}", program.world.show_method(call.method), call.line, callee(program, id))
+    format!("{}:{} -> {}", program.world.show_method(call.method), call.line, Words(program).callee(id))
 }

@@ -1,4 +1,4 @@
-//! What people get to see, on stdout: aligned, with colours where there are some.
+//! Output for people on stdout: aligned, with colours on a terminal.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

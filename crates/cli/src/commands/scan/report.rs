@@ -1,9 +1,9 @@
-//! What a scan found, made now or kept from an earlier one.
+//! Results of a scan, made now or cached earlier.
 
 use hypocenter_program::Digest;
 use serde::Serialize;
 
-use super::cache::{Cache, Damaged, Kept};
+use super::cache::{Cache, Damaged, KeptScan};
 use super::coding::{Coded, Word, bytes_of, coded, of_bytes};
 use super::lists::{ListKind, Lists};
 use super::page::Page;
@@ -17,8 +17,8 @@ use crate::screen;
 const SUMMARY: &str = "summary";
 const PHASES: &str = "phases";
 const TOOK: &str = "took";
-/// What is wrong with bytes that are as they were written and make no sense.
-const FOREIGN: &str = "its content is not of this version";
+/// Error of bytes that are unchanged and make no sense.
+const FOREIGN: &str = "its content is of another version";
 
 /// See the module.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct Report {
     pub took: Took,
 }
 
-/// How long it took, and how much memory.
+/// Time and memory that it took.
 #[derive(Debug)]
 pub struct Took {
     /// From the start of this command.
@@ -37,7 +37,7 @@ pub struct Took {
     pub phases: Vec<Phase>,
     /// Of this process.
     pub peak_rss_mb: f64,
-    /// What the scan took that this was kept from.
+    /// Cost of the scan from which this was cached.
     pub earlier: Option<Earlier>,
 }
 
@@ -48,7 +48,7 @@ pub struct Phase {
     pub seconds: f64,
 }
 
-/// What an earlier scan took.
+/// Cost of an earlier scan.
 #[derive(Debug, Clone, Serialize)]
 pub struct Earlier {
     #[serde(serialize_with = "super::rounded")]
@@ -78,7 +78,7 @@ impl Report {
         {
             Ok(Some(report)) => return Ok(report.narrowed(args)),
             Ok(None) => {}
-            Err(damaged) => screen::note("cache", &format!("{damaged}; so the target is read again")),
+            Err(damaged) => screen::note("cache", &format!("{damaged}; the target is read again")),
         }
         let mut scanned = asked.scan()?;
         let report = Report::made(&mut scanned, &ListKind::ALL);
@@ -94,8 +94,8 @@ impl Report {
     }
 
     /// Read back.
-    fn kept(asked: &Asked, mut kept: Kept, kinds: &[ListKind]) -> Result<Report, Damaged> {
-        fn part<T: Coded>(kept: &mut Kept, name: &str) -> Result<T, Damaged> {
+    fn kept(asked: &Asked, mut kept: KeptScan, kinds: &[ListKind]) -> Result<Report, Damaged> {
+        fn part<T: Coded>(kept: &mut KeptScan, name: &str) -> Result<T, Damaged> {
             of_bytes(&kept.part(name)?).ok_or_else(|| kept.damaged(FOREIGN))
         }
         let summary = part(&mut kept, SUMMARY)?;
@@ -127,7 +127,7 @@ impl Report {
             screen::note(
                 "cache",
                 &format!(
-                    "this scan cannot be kept in {place}: {error}; set XDG_CACHE_HOME, or give --no-cache"
+                    "this scan cannot be cached in {place}: {error}; set XDG_CACHE_HOME, or give --no-cache"
                 ),
             );
         }
@@ -141,7 +141,7 @@ impl Report {
 }
 
 impl Took {
-    /// What a scan took up to now.
+    /// Cost of a scan so far.
     pub fn of(scanned: &Scanned<'_>) -> Took {
         let phase = |&(name, seconds): &(&'static str, f64)| Phase { name: name.into(), seconds };
         Took {

@@ -17,18 +17,18 @@ use crate::screen::{self, Working};
 use crate::target::{DEFAULT_FEATURE, Named, Said, TargetSpec, guess_packages, no_classes};
 use crate::{java, stale};
 
-/// How many packages are suggested.
+/// Number of suggested packages.
 const SUGGESTED_MAX: usize = 8;
 
 /// A target, and what is to be known of it.
 pub struct Asked {
     pub spec: TargetSpec,
-    /// What the JDK says of itself.
+    /// Version information of the JDK.
     pub java_version: String,
     class_path: ClassPath,
     feature: u16,
     options: StateOptions,
-    /// What is wrong with the class path as it was given.
+    /// Problems of the given class path.
     problems: Vec<Problem>,
     begin: Instant,
     working: Working,
@@ -38,9 +38,9 @@ pub struct Asked {
 pub struct Scanned<'a> {
     pub program: Program,
     pub asked: &'a Asked,
-    /// What could not be read, each once.
+    /// Unreadable parts, each once.
     pub problems: Vec<Problem>,
-    /// How long each phase took, in seconds and in their order.
+    /// Duration of each phase in seconds, in order.
     pub phases: Vec<(&'static str, f64)>,
 }
 
@@ -57,7 +57,7 @@ impl Asked {
         } else if spec.packages.is_empty() {
             screen::note(
                 "packages",
-                "none are named, so every class of the class path counts as the system's",
+                "no packages are given, so every class of the class path counts as part of the system",
             );
         }
         let described = java::describe(&spec.java_home);
@@ -76,7 +76,7 @@ impl Asked {
         })
     }
 
-    /// What the result depends on, and nothing else: two scans of one key find the same.
+    /// Inputs of the result, and nothing else: two scans of one key find the same.
     pub fn key(&self, cache: &Cache) -> io::Result<Digest> {
         let Asked { spec, java_version, class_path, feature, options, problems, .. } = self;
         let program = cache.large(&std::env::current_exe()?)?;
@@ -125,7 +125,7 @@ impl Asked {
         self.working.finish();
     }
 
-    /// How long it took so far.
+    /// Duration so far.
     pub fn seconds(&self) -> f64 {
         self.begin.elapsed().as_secs_f64()
     }
@@ -164,7 +164,7 @@ fn target(args: &ScanArgs, config: &Config) -> Result<Named, Failure> {
                 format!("nothing to scan: there is no {file} here")
             };
             return Err(Failure::usage(what).hint(
-                "give --classpath and --packages, or a command behind `--`, or write the file with `hypocenter init`",
+                "give --classpath and --packages, or a command after `--`, or write the file with `hypocenter init`",
             ));
         };
         words = command.words("").map_err(Failure::usage)?;

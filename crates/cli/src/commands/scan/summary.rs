@@ -1,4 +1,4 @@
-//! How much of everything there is.
+//! Size of every part.
 
 use std::collections::BTreeMap;
 
@@ -62,7 +62,7 @@ pub struct Summary {
     pub problems: Vec<Problem>,
 }
 
-/// What was looked at.
+/// Checked items.
 #[derive(Debug, Serialize)]
 pub struct TargetSummary {
     pub classpath: Vec<String>,
@@ -86,7 +86,7 @@ pub struct FaultKinds {
     pub in_memory: usize,
 }
 
-/// How often something is there.
+/// Number of occurrences.
 #[derive(Debug, Serialize)]
 pub struct Counted {
     pub name: String,
@@ -179,7 +179,7 @@ impl Summary {
         let mut row = |label: &str, count: usize, note: String| page.counted(label, &number(count), &note);
         let missing = match self.missing_classes {
             0 => String::new(),
-            some => format!(", {} that are not found", number(some)),
+            some => format!(", {} not found", number(some)),
         };
         row(
             "classes",
@@ -191,15 +191,15 @@ impl Summary {
         let kinds = &self.fault_sites_by_kind;
         let note = match self.fault_calls - self.fault_sites {
             0 => String::new(),
-            1 => "; one other can only take long or crash".to_owned(),
-            some => format!("; {} others can only take long or crash", number(some)),
+            1 => "; at one other, only a delay or a crash is possible".to_owned(),
+            some => format!("; at {} others, only a delay or a crash is possible", number(some)),
         };
-        row("fault sites", self.fault_sites, format!("calls at which an exception can be thrown{note}"));
+        row("fault sites", self.fault_sites, format!("calls that can throw an exception{note}"));
         row("  external", kinds.external, self.exceptions_of("external"));
         row("  new", kinds.new, self.exceptions_of("new"));
         row("  delay", kinds.delay, "wait for a disk or a network".to_owned());
-        row("  crash", kinds.crash, "change what others can see".to_owned());
-        row("  in memory", kinds.in_memory, "left out: what they read or write lives in memory".to_owned());
+        row("  crash", kinds.crash, "have external effects".to_owned());
+        row("  in memory", kinds.in_memory, "left out: they only work in memory".to_owned());
         let wrappers = match self.log_wrappers {
             0 => String::new(),
             some => format!(", through {} wrappers", number(some)),
@@ -221,7 +221,7 @@ impl Summary {
         row(
             "error detectors",
             self.error_detectors,
-            format!("of {} methods that return a truth value", number(self.error_detectors + left_out)),
+            format!("of {} methods that return a boolean", number(self.error_detectors + left_out)),
         );
         row("tests", self.tests, parts(&self.tests_by_framework));
         if !self.top_classes.is_empty() {
@@ -233,7 +233,7 @@ impl Summary {
         }
         if !self.problems.is_empty() {
             page.gap();
-            page.heading(&format!("could not be read or followed: {}", number(self.problems.len())));
+            page.heading(&format!("could not be analyzed: {}", number(self.problems.len())));
             for it in self.problems.iter().take(PROBLEMS_SHOWN) {
                 page.indented(2, WARN, &format!("{}: {}", it.place, it.what));
             }

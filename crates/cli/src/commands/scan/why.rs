@@ -8,13 +8,12 @@ use hypocenter_logs::How;
 use hypocenter_plan::Site;
 use hypocenter_program::{
     CallId, CausalGraph, EdgeKind, FaultDistances, FaultSite, GraphOptions, Graphs, MethodId, Node, Program,
-    Statement, Ways,
+    Statement, Ways, Words,
 };
-use hypocenter_reproduce::copies as copies_of;
+use hypocenter_ties::copies as copies_of;
 use serde::Serialize;
 
 use super::entries::Started;
-use super::explanation::{Words, edge_name};
 use super::lists::level_name;
 use super::naming;
 use super::page::Page;
@@ -27,7 +26,7 @@ const WAYS_SHOWN: usize = 3;
 /// Statements and entries that are shown of a line; of a log all statements are.
 const STATEMENTS_SHOWN: usize = 5;
 
-/// Which faults can lead to some log lines.
+/// Faults that can lead to some log lines.
 #[derive(Debug, Serialize)]
 pub struct Why {
     entries: Entries,
@@ -43,7 +42,7 @@ pub struct Why {
     is_log: bool,
 }
 
-/// How many entries there are, and how they were tied to statements.
+/// Number of entries, and how they were matched to statements.
 #[derive(Debug, Serialize)]
 struct Entries {
     total: usize,
@@ -63,12 +62,12 @@ struct StartedAt {
     /// The wrapper that it calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     via: Option<String>,
-    /// How many entries it can have written.
+    /// Number of entries that it can have written.
     entries: usize,
     tied_by: &'static str,
-    /// How many fault sites lead to it.
+    /// Number of fault sites that lead to it.
     sites: usize,
-    /// How far the nearest is.
+    /// Distance of the nearest.
     nearest: Option<u32>,
 }
 
@@ -78,7 +77,7 @@ struct NotTied {
     message: String,
 }
 
-/// How large the causal graph is.
+/// Size of the causal graph.
 #[derive(Debug, Serialize)]
 struct Size {
     nodes: usize,
@@ -86,7 +85,7 @@ struct Size {
     sites: usize,
     /// Fault sites of the whole target.
     sites_total: usize,
-    /// Whether nothing was left out for its size.
+    /// True if nothing was left out for its size.
     is_complete: bool,
 }
 
@@ -97,13 +96,13 @@ struct Near {
     kind: &'static str,
     exceptions: Vec<String>,
     name: String,
-    /// How many of the statements it leads to.
+    /// Number of the statements that it leads to.
     statements: usize,
     steps: Vec<String>,
     site: Option<Site>,
 }
 
-/// What is lost without a kind of edge.
+/// Loss without a kind of edge.
 #[derive(Debug, Serialize)]
 struct Edges {
     kind: &'static str,
@@ -202,7 +201,7 @@ impl Why {
         }
         let Size { nodes, edges, sites, sites_total, is_complete } = &self.graph;
         page.gap();
-        let cut = if *is_complete { "" } else { "; what is further back was not searched" };
+        let cut = if *is_complete { "" } else { "; more distant causes were not searched" };
         page.heading(&format!(
             "causal graph: {} nodes, {} edges, {} of {} fault sites{cut}",
             thousands(*nodes as u64),
@@ -211,11 +210,7 @@ impl Why {
             thousands(*sites_total as u64)
         ));
         if self.nearest.is_empty() {
-            page.indented(
-                2,
-                WARN,
-                "no fault leads there: the line does not depend on an exception that can be seen",
-            );
+            page.indented(2, WARN, "no fault leads there: the line does not depend on any known exception");
         }
         let mut rows: Vec<(Vec<String>, Vec<String>)> = Vec::new();
         for (number, it) in self.nearest.iter().enumerate() {
@@ -232,7 +227,7 @@ impl Why {
             page.indented(
                 2,
                 DIM,
-                &format!("... {more} more (--top N; --json has the steps of all that are listed)"),
+                &format!("... {more} more (--top N; --json has the steps of all listed faults)"),
             );
         }
         if let Some(edges) = &self.edges {
@@ -265,7 +260,7 @@ impl Why {
     fn show_log(&self, page: &mut Page) {
         let Entries { total, exact, several, none } = &self.entries;
         page.heading(&format!(
-            "{total} serious {}: {exact} tied to one statement, {several} to several, {none} to none",
+            "{total} serious {}: {exact} matched to one statement, {several} to several, {none} to none",
             if *total == 1 { "entry" } else { "entries" }
         ));
         let mut rows: Vec<(Vec<String>, Vec<String>)> = Vec::new();
@@ -282,7 +277,7 @@ impl Why {
         }
         page.table(&rows, &[DIM, BOLD]);
         for it in self.not_tied.iter().take(STATEMENTS_SHOWN) {
-            page.indented(2, WARN, &format!("not tied: line {}: {}", it.line, it.message));
+            page.indented(2, WARN, &format!("not matched: line {}: {}", it.line, it.message));
         }
         if self.not_tied.len() > STATEMENTS_SHOWN {
             page.indented(2, WARN, &format!("... {} more", self.not_tied.len() - STATEMENTS_SHOWN));
@@ -339,7 +334,7 @@ impl Reached {
     }
 }
 
-/// How many calls can throw what can be injected.
+/// Number of calls that can throw injected exceptions.
 fn throwing_calls(program: &Program) -> usize {
     let throws = |it: &&[FaultSite]| it.iter().any(|it| !it.kind.exceptions().is_empty());
     program.faults.sites().chunk_by(|a, b| a.call == b.call).filter(throws).count()
@@ -410,7 +405,7 @@ fn faults_at(graph: &CausalGraph, call: CallId) -> impl Iterator<Item = u32> + '
     (0..).zip(graph.nodes()).filter(move |it| is_here(it.1)).map(|it| it.0)
 }
 
-/// What each kind of edge adds.
+/// Contribution of each kind of edge.
 fn edges(graph: &CausalGraph, size: &Size, distance_max: u32) -> Vec<Edges> {
     let mut counts: BTreeMap<EdgeKind, usize> = BTreeMap::new();
     for node in 0..graph.nodes().len() as u32 {
@@ -428,7 +423,7 @@ fn edges(graph: &CausalGraph, size: &Size, distance_max: u32) -> Vec<Edges> {
             calls.extend(call_of(node));
         }
         Edges {
-            kind: edge_name(kind),
+            kind: kind.name(),
             edges: counts.get(&kind).copied().unwrap_or(0),
             nodes_lost: size.nodes.saturating_sub(nodes),
             sites_lost: sites.len().saturating_sub(calls.len()),

@@ -1,0 +1,48 @@
+//! Where threads are: in which calls, loops and iterations, and by which branches they came there.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Site;
+
+/// A method by its full name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MethodName {
+    /// The class, with dots.
+    pub class: String,
+    /// The method.
+    pub method: String,
+    /// Its descriptor, as in the class file.
+    pub descriptor: String,
+}
+
+impl MethodName {
+    /// The method that a site is in.
+    pub fn of(site: &Site) -> MethodName {
+        let Site { class, method, descriptor, .. } = site;
+        MethodName { class: class.clone(), method: method.clone(), descriptor: descriptor.clone() }
+    }
+}
+
+/// What the agent follows of the way of each thread. Events then name their calling context.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Trails {
+    /// The methods whose calls are followed: those that can reach what is of interest.
+    pub methods: Vec<MethodName>,
+    /// Whether the loops of these methods are followed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub loops: bool,
+    /// With this, each new sequence of branches in an iteration of a loop is recorded once, and those of a method that no loop is around
+    /// likewise. Branches of called methods belong to the iteration, so many calls deep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_depth: Option<u32>,
+}
+
+impl Trails {
+    /// Whether loops are followed; paths are those of their iterations.
+    pub fn has_loops(&self) -> bool {
+        self.loops || self.path_depth.is_some()
+    }
+}
