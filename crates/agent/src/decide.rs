@@ -200,6 +200,9 @@ impl Armed {
     }
 }
 
+/// How long a thread waits for another that injects the same candidate.
+const CLAIM_WAIT_NANOS: u64 = 200_000_000;
+
 /// A hit at a site where something may happen.
 pub(crate) struct Hit<'a> {
     pub state: &'static State,
@@ -289,7 +292,7 @@ impl Hit<'_> {
             ArmedFault::Sleep { nanos } | ArmedFault::Spin { nanos } => nanos,
             _ => 0,
         };
-        let again = repeat != ArmedRepeat::Once && trial.is_injected(armed.number);
+        let again = repeat != ArmedRepeat::Once && self.has_begun(armed.number);
         if !again && trial.limit_reached() {
             return Answer::GoOn;
         }
@@ -343,6 +346,19 @@ impl Hit<'_> {
         });
         trial.set_injected(armed.number, self.session.jvm(), occurrence, cost);
         self.carry_out(armed, prepared)
+    }
+
+    /// Whether a candidate has been injected. While another thread is about to inject it, that is waited for, or the hits meanwhile would
+    /// be spared. The wait is bounded: building the exception may need a lock that this thread holds.
+    fn has_begun(&self, candidate: u32) -> bool {
+        let trial = self.session.trial();
+        if trial.is_claimed(candidate) {
+            let end = clock::nanos() + CLAIM_WAIT_NANOS;
+            while trial.is_claimed(candidate) && clock::nanos() < end {
+                std::thread::yield_now();
+            }
+        }
+        trial.is_injected(candidate)
     }
 
     /// Says that a fault which counts as injected did not happen this time.

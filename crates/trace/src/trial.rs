@@ -372,6 +372,11 @@ impl TrialFile {
             .is_ok()
     }
 
+    /// Whether a thread has taken the candidate and not injected it yet.
+    pub fn is_claimed(&self, candidate: u32) -> bool {
+        self.word32(self.state_at(candidate)).load(Ordering::Acquire) == candidate_state::CLAIMED
+    }
+
     /// Whether this candidate has been injected.
     pub fn is_injected(&self, candidate: u32) -> bool {
         self.word32(self.state_at(candidate)).load(Ordering::Acquire) == candidate_state::INJECTED
