@@ -43,6 +43,9 @@ pub struct CaseArgs {
 struct Made {
     /// The folder in `eval` whose `pom.xml` has the system.
     system: String,
+    /// True if the workload is one of the system's own tests, which the profile `tests` of that `pom.xml` fetches.
+    #[serde(default)]
+    tests: bool,
     /// Request of `reproduce`.
     goal: Goal,
     /// A class of the workload that writes the data that every trial begins with, given the directory for it.
@@ -107,7 +110,8 @@ impl Case {
     /// earlier runs in it are left alone.
     pub fn lay_out(&self, jdk: &Jdk) -> Result<PathBuf> {
         let place = root().join("eval/work").join(&self.name);
-        let jars = maven::jars(&maven::fetch(&self.made.system, "lib", None)?)?;
+        let (lib, profile) = if self.made.tests { ("test-lib", Some("tests")) } else { ("lib", None) };
+        let jars = maven::jars(&maven::fetch(&self.made.system, lib, profile)?)?;
         copy_all(&jars, &place.join("lib"))?;
         copy_all(&files(&self.source.join("conf"))?, &place.join("conf"))?;
         let sources = javac::sources(&self.source.join("src"))?;

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod compare;
 mod reproduce;
 
 use std::ffi::OsString;
@@ -13,7 +14,8 @@ use hypocenter_program::GraphOptions;
 
 use crate::overrides::Override;
 
-pub use reproduce::{CompareArgs, FaultChoice, ReproduceArgs};
+pub use compare::CompareArgs;
+pub use reproduce::{FaultChoice, ReproduceArgs};
 
 /// Fault injection for distributed systems on the JVM: finds the fault behind a failure
 ///

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use hypocenter_lab::oracle;
+use hypocenter_lab::oracle::{self, LineText};
 use hypocenter_logs::{Layout, Log, LogError, Ties, Warning};
 use hypocenter_plan::Workload;
 use hypocenter_reproduce::Case;
@@ -224,7 +224,13 @@ fn is_of_days(log: &Log) -> bool {
     last.saturating_sub(first) >= HALF_A_DAY_MS
 }
 
-/// Conditions of the oracle that the failure logs do not meet.
+/// The lines that the oracle looks for.
+pub fn symptom(request: &Request) -> Result<Vec<LineText>, Failure> {
+    let lines = request.oracle.as_ref().map(oracle::lines).transpose();
+    Ok(lines.map_err(|error| Failure::usage(error.to_string()))?.unwrap_or_default())
+}
+
+/// Conditions of the oracle that the failure logs do not meet, which is also said on the terminal.
 pub fn unmet(request: &Request, what: &FailureLogs) -> Result<Vec<String>, Failure> {
     let Some(oracle) = &request.oracle else { return Ok(Vec::new()) };
     // Of one command all logs are its own, whatever they are called.
@@ -236,7 +242,13 @@ pub fn unmet(request: &Request, what: &FailureLogs) -> Result<Vec<String>, Failu
             .map(|bytes| (are_named.then(|| it.node.clone()), Log::text_of(&bytes)))
     };
     let logs = what.logs.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    oracle::unmet(oracle, &logs).map_err(|error| Failure::usage(error.to_string()))
+    let unmet = oracle::unmet(oracle, &logs).map_err(|error| Failure::usage(error.to_string()))?;
+    for it in &unmet {
+        let what =
+            format!("{it}; if this is the log of that failure, possibly no run will satisfy the oracle");
+        screen::note("oracle", &screen::clean(&what));
+    }
+    Ok(unmet)
 }
 
 /// Share of the failure log that the program can have written.

@@ -24,6 +24,7 @@ mod local;
 mod overrides;
 mod project;
 mod request;
+mod scanned;
 mod screen;
 mod search_config;
 mod stale;

@@ -159,6 +159,19 @@ impl Chosen {
         Ok(Chosen { oracle: Some(oracle), ..self })
     }
 
+    /// The same, judged by the oracle of [failure] where it has none: the failure is the same by whichever workload it is looked for.
+    pub fn judged_by_failure(self, config: &Config, main: &str) -> Result<Chosen, Failure> {
+        if self.oracle.is_some() {
+            return Ok(self);
+        }
+        let Some(oracle) = config.failure.as_ref().and_then(|it| it.oracle.as_ref()) else {
+            return Err(Failure::usage("no oracle is given").hint(
+                "add `oracle` under [failure] of hypocenter.toml, or give --oracle '{ log = \"...\" }'",
+            ));
+        };
+        self.judged_by(oracle.as_ref().clone(), main)
+    }
+
     /// The same, without the agent in any process.
     pub fn without_agent(mut self) -> Chosen {
         for it in self.others.iter_mut().chain([&mut self.workload]) {

@@ -1,9 +1,10 @@
 //! Exceptions to throw: the classes that stand for a named one, or those that may have been meant.
 
-use hypocenter_program::{Classes, Error, concrete_subtypes};
+use hypocenter_program::{Classes, Error, Program, access, concrete_subtypes};
 
 use crate::failure::Failure;
 use crate::screen;
+use crate::target::Target;
 
 /// The most classes that are suggested.
 const SUGGESTED_MAX: usize = 3;
@@ -21,6 +22,19 @@ pub fn concrete(classes: &Classes, class: &str) -> Result<Vec<String>, Failure> 
         }
         other => other.into(),
     })
+}
+
+/// Abstract exceptions that calls of a program declare, each with the classes that stand for it.
+pub fn of_program(program: &Program, target: &Target) -> Vec<(String, Vec<String>)> {
+    let world = &program.world;
+    let declared = program.faults.sites().iter().flat_map(|it| it.kind.exceptions());
+    let mut all: Vec<_> =
+        declared.flat_map(|&it| world.descendants(it).iter().copied().chain([it])).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.retain(|&it| world.get(it).access & access::ABSTRACT != 0);
+    let concrete = |class: String| Some((class.clone(), concrete_subtypes(&target.with_jdk, &class).ok()?));
+    all.into_iter().filter_map(|it| concrete(world.show_type(it))).collect()
 }
 
 /// Advice about a class that does not exist. One with a package is misspelled, and the classes of that package are likeliest.

@@ -46,6 +46,7 @@ pub use mentioned::{Mentioned, exceptions_in};
 pub use play::{Comparison, Recorded};
 pub use policy::without;
 pub use reading::Reading;
+pub use recording::common_plan;
 pub use search::{Pick, Search, SearchOptions};
 pub use silence::Silent;
 pub use space::{Choice, Instance, Observable, Space};

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 
 use hypocenter_logs::{Moment, ShownNames, StatementId, Tied, Timeline};
+use hypocenter_plan::{Plan, Record, SiteKind, Watch, WatchLevel};
+use hypocenter_program::EMITTING;
 use hypocenter_trace::{Map, StackFrame, Trace};
 use rustc_hash::FxHashMap;
 
@@ -10,6 +12,31 @@ use crate::case::{Case, SiteRole};
 use crate::emission::{ByStatement, Emissions};
 use crate::executions::ByThread;
 use crate::silence::Silent;
+
+/// Records of every trial: each execution of a call, and of a log statement of these classes, and the entries that the level filter let
+/// through.
+pub fn common_plan(classes: &[String], needs_stacks: bool) -> Plan {
+    let level = if needs_stacks { WatchLevel::Stack } else { WatchLevel::Event };
+    let own = Watch {
+        kinds: vec![SiteKind::Call, SiteKind::Log],
+        classes: classes.to_vec(),
+        methods: Vec::new(),
+        level,
+    };
+    let emitting = EMITTING.map(|(class, method)| Watch {
+        kinds: vec![SiteKind::Entry],
+        classes: vec![class.to_owned()],
+        methods: vec![method.to_owned()],
+        level: WatchLevel::Event,
+    });
+    let watch = std::iter::once(own).chain(emitting).collect();
+    Plan {
+        // What is stuck at the end is taken to be stuck for good.
+        outlast: true,
+        record: Record { watch, lossless: true, ..Record::default() },
+        ..Plan::default()
+    }
+}
 
 /// An execution of a fault site.
 #[derive(Debug, Clone, Copy, Default)]

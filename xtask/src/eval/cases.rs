@@ -1,12 +1,12 @@
-//! `cargo xtask eval cases`: the published failures of real systems, reproduced from their logs by several seeds, with the logs
-//! as they are and without class and line; one row each, beside what is asked.
+//! `cargo xtask eval cases`: the published failures of real systems, reproduced from their logs as they are by several seeds, and once
+//! each from the logs without class and line, and without stack traces; one row each, beside the goals.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use super::bugs::faults;
-use super::reproduce::{Laid, Searched};
+use super::reproduce::{Laid, Less, Searched};
 use crate::case::{self, Case};
 use crate::failure::Result;
 use crate::process::{fresh_directory, step};
@@ -15,7 +15,11 @@ use crate::{Verdict, eval, table};
 
 const HEADINGS: [&str; 9] = ["case", "log", "seed", "rounds", "of", "replays", "seconds", "fault", ""];
 
-/// Reproduce the published failures of real systems by several seeds, from their logs and from the same without class and line
+/// Maximum median number of rounds over all searches, and maximum number of rounds of any.
+const MEDIAN_MAX: u64 = 3;
+const WORST_MAX: u64 = 10;
+
+/// Reproduce the published failures of real systems by several seeds, from their logs and from the same with less in them
 #[derive(Debug, clap::Args)]
 pub struct CasesArgs {
     /// Cases; by default all
@@ -24,7 +28,7 @@ pub struct CasesArgs {
     /// A directory with CASE/failure.log for each; without one the published root causes are injected to make the logs
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
-    /// Number of seeds
+    /// Number of seeds for the log as it is; the others have one each
     #[arg(long, value_name = "N", default_value_t = 3)]
     seeds: u64,
     /// Number of parallel trials
@@ -37,25 +41,40 @@ pub struct CasesArgs {
 pub fn run(args: &CasesArgs) -> Result<Verdict> {
     let tool = args.tool.ready()?;
     let names = if args.names.is_empty() { case::names()? } else { args.names.clone() };
-    let (mut rows, mut is_good) = (Vec::new(), true);
+    let (mut rows, mut rounds, mut is_good) = (Vec::new(), Vec::new(), true);
     for name in &names {
         let case = Case::named(name)?;
         let log = args.logs.as_ref().map(|it| it.join(name).join("failure.log"));
         let laid = Laid::out(name, log.as_deref(), &tool)?;
         let (goal, accepted) = (case.goal(), case.accepted()?);
-        let logs = [("whole", laid.log.clone(), goal.rounds), ("stripped", laid.stripped()?, goal.stripped)];
-        for (what, log, limit) in &logs {
-            for seed in 1..=args.seeds {
-                let place = eval::out("cases").join(format!("{name}-{what}-{seed}"));
-                let title = format!("{name}, {what} log, seed {seed}");
+        let logs = [
+            ("whole", laid.log.clone(), goal.rounds, args.seeds),
+            ("no class, no line", laid.less(Less::Places)?, goal.stripped, 1),
+            ("no stack traces", laid.less(Less::Stacks)?, goal.stripped, 1),
+        ];
+        for (what, log, limit, seeds) in &logs {
+            for seed in 1..=*seeds {
+                let place = eval::out("cases")
+                    .join(format!("{name}-{}-{seed}", what.replace(", ", "-").replace(' ', "-")));
+                let title = format!("{name}, log: {what}, seed {seed}");
                 let ran = step(&title, || reproduce(&laid, &tool, log, seed, args.jobs, &place))?;
                 let (row, good) = ran.row(*limit, &accepted);
+                rounds.push(ran.round().unwrap_or(u64::MAX));
                 rows.push([vec![name.clone(), (*what).to_owned(), seed.to_string()], row].concat());
                 is_good &= good;
             }
         }
     }
     print!("{}", table::text(&HEADINGS, &rows));
+    rounds.sort_unstable();
+    let shown = |it: u64| if it == u64::MAX { "none".to_owned() } else { it.to_string() };
+    let (median, worst) = (rounds[rounds.len() / 2], rounds[rounds.len() - 1]);
+    println!(
+        "rounds: median {} of at most {MEDIAN_MAX}, worst {} of at most {WORST_MAX}",
+        shown(median),
+        shown(worst)
+    );
+    is_good &= median <= MEDIAN_MAX && worst <= WORST_MAX;
     println!("{}", if is_good { "PASS" } else { "FAIL" });
     Ok(Verdict::of(is_good))
 }
@@ -69,10 +88,15 @@ fn reproduce(laid: &Laid, tool: &Tool, log: &Path, seed: u64, jobs: u16, place: 
 }
 
 impl Searched {
+    /// The round in which the fault was found.
+    fn round(&self) -> Option<u64> {
+        self.document["found"][0]["round"].as_u64()
+    }
+
     /// Row of its result, and its verdict: in so many rounds, an accepted fault, in four of five replays.
     fn row(&self, limit: u64, accepted: &[String]) -> (Vec<String>, bool) {
         let found = &self.document["found"][0];
-        let round = found["round"].as_u64();
+        let round = self.round();
         let (hits, runs) =
             (found["rate"]["hits"].as_u64().unwrap_or(0), found["rate"]["runs"].as_u64().unwrap_or(0));
         let is_known = is_accepted(found, accepted);

@@ -74,6 +74,8 @@ enum Eval {
     Hdfs14333(reproduce::ReproduceArgs),
     #[command(name = "zookeeper-2247")]
     ZooKeeper2247(reproduce::ReproduceArgs),
+    #[command(name = "zookeeper-3157")]
+    ZooKeeper3157(reproduce::ReproduceArgs),
     #[command(name = "zookeeper-4203")]
     ZooKeeper4203(reproduce::ReproduceArgs),
 }
@@ -102,6 +104,7 @@ impl Eval {
             Eval::Emission(args) => emission::run(args),
             Eval::Hdfs14333(args) => reproduce::run("hdfs-14333", args),
             Eval::ZooKeeper2247(args) => reproduce::run("zookeeper-2247", args),
+            Eval::ZooKeeper3157(args) => reproduce::run("zookeeper-3157", args),
             Eval::ZooKeeper4203(args) => reproduce::run("zookeeper-4203", args),
         }
     }

@@ -27,9 +27,9 @@ pub struct ReproduceArgs {
     /// The log of the failure; without one the published root cause is injected to make it
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Take class and line out of the log first: `[thread:Class@line]` becomes `[thread]`
-    #[arg(long)]
-    strip: bool,
+    /// Take something out of the log first: places if nothing is named
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, default_missing_value = "places")]
+    strip: Option<Less>,
     /// Strategy that chooses faults, as in `hypocenter reproduce`
     #[arg(long, value_name = "NAME")]
     strategy: Option<String>,
@@ -52,7 +52,7 @@ pub struct ReproduceArgs {
 pub fn run(name: &str, args: &ReproduceArgs) -> Result<Verdict> {
     let tool = args.tool.ready()?;
     let stage = Laid::out(name, args.log.as_deref(), &tool)?;
-    let log = if args.strip { stage.stripped()? } else { stage.log.clone() };
+    let log = args.strip.map_or_else(|| Ok(stage.log.clone()), |it| stage.less(it))?;
     let mut command = stage.command(&tool, &log)?;
     command.args(args.passed_on());
     let place = &stage.place;
@@ -88,10 +88,11 @@ impl Laid {
         Ok(Laid { place, log, jdk })
     }
 
-    /// The log without class and line.
-    pub fn stripped(&self) -> Result<PathBuf> {
-        let to = self.place.join("stripped.log");
-        strip_file(&self.log, &to)?;
+    /// The log with less in it.
+    pub fn less(&self, what: Less) -> Result<PathBuf> {
+        let to = self.place.join(format!("no-{}.log", format!("{what:?}").to_lowercase()));
+        let bytes = fs::read(&self.log).map_err(Failure::file(&self.log))?;
+        fs::write(&to, what.out_of(&bytes)).map_err(Failure::file(&to))?;
         Ok(to)
     }
 
@@ -146,10 +147,29 @@ impl Searched {
     }
 }
 
-fn strip_file(from: &Path, to: &Path) -> Result<()> {
-    let bytes = fs::read(from).map_err(Failure::file(from))?;
-    let lines = bytes.split_inclusive(|&it| it == b'\n');
-    fs::write(to, lines.flat_map(stripped).collect::<Vec<u8>>()).map_err(Failure::file(to))
+/// Something to take out of a log.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub enum Less {
+    /// Class and line of each entry: `[thread:Class@line]` becomes `[thread]`
+    Places,
+    /// The frames of stack traces
+    Stacks,
+}
+
+impl Less {
+    fn out_of(self, log: &[u8]) -> Vec<u8> {
+        let lines = log.split_inclusive(|&it| it == b'\n');
+        match self {
+            Less::Places => lines.flat_map(stripped).collect(),
+            Less::Stacks => lines.filter(|it| !is_frame(it)).flatten().copied().collect(),
+        }
+    }
+}
+
+/// Tests for a frame of a stack trace, or the count of those that are left out of one.
+fn is_frame(line: &[u8]) -> bool {
+    let text = line.trim_ascii_start();
+    text.len() < line.len() && (text.starts_with(b"at ") || text.starts_with(b"... "))
 }
 
 /// A line without its first `:Class@line` before a bracket that closes.
@@ -193,5 +213,12 @@ mod tests {
             assert_eq!(String::from_utf8(stripped(line.as_bytes())).unwrap(), expected);
         }
         assert_eq!(stripped(b"\xff[a:B@1] \xfe@"), b"\xff[a] \xfe@");
+    }
+
+    #[test]
+    fn stack_traces_are_taken_out_and_their_exceptions_stay() {
+        let log = "ERROR - dead\njava.io.IOException: at rest\n\tat a.B.c(B.java:1)\nCaused by: x.Y\n\t... 5 more\nat once\n";
+        let rest = "ERROR - dead\njava.io.IOException: at rest\nCaused by: x.Y\nat once\n";
+        assert_eq!(String::from_utf8(Less::Stacks.out_of(log.as_bytes())).unwrap(), rest);
     }
 }

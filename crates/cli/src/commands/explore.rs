@@ -1,14 +1,13 @@
 //! `hypocenter explore`: finds the small fault that breaks a part of the service while the rest looks fine.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use hypocenter_engine::Confirmed;
 use hypocenter_explore::{
     Catalogue, ClientOf, Explore, FaultScope, KeyKind, Policy, Settings, StatePlace, state_places,
 };
 use hypocenter_plan::{Arm, Candidate, Guard, Plan, Record, Repeat, SiteKind, TaskMethod, Watch, WatchLevel};
-use hypocenter_program::{Program, Scope, StateOptions, task_methods};
+use hypocenter_program::{Scope, StateOptions, task_methods};
 use hypocenter_results::explored::Exploration;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +18,7 @@ use crate::config::{Config, KnownConfig};
 use crate::failure::Failure;
 use crate::overrides::overridden;
 use crate::request::{Chosen, Request};
+use crate::scanned::Scanned;
 use crate::screen::{self, Working};
 use crate::search_config::ExploreConfig;
 use crate::target::Target;
@@ -107,7 +107,7 @@ impl Verb for Exploring {
             screen::note("workload", NO_CLIENTS);
         }
         working.step("scan");
-        let Scanned { catalogue, tasks, places } = scan(request, &what, target);
+        let Possible { catalogue, tasks, places } = scan(request, &what, target);
         if catalogue.sites().is_empty() {
             return Err(Failure::usage(format!(
                 "nothing to inject: no class of {} has a call for --faults {}",
@@ -176,20 +176,18 @@ fn of_failure<'c>(args: &ExploreArgs, config: &'c Config) -> Option<&'c str> {
 }
 
 /// Possible faults, and the tasks.
-struct Scanned {
+struct Possible {
     catalogue: Catalogue,
     tasks: Vec<TaskMethod>,
     /// For each task where its states begin.
     places: Vec<Vec<StatePlace>>,
 }
 
-fn scan(request: &Request, what: &ExploreRequest, target: &Target) -> Scanned {
-    let begun = Instant::now();
-    let working = screen::Working::new("scan");
+fn scan(request: &Request, what: &ExploreRequest, target: &Target) -> Possible {
     let scope = Scope::of(&prefixes(&request.target.packages, &target.with_jdk));
     let options = StateOptions { task_types: what.task_types.clone(), helpers: what.helpers };
-    let program = Program::of(&target.with_jdk, &scope, &options, |it| working.step(it.name()));
-    working.finish();
+    let scanned = Scanned::of(target, &scope, &options);
+    let program = &scanned.program;
     let is_asked = |it: ExploreFaults| what.faults.iter().any(|name| name == it.name());
     let faults = FaultScope {
         io_exceptions: is_asked(ExploreFaults::Exceptions),
@@ -197,22 +195,15 @@ fn scan(request: &Request, what: &ExploreRequest, target: &Target) -> Scanned {
         delay_ms: is_asked(ExploreFaults::Delays).then_some(what.delay_ms),
         in_memory: what.in_memory,
     };
-    let catalogue = faults.catalogue(&program);
-    let tasks = task_methods(&program);
+    let catalogue = faults.catalogue(program);
+    let tasks = task_methods(program);
     let count = |number: usize, one: &str, many: &str| screen::count(number as u64, one, many);
-    screen::line(
-        "scan",
-        &format!(
-            "{}, {} that can fail, {} with {}, in {:.1} s",
-            count(program.world.system_classes().len(), "class", "classes"),
-            count(catalogue.sites().len(), "call", "calls"),
-            count(tasks.len(), "task", "tasks"),
-            count(tasks.iter().map(|it| it.states.len()).sum(), "state", "states"),
-            begun.elapsed().as_secs_f64()
-        ),
-    );
-    let places = tasks.iter().map(|it| state_places(&program, it)).collect();
-    Scanned { catalogue, tasks, places }
+    let states = tasks.iter().map(|it| it.states.len()).sum();
+    let with_states =
+        format!("{} with {}", count(tasks.len(), "task", "tasks"), count(states, "state", "states"));
+    scanned.show(&[count(catalogue.sites().len(), "call", "calls") + " that can fail", with_states]);
+    let places = tasks.iter().map(|it| state_places(program, it)).collect();
+    Possible { catalogue, tasks, places }
 }
 
 fn every_fault(catalogue: &Catalogue) -> Vec<Candidate> {

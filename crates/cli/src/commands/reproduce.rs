@@ -1,15 +1,13 @@
 //! `hypocenter reproduce`: from a failure log to the fault that made it.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use hypocenter_engine::Confirmed;
-use hypocenter_lab::oracle::{self, LineText};
-use hypocenter_plan::{Plan, Record, SiteKind, Watch, WatchLevel};
-use hypocenter_program::{EMITTING, Program, Scope, StateOptions, access, concrete_subtypes};
+use hypocenter_plan::Plan;
+use hypocenter_program::{Program, Scope, StateOptions};
 use hypocenter_report::terminal;
 use hypocenter_reproduce::{
-    About, Case, Kinds, Reproduce, SearchOptions, Settings, Strategy, exceptions_in, without,
+    About, Case, Kinds, Reproduce, SearchOptions, Settings, Strategy, common_plan, exceptions_in, without,
 };
 use hypocenter_results::Document;
 use hypocenter_results::reproduced::Reproduction;
@@ -22,12 +20,14 @@ use crate::commands::scan::prefixes;
 use crate::config::Config;
 use crate::early;
 use crate::failure::Failure;
-use crate::failure_logs::{FailureLogs, read_logs, tell_log, unmet};
+use crate::failure_logs::{FailureLogs, read_logs, symptom, tell_log, unmet};
 use crate::overrides::overridden;
 use crate::request::{Chosen, Request};
+use crate::scanned::Scanned;
 use crate::screen::{self, Working};
 use crate::search_config::ReproduceConfig;
 use crate::target::Target;
+use crate::throwable;
 
 /// Settings of `reproduce`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -111,7 +111,7 @@ impl Verb for Reproducing {
         let logs = read_logs(&what.failure)?;
         working.step("scan");
         let program = scan(request, target, exceptions_in(&logs));
-        let may_throw = abstract_exceptions(&program, target);
+        let may_throw = throwable::of_program(&program, target);
         let symptom = symptom(request)?;
         let symptom_is_logged = !symptom.is_empty();
         let is_symptom = move |line: &str| symptom.iter().any(|it| it.fits(line.as_bytes()));
@@ -120,11 +120,6 @@ impl Verb for Reproducing {
         tell_log(&case, &what.failure)?;
         working.step("judge the failure logs by the oracle");
         let unmet = unmet(request, &what.failure)?;
-        for it in &unmet {
-            let what =
-                format!("{it}; if this is the log of that failure, possibly no run will satisfy the oracle");
-            screen::note("oracle", &screen::clean(&what));
-        }
         let logs = what.failure.logs.iter();
         let about = About {
             logs: logs.map(|it| (it.node.clone(), it.path.display().to_string())).collect(),
@@ -172,16 +167,8 @@ impl Verb for Reproducing {
 pub fn asked(args: &ReproduceArgs, verb: &str) -> Result<(Request, ReproduceRequest), Failure> {
     let config = Config::read(&args.target.config)?;
     let of_failure = config.workload_of_failure().filter(|_| args.target.command.is_empty());
-    let mut chosen = Chosen::of(&args.target, args.workload.as_deref().or(of_failure))?;
-    if chosen.oracle.is_none() {
-        // The failure is the same by whichever workload it is looked for.
-        let Some(oracle) = config.failure.as_ref().and_then(|it| it.oracle.as_ref()) else {
-            return Err(Failure::usage("no oracle is given").hint(
-                "add `oracle` under [failure] of hypocenter.toml, or give --oracle '{ log = \"...\" }'",
-            ));
-        };
-        chosen = chosen.judged_by(oracle.as_ref().clone(), &args.target.node_name)?;
-    }
+    let chosen = Chosen::of(&args.target, args.workload.as_deref().or(of_failure))?;
+    let chosen = chosen.judged_by_failure(&config, &args.target.node_name)?;
     let failure = FailureLogs::find(
         &args.log,
         args.layout.as_deref(),
@@ -217,73 +204,27 @@ pub fn asked(args: &ReproduceArgs, verb: &str) -> Result<(Request, ReproduceRequ
     Ok((chosen.request(verb, &args.target, plan, args.budget.max(2)), reproduce))
 }
 
-/// Records of every trial: each execution of a call, and of a log statement, and the entries that the level filter let through.
+/// Common plan of all trials.
 pub fn plan_of(request: &Request, target: &Target, needs_stacks: bool) -> Plan {
-    let level = if needs_stacks { WatchLevel::Stack } else { WatchLevel::Event };
-    let own = Watch {
-        kinds: vec![SiteKind::Call, SiteKind::Log],
-        classes: target.class_patterns.clone(),
-        methods: Vec::new(),
-        level,
-    };
-    let emitting = EMITTING.map(|(class, method)| Watch {
-        kinds: vec![SiteKind::Entry],
-        classes: vec![class.to_owned()],
-        methods: vec![method.to_owned()],
-        level: WatchLevel::Event,
-    });
-    let watch = std::iter::once(own).chain(emitting).collect();
     Plan {
         nodes: request.workload().nodes_inside(),
         seed: request.seed,
-        // A search takes for stuck what is so for good.
-        outlast: true,
-        record: Record { watch, lossless: true, ..Record::default() },
-        ..Plan::default()
+        ..common_plan(&target.class_patterns, needs_stacks)
     }
 }
 
-/// Scans the target; of these classes the log speaks.
+/// Scans the target; `named` are the classes that the log names.
 fn scan(request: &Request, target: &Target, named: Vec<String>) -> Program {
-    let begun = Instant::now();
-    let working = screen::Working::new("scan");
     let scope = Scope::of(&prefixes(&request.target.packages, &target.with_jdk)).knowing(named);
     let options = StateOptions { task_types: Vec::new(), helpers: false };
-    let program = Program::of(&target.with_jdk, &scope, &options, |it| working.step(it.name()));
-    working.finish();
+    let scanned = Scanned::of(target, &scope, &options);
+    let program = &scanned.program;
     let count = |number: usize, one: &str, many: &str| screen::count(number as u64, one, many);
     let calls = program.faults.sites().chunk_by(|one, other| one.call == other.call).count();
-    screen::line(
-        "scan",
-        &format!(
-            "{}, {} at {}, {}, in {:.1} s",
-            count(program.world.system_classes().len(), "class", "classes"),
-            count(program.faults.sites().len(), "fault", "faults"),
-            count(calls, "call", "calls"),
-            count(program.statements.statements().len(), "log statement", "log statements"),
-            begun.elapsed().as_secs_f64()
-        ),
-    );
-    program
-}
-
-/// Concrete classes to throw for abstract exceptions.
-fn abstract_exceptions(program: &Program, target: &Target) -> Vec<(String, Vec<String>)> {
-    let world = &program.world;
-    let declared = program.faults.sites().iter().flat_map(|it| it.kind.exceptions());
-    let mut all: Vec<_> =
-        declared.flat_map(|&it| world.descendants(it).iter().copied().chain([it])).collect();
-    all.sort_unstable();
-    all.dedup();
-    all.retain(|&it| world.get(it).access & access::ABSTRACT != 0);
-    let concrete = |class: String| Some((class.clone(), concrete_subtypes(&target.with_jdk, &class).ok()?));
-    all.into_iter().filter_map(|it| concrete(world.show_type(it))).collect()
-}
-
-/// The lines that the oracle looks for.
-fn symptom(request: &Request) -> Result<Vec<LineText>, Failure> {
-    let lines = request.oracle.as_ref().map(oracle::lines).transpose();
-    Ok(lines.map_err(|error| Failure::usage(error.to_string()))?.unwrap_or_default())
+    let faults = count(program.faults.sites().len(), "fault", "faults");
+    let statements = count(program.statements.statements().len(), "log statement", "log statements");
+    scanned.show(&[format!("{faults} at {}", count(calls, "call", "calls")), statements]);
+    scanned.program
 }
 
 impl Reproducing {
