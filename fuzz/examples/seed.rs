@@ -106,6 +106,8 @@ fn trial(path: &Path, jvms: u32) {
         steps: steps(),
         tracks: Vec::new(),
         path_depth: None,
+        loop_runs: false,
+        loop_counts: false,
         stack_frames: 8,
         ring_bytes: 64 << 10,
         lossless: jvms == 2,
@@ -163,6 +165,8 @@ fn write_events(session: &Session) {
         stack_hash: 9,
         threw: session.string("java.io.IOException"),
         state: StateId(1),
+        context: 1,
+        path: 1,
     });
     for kind in [ReportKind::Moved, ReportKind::Unhooked, ReportKind::Refused, ReportKind::Trouble] {
         session.report(kind, 1, "why it is so");

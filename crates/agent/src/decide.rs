@@ -343,6 +343,8 @@ impl Hit<'_> {
             stack_hash: stack_hash(&frames),
             threw,
             state: self.thread.tasks.state(),
+            context: self.thread.tasks.trail.context(),
+            path: self.thread.tasks.trail.point(),
         });
         trial.set_injected(armed.number, self.session.jvm(), occurrence, cost);
         self.carry_out(armed, prepared)
@@ -453,6 +455,8 @@ mod tests {
             steps: Vec::new(),
             tracks: Vec::new(),
             path_depth: None,
+            loop_runs: false,
+            loop_counts: false,
             stack_frames: 1,
             ring_bytes: 1 << 12,
             lossless: false,

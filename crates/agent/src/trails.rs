@@ -7,7 +7,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hypocenter_trace::{ArmedTrack, ReportKind, Session, SiteId, Stream, Track, TrialFile, hash};
+use hypocenter_trace::{ArmedTrack, ReportKind, Session, SiteId, Stream, Tally, Track, TrialFile, hash};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How many frames a thread has before further calls only count.
@@ -61,6 +61,8 @@ struct Frame {
     /// The context around a method.
     outer: u32,
     iterations: u64,
+    /// Where the iterations of a loop are counted beyond this run of it.
+    tally: Option<Tally>,
     path: Path,
 }
 
@@ -71,6 +73,8 @@ pub(crate) struct Trail {
     /// Calls beyond [`FRAMES_MAX`].
     deeper: u32,
     context: u32,
+    /// The hash of the path that was told last.
+    point: u64,
 }
 
 /// What a native thread remembers of the JVM's contexts and paths.
@@ -78,6 +82,7 @@ pub(crate) struct Trail {
 pub(crate) struct Remembered {
     contexts: FxHashMap<(u32, SiteId), u32>,
     paths: FxHashSet<(SiteId, u32, u64)>,
+    tallies: FxHashMap<(SiteId, u32), Option<Tally>>,
 }
 
 /// The steps of the trial, by site, and the contexts and paths of this JVM.
@@ -88,6 +93,9 @@ pub(crate) struct Trails {
     path_depth: Option<u32>,
     contexts: Mutex<FxHashMap<(u32, SiteId), u32>>,
     paths: Mutex<FxHashSet<(SiteId, u32, u64)>>,
+    tallies: Mutex<FxHashMap<(SiteId, u32), Option<Tally>>>,
+    loop_runs: bool,
+    loop_counts: bool,
     is_full: AtomicBool,
 }
 
@@ -117,6 +125,9 @@ impl Trails {
             path_depth: trial.path_depth(),
             contexts: Mutex::default(),
             paths: Mutex::default(),
+            tallies: Mutex::default(),
+            loop_runs: trial.loop_runs(),
+            loop_counts: trial.loop_counts(),
             is_full: AtomicBool::new(false),
         }
     }
@@ -176,41 +187,68 @@ impl Surroundings<'_> {
         id
     }
 
-    /// Spells a path out, if this JVM has not done so yet, and begins a new one.
+    /// Tells the path of an iteration or a call that is over, and begins a new one.
     fn finish_path(&mut self, frame: &mut Frame) {
         if self.trails.path_depth.is_none() {
             return;
         }
-        let key = (frame.subject, frame.context, frame.path.hash);
         // What a loop tests before its first iteration is part of none.
         let is_told = match frame.kind {
             Kind::Loop => frame.iterations > 0,
             Kind::Method => !frame.path.branches.is_empty(),
         };
-        if is_told && !self.remembered.paths.contains(&key) {
-            if self.remembered.paths.len() >= REMEMBERED_MAX {
-                self.remembered.paths.clear();
-            }
-            self.remembered.paths.insert(key);
-            let (is_new, has_room) = {
-                let mut all = self.trails.paths.lock().unwrap_or_else(|poison| poison.into_inner());
-                let has_room = all.len() < PATHS_MAX;
-                (!all.contains(&key) && (!has_room || all.insert(key)), has_room)
-            };
-            if is_new && has_room {
-                let Path { hash, branches, cut } = &frame.path;
-                self.session.path(frame.subject, frame.context, *hash, branches, *cut);
-            } else if is_new {
-                self.trails.say_full(self.session, frame.subject, "paths", PATHS_MAX);
-            }
+        if is_told {
+            self.tell(frame.subject, frame.context, &frame.path);
         }
         frame.path.clear();
+    }
+
+    /// Spells a path out, if this JVM has not done so yet.
+    fn tell(&mut self, around: SiteId, context: u32, path: &Path) {
+        let key = (around, context, path.hash);
+        if self.remembered.paths.contains(&key) {
+            return;
+        }
+        if self.remembered.paths.len() >= REMEMBERED_MAX {
+            self.remembered.paths.clear();
+        }
+        self.remembered.paths.insert(key);
+        let (is_new, has_room) = {
+            let mut all = self.trails.paths.lock().unwrap_or_else(|poison| poison.into_inner());
+            let has_room = all.len() < PATHS_MAX;
+            (!all.contains(&key) && (!has_room || all.insert(key)), has_room)
+        };
+        if is_new && has_room {
+            let Path { hash, branches, cut } = path;
+            self.session.path(around, context, *hash, branches, *cut);
+        } else if is_new {
+            self.trails.say_full(self.session, around, "paths", PATHS_MAX);
+        }
+    }
+
+    /// Where the iterations of a loop in a calling context are counted.
+    fn tally(&mut self, body: SiteId, context: u32) -> Option<Tally> {
+        if !self.trails.loop_counts {
+            return None;
+        }
+        let key = (body, context);
+        if let Some(tally) = self.remembered.tallies.get(&key) {
+            return tally.clone();
+        }
+        let mut all = self.trails.tallies.lock().unwrap_or_else(|poison| poison.into_inner());
+        let tally = all.entry(key).or_insert_with(|| self.session.tally(body, context)).clone();
+        drop(all);
+        if self.remembered.tallies.len() >= REMEMBERED_MAX {
+            self.remembered.tallies.clear();
+        }
+        self.remembered.tallies.insert(key, tally.clone());
+        tally
     }
 
     /// Ends a frame that was just taken from the trail.
     fn finish(&mut self, mut frame: Frame) {
         self.finish_path(&mut frame);
-        if frame.kind == Kind::Loop {
+        if frame.kind == Kind::Loop && self.trails.loop_runs {
             self.ring.in_context(self.session.trial(), frame.context);
             self.ring.loop_run(self.session.trial(), frame.subject.0, frame.iterations);
         }
@@ -218,7 +256,12 @@ impl Surroundings<'_> {
 }
 
 impl Trail {
-    pub(crate) const EMPTY: Trail = Trail { frames: Vec::new(), deeper: 0, context: 0 };
+    pub(crate) const EMPTY: Trail = Trail { frames: Vec::new(), deeper: 0, context: 0, point: 0 };
+
+    /// The hash of the path that was told last: at a site where paths are told, that of the way there.
+    pub(crate) fn point(&self) -> u64 {
+        self.point
+    }
 
     /// The calling context that the thread is in; 0 if it is in no method that is followed.
     #[inline]
@@ -245,19 +288,26 @@ impl Trail {
                 _ if self.deeper > 0 => {}
                 (Track::EnterLoop(body), Side::Into) => {
                     self.leave_loop(body, around);
-                    self.push(Kind::Loop, body, self.context);
+                    self.push_loop(body, around);
                 }
                 (Track::Iterate(body), Side::Into) => self.iterate(body, around),
                 (Track::Branch, Side::Into) => self.branch(site, value, around.trails.path_depth),
+                (Track::Point, Side::Into) => self.tell_point(site, around),
                 (Track::LeaveLoop(body), Side::OutOf) => self.leave_loop(body, around),
                 _ => {}
             }
         }
     }
 
-    fn push(&mut self, kind: Kind, subject: SiteId, context: u32) {
+    fn push(&mut self, kind: Kind, subject: SiteId, context: u32, tally: Option<Tally>) {
         let outer = std::mem::replace(&mut self.context, context);
-        self.frames.push(Frame { kind, subject, context, outer, iterations: 0, path: Path::default() });
+        let path = Path::default();
+        self.frames.push(Frame { kind, subject, context, outer, iterations: 0, tally, path });
+    }
+
+    fn push_loop(&mut self, body: SiteId, around: &mut Surroundings<'_>) {
+        let tally = around.tally(body, self.context);
+        self.push(Kind::Loop, body, self.context, tally);
     }
 
     fn enter_method(&mut self, method: SiteId, around: &mut Surroundings<'_>) {
@@ -267,7 +317,7 @@ impl Trail {
             return;
         }
         let context = around.context(self.context, method);
-        self.push(Kind::Method, method, context);
+        self.push(Kind::Method, method, context, None);
     }
 
     fn leave_method(&mut self, method: SiteId, around: &mut Surroundings<'_>) {
@@ -307,18 +357,36 @@ impl Trail {
         match self.find_loop(body) {
             Some(at) => self.pop_through(at + 1, around),
             // The way in could not be told from others.
-            None => self.push(Kind::Loop, body, self.context),
+            None => self.push_loop(body, around),
         }
         if let Some(frame) = self.frames.last_mut() {
             around.finish_path(frame);
             frame.iterations += 1;
+            if let Some(tally) = &frame.tally {
+                tally.add();
+            }
         }
     }
 
-    /// Adds a branch to the iteration around it, if that is not too many calls away, else to the method.
+    /// Adds a branch to the path that it belongs to.
     fn branch(&mut self, site: SiteId, value: u32, depth: Option<u32>) {
-        let Some(depth) = depth else { return };
         let branch = u64::from(site.0) | u64::from(value) << 32;
+        if let Some(at) = self.place_of_branches(depth) {
+            self.frames[at].path.add(branch);
+        }
+    }
+
+    /// Tells the way to a site.
+    fn tell_point(&mut self, site: SiteId, around: &mut Surroundings<'_>) {
+        if let Some(at) = self.place_of_branches(around.trails.path_depth) {
+            around.tell(site, self.context, &self.frames[at].path);
+            self.point = self.frames[at].path.hash;
+        }
+    }
+
+    /// Whose path the next branch belongs to: the iteration around it, if that is not too many calls away, else the method.
+    fn place_of_branches(&self, depth: Option<u32>) -> Option<usize> {
+        let depth = depth?;
         let (mut method, mut calls) = (None, 0);
         let mut own = None;
         for (at, frame) in self.frames.iter().enumerate().rev() {
@@ -332,9 +400,7 @@ impl Trail {
                 break;
             }
         }
-        if let Some(at) = own.or(method) {
-            self.frames[at].path.add(branch);
-        }
+        own.or(method)
     }
 }
 
@@ -390,6 +456,8 @@ mod tests {
                 steps: Vec::new(),
                 tracks,
                 path_depth,
+                loop_runs: true,
+                loop_counts: true,
                 stack_frames: 1,
                 ring_bytes: 1 << 16,
                 lossless: true,

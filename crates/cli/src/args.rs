@@ -117,6 +117,9 @@ pub struct ScanArgs {
     /// List the tests
     #[arg(long, help_heading = "Lists")]
     pub tests: bool,
+    /// List the points at which faults can feed each other: exceptions, loops, error detectors
+    #[arg(long, help_heading = "Lists")]
+    pub cascade: bool,
     /// List excluded items too, with the reason: in-memory sites, unlikely error detectors
     #[arg(long, help_heading = "Lists")]
     pub dropped: bool,

@@ -145,6 +145,8 @@ pub fn arm(
         steps,
         tracks,
         path_depth: plan.record.trails.as_ref().and_then(|it| it.path_depth),
+        loop_runs: plan.record.trails.as_ref().is_some_and(|it| it.loops),
+        loop_counts: plan.record.trails.as_ref().is_some_and(|it| it.loop_counts),
         stack_frames: plan.record.stack_frames,
         ring_bytes: plan.record.ring_kb.saturating_mul(1024),
         lossless: plan.record.lossless,
@@ -249,6 +251,13 @@ fn tracks(trails: &Trails, map: &Map<'_>) -> Vec<ArmedTrack> {
         sites.sort_unstable();
         sites.dedup();
         tracks.extend(tracks_of(&sites, trails, map));
+    }
+    // Behind the steps into methods and loops at the same sites. A branch is part of its path anyway.
+    for site in trails.points.iter().filter_map(|it| map.find(it)) {
+        if !matches!(map.kind(site), Some(SiteKind::Branch | SiteKind::Switch)) {
+            tracks.push(ArmedTrack { site, track: Track::Branch });
+        }
+        tracks.push(ArmedTrack { site, track: Track::Point });
     }
     tracks
 }

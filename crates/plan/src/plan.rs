@@ -1,5 +1,7 @@
 //! Plan of a trial: candidate faults, the maximum number of injections, and the sites to record.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -296,6 +298,14 @@ pub enum PlanError {
         /// Error and correction.
         what: String,
     },
+    /// A point in a method that nobody follows.
+    #[error(
+        "record.trails: `{site}` is in a method that is not followed; add its method to `methods`, or remove it from `points`"
+    )]
+    Point {
+        /// The site.
+        site: String,
+    },
     /// A value out of its range.
     #[error("candidate {candidate}: {what}")]
     Value {
@@ -366,6 +376,7 @@ impl Plan {
             return Err(PlanError::Version { found: self.version });
         }
         self.check_nodes()?;
+        self.check_points()?;
         let states = state_names(&self.record.tasks);
         for (candidate, it) in self.candidates.iter().enumerate() {
             let value = |what: String| Err(PlanError::Value { candidate, what });
@@ -398,6 +409,16 @@ impl Plan {
             }
         }
         Ok(())
+    }
+
+    /// The points of trails are in methods that are followed.
+    fn check_points(&self) -> Result<(), PlanError> {
+        let Some(trails) = &self.record.trails else { return Ok(()) };
+        let followed: BTreeSet<&MethodName> = trails.methods.iter().collect();
+        match trails.points.iter().find(|it| !followed.contains(&MethodName::of(it))) {
+            Some(site) => Err(PlanError::Point { site: site.to_string() }),
+            None => Ok(()),
+        }
     }
 
     fn trouble_with_loop(&self, candidate: &Candidate) -> Option<String> {

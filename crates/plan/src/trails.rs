@@ -31,18 +31,26 @@ impl MethodName {
 pub struct Trails {
     /// The methods whose calls are followed: those that can reach what is of interest.
     pub methods: Vec<MethodName>,
-    /// Whether the loops of these methods are followed.
+    /// Whether each run of a loop of these methods is recorded, with its iterations.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub loops: bool,
+    /// Whether the iterations of these loops are counted by calling context.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub loop_counts: bool,
     /// With this, each new sequence of branches in an iteration of a loop is recorded once, and those of a method that no loop is around
     /// likewise. Branches of called methods belong to the iteration, so many calls deep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_depth: Option<u32>,
+    /// Sites of these methods at which the way there is told: the branches of the iteration, or of the call, up to the site, each that is new
+    /// in its context once. The value that the site sees, such as that of a boolean return, is the last of them. A fault that is injected at
+    /// such a site names its way. A site of kind `entry` marks where its call begins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<Site>,
 }
 
 impl Trails {
     /// Whether loops are followed; paths are those of their iterations.
     pub fn has_loops(&self) -> bool {
-        self.loops || self.path_depth.is_some()
+        self.loops || self.loop_counts || self.path_depth.is_some()
     }
 }

@@ -101,6 +101,7 @@ pub use program::{Phase, Program};
 pub use shapes::detectors::{Detector, Detectors, Feeds, Reason};
 pub use shapes::effects::{EFFECT_DEPTH_MAX, Effect, Effects};
 pub use shapes::loop_facts::{Bound, LoopFact, LoopFacts, LoopId, REACHED_METHODS_MAX};
+pub use shapes::points::{LeftOut, Point, PointKind, Points};
 pub use shapes::states::{LambdaTask, State, StateKind, StateOptions, States, TaskClass};
 pub use shapes::task_methods::task_methods;
 pub use shapes::test_methods::{Framework, Test, Tests};

@@ -16,7 +16,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 pub(crate) const MAGIC: [u8; 8] = *b"HYPOTRC\0";
 /// The version of the trial file's layout: a reader takes this one and no other.
-pub(crate) const TRACE_VERSION: u32 = 6;
+pub(crate) const TRACE_VERSION: u32 = 7;
 /// The unit of allocation in the arena.
 pub(crate) const GRANULE: u64 = 4096;
 /// How many JVMs a trial can have; one more works without the agent and is reported.
@@ -74,7 +74,9 @@ pub(crate) struct Header {
     pub tracks_len: u64,
     /// How many calls deep branches belong to the iteration around them, plus one; 0 if no paths are followed.
     pub path_depth: u64,
-    pub pad_tracks: [u64; 5],
+    /// How runs of loops are told, see [`loop_bits`].
+    pub loops: u64,
+    pub pad_tracks: [u64; 4],
     /// When faults were let happen, if not from the start; zero until then.
     pub armed_at: u64,
     /// The longest time that the clock word stood still, in nanoseconds.
@@ -224,6 +226,8 @@ pub(crate) mod record {
     pub const NODE: u8 = 12;
     /// Dictionary: the branches of an iteration or a method, in order.
     pub const PATH: u8 = 13;
+    /// Dictionary: the iterations of a loop in a calling context; the count goes on after the record was written.
+    pub const TALLY: u8 = 14;
     /// Dictionary: a string.
     pub const STRING: u8 = 3;
     /// Dictionary: a stack, as pairs of method string and location string.
@@ -236,6 +240,14 @@ pub(crate) mod record {
     pub const REPORT: u8 = 7;
     /// Dictionary: a class was patched.
     pub const PATCHED: u8 = 8;
+}
+
+/// How runs of loops are told.
+pub(crate) mod loop_bits {
+    /// Each run has a record.
+    pub const RUNS: u64 = 1;
+    /// Iterations are counted by calling context.
+    pub const COUNTS: u64 = 2;
 }
 
 /// How a thread came into a state, as flags of [`record::STATE`].

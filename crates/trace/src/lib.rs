@@ -33,12 +33,12 @@ pub use map::{
     FALL_THROUGH, Map, MapBuilder, MapClass, MapError, MapHook, MapMethod, NewSite, Placement, SiteId,
 };
 pub use reader::{
-    CandidateEnd, Dictionary, Event, Jvm, LoopRun, Report, StackFrame, Trace, TracedInjection, TracedPath,
-    Transition,
+    CandidateEnd, Dictionary, Event, Jvm, LoopRun, LoopTally, Report, StackFrame, Trace, TracedInjection,
+    TracedPath, Transition,
 };
 pub use session::{InjectedRecord, Interned, PatchTally, ReportKind, Session};
 pub use steps::{ArmedStep, Step};
-pub use stream::Stream;
+pub use stream::{Stream, Tally};
 pub use tracks::{ArmedTrack, Track};
 pub use trial::{TrialFile, TrialSpec};
 

@@ -105,6 +105,8 @@ pub struct Dictionary {
     pub contexts: BTreeMap<u32, (u32, SiteId)>,
     /// The paths, in the order in which they were first seen.
     pub paths: Vec<TracedPath>,
+    /// How often the loops were iterated, by calling context.
+    pub tallies: Vec<LoopTally>,
 }
 
 /// A fault as a trace has it.
@@ -126,6 +128,10 @@ pub struct TracedInjection {
     pub threw: u32,
     /// The state of the thread.
     pub state: StateId,
+    /// The calling context, 0 if it is not known.
+    pub context: u32,
+    /// The hash of the path up to the site: one of [`Dictionary::paths`] around that site, where these are told.
+    pub path: u64,
 }
 
 /// Something that did not work.
@@ -175,10 +181,21 @@ pub struct LoopRun {
     pub iterations: u64,
 }
 
+/// How often a loop was iterated in a calling context, also where it was never left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoopTally {
+    /// The site of its body.
+    pub body: SiteId,
+    /// The calling context that the loop is in.
+    pub context: u32,
+    /// How often its body was executed.
+    pub iterations: u64,
+}
+
 /// The branches of an iteration of a loop, or of a call of a method that no loop is around. Each that is new in its context is there once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TracedPath {
-    /// The site of the loop's body, or the entry of the method.
+    /// The site of the loop's body, or the entry of the method; for a path up to a site, that site.
     pub around: SiteId,
     /// The calling context.
     pub context: u32,
@@ -492,6 +509,13 @@ impl<'a> Trace<'a> {
                         stack_hash: it.word(3),
                         threw: it.word(4) as u32,
                         state: StateId(it.word(5) as u32),
+                        context: it.word(6) as u32,
+                        path: it.word(7),
+                    }),
+                    record::TALLY => dictionary.tallies.push(LoopTally {
+                        body: SiteId(it.subject),
+                        context: it.word(0) as u32,
+                        iterations: it.word(1),
                     }),
                     record::REPORT => reports.push((it.flags, it.subject, it.word(0) as u32)),
                     record::PATCHED => dictionary.patched.push(it.subject),
@@ -635,6 +659,8 @@ mod tests {
             steps: Vec::new(),
             tracks: Vec::new(),
             path_depth: None,
+            loop_runs: false,
+            loop_counts: false,
             stack_frames: 8,
             ring_bytes: 1 << 16,
             lossless: false,

@@ -10,7 +10,7 @@ use memmap2::MmapRaw;
 use rustc_hash::FxHashMap;
 
 use crate::layout::{ChunkHeader, JvmSlot, NODE_MAX, chunk_kind, jvm_state, record};
-use crate::stream::Stream;
+use crate::stream::{Stream, Tally};
 use crate::trial::TrialFile;
 use crate::{SiteId, TraceError, clock};
 
@@ -59,6 +59,10 @@ pub struct InjectedRecord {
     pub threw: Interned,
     /// The state of the thread.
     pub state: StateId,
+    /// The calling context, 0 if it is not known.
+    pub context: u32,
+    /// The hash of the path up to the site, where that is told.
+    pub path: u64,
 }
 
 struct Dictionary {
@@ -304,6 +308,11 @@ impl Session {
         self.dictionary().stream.push(&self.trial, record::PATH, cut.into(), around.0, &payload);
     }
 
+    /// Begins to count the iterations of a loop, named by the site of its body, in a calling context.
+    pub fn tally(&self, body: SiteId, context: u32) -> Option<Tally> {
+        self.dictionary().stream.tally(&self.trial, body.0, context)
+    }
+
     /// Says that a fault happens now. Written before it does.
     pub fn injected(&self, it: &InjectedRecord) {
         let payload = [
@@ -313,6 +322,8 @@ impl Session {
             it.stack_hash,
             u64::from(it.threw.0),
             u64::from(it.state.0),
+            u64::from(it.context),
+            it.path,
         ];
         self.dictionary().stream.push(&self.trial, record::INJECTED, 0, it.candidate, &payload);
     }

@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::mem::offset_of;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hypocenter_plan::StateId;
@@ -27,7 +28,7 @@ const STARVED_RECORDS: u32 = 1 << 12;
 pub(crate) const RECORD_WORDS_MAX: usize = u16::MAX as usize;
 
 struct Chunk {
-    map: MmapRaw,
+    map: Arc<MmapRaw>,
     size: u64,
 }
 
@@ -113,6 +114,17 @@ impl Stream {
     /// Says that a loop was left after so many iterations; it is named by the site of its body.
     pub fn loop_run(&mut self, trial: &TrialFile, body: u32, iterations: u64) {
         self.records += u64::from(self.push(trial, record::LOOP, 0, body, &[iterations]));
+    }
+
+    /// Begins to count the iterations of a loop in a calling context. None if there is no room for the record.
+    pub(crate) fn tally(&mut self, trial: &TrialFile, body: u32, context: u32) -> Option<Tally> {
+        if !self.push(trial, record::TALLY, 0, body, &[context.into(), 0]) {
+            return None;
+        }
+        let chunk = self.chunks.back()?;
+        // The count is the last word of the record that was just written.
+        let at = self.next as usize - chunk.map.as_ptr() as usize - size_of::<u64>();
+        Some(Tally { map: Arc::clone(&chunk.map), at })
     }
 
     /// Says that the thread came into a state by a step, and makes the records that follow those of this state.
@@ -254,7 +266,7 @@ impl Stream {
                     // What a lossless stream has filled is only read again by the tool.
                     self.chunks.clear();
                 }
-                self.open(Chunk { map, size });
+                self.open(Chunk { map: Arc::new(map), size });
                 true
             }
             None => {
@@ -304,6 +316,24 @@ impl Stream {
 impl Drop for Stream {
     fn drop(&mut self) {
         self.close();
+    }
+}
+
+/// A count in a record of a trial's file, which goes on after the record was written.
+#[derive(Debug, Clone)]
+pub struct Tally {
+    map: Arc<MmapRaw>,
+    at: usize,
+}
+
+impl Tally {
+    /// Counts one more.
+    #[inline]
+    pub fn add(&self) {
+        // SAFETY: `at` is that of an aligned word of a record within the mapping, which lives as long as this; JVMs change that word only by
+        // atomic operations.
+        let count = unsafe { AtomicU64::from_ptr(self.map.as_mut_ptr().add(self.at).cast()) };
+        count.fetch_add(1, Ordering::Relaxed);
     }
 }
 

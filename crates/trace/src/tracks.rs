@@ -17,8 +17,10 @@ pub enum Track {
     Iterate(SiteId),
     /// It ends, if the thread is in it.
     LeaveLoop(SiteId),
-    /// A branch or switch.
+    /// A branch or switch, or another site whose value belongs to the path.
     Branch,
+    /// The path up to here is told.
+    Point,
 }
 
 /// A track and its site.
@@ -47,6 +49,7 @@ pub(crate) fn encode(tracks: &[ArmedTrack]) -> Vec<u8> {
             Track::Iterate(it) => (4, it.0),
             Track::LeaveLoop(it) => (5, it.0),
             Track::Branch => (6, 0),
+            Track::Point => (7, 0),
         };
         Entry { site: it.site.0, kind, subject }
     };
@@ -65,6 +68,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<ArmedTrack>, TraceError> {
             4 => Track::Iterate(subject),
             5 => Track::LeaveLoop(subject),
             6 => Track::Branch,
+            7 => Track::Point,
             _ => return Err(TraceError::Malformed("a trail has an unknown step")),
         };
         Ok(ArmedTrack { site: SiteId(site), track })
@@ -85,6 +89,7 @@ mod tests {
             Track::Iterate(SiteId(5)),
             Track::LeaveLoop(SiteId(5)),
             Track::Branch,
+            Track::Point,
         ];
         let tracks: Vec<ArmedTrack> =
             (0..).zip(all).map(|(site, track)| ArmedTrack { site: SiteId(site), track }).collect();

@@ -14,7 +14,7 @@ use crate::armed::{self, ArmedPlan, ArmedRepeat};
 use crate::futex;
 use crate::layout::{
     CandidateState, ChunkHeader, ClockPair, DUMP_FAILED, GRANULE, Header, JVMS_MAX, JvmSlot, MAGIC,
-    TRACE_VERSION, armed_state, candidate_state, round_up,
+    TRACE_VERSION, armed_state, candidate_state, loop_bits, round_up,
 };
 use crate::steps::{self, ArmedStep};
 use crate::tracks::{self, ArmedTrack};
@@ -46,6 +46,10 @@ pub struct TrialSpec {
     pub tracks: Vec<ArmedTrack>,
     /// How many calls deep branches belong to the iteration around them, if paths are followed.
     pub path_depth: Option<u32>,
+    /// Whether each run of a loop has a record.
+    pub loop_runs: bool,
+    /// Whether the iterations of loops are counted by calling context.
+    pub loop_counts: bool,
     /// How many frames a recorded stack keeps.
     pub stack_frames: u32,
     /// How much a thread's ring keeps.
@@ -125,7 +129,8 @@ pub(crate) fn write_new(path: &Path, spec: &TrialSpec) -> Result<(), TraceError>
         tracks_at,
         tracks_len: tracks.len() as u64,
         path_depth: spec.path_depth.map_or(0, |it| u64::from(it) + 1),
-        pad_tracks: [0; 5],
+        loops: u64::from(spec.loop_runs) * loop_bits::RUNS + u64::from(spec.loop_counts) * loop_bits::COUNTS,
+        pad_tracks: [0; 4],
         armed_at: 0,
         clock_gap_ns: 0,
         arena_next: arena_at,
@@ -243,6 +248,16 @@ impl TrialFile {
     /// How many calls deep branches belong to the iteration around them, if paths are followed.
     pub fn path_depth(&self) -> Option<u32> {
         self.header.path_depth.checked_sub(1).map(|it| u32::try_from(it).unwrap_or(u32::MAX))
+    }
+
+    /// Whether each run of a loop has a record.
+    pub fn loop_runs(&self) -> bool {
+        self.header.loops & loop_bits::RUNS != 0
+    }
+
+    /// Whether the iterations of loops are counted by calling context.
+    pub fn loop_counts(&self) -> bool {
+        self.header.loops & loop_bits::COUNTS != 0
     }
 
     /// The digest of the map that the sites are numbered by.

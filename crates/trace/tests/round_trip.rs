@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use hypocenter_plan::{Site, SiteKind, StateId};
 use hypocenter_trace::{
-    ArmedPlan, ArmedRepeat, CandidateEnd, Event, FALL_THROUGH, InjectedRecord, Interned, Map, MapBuilder,
-    NewSite, PatchTally, Placement, ReportKind, Session, SiteId, Step, Trace, TraceError, Transition,
-    TrialControl, TrialFile, TrialSpec, clock, level,
+    ArmedPlan, ArmedRepeat, CandidateEnd, Event, FALL_THROUGH, InjectedRecord, Interned, LoopTally, Map,
+    MapBuilder, NewSite, PatchTally, Placement, ReportKind, Session, SiteId, Step, Trace, TraceError,
+    Transition, TrialControl, TrialFile, TrialSpec, clock, level,
 };
 use proptest::prelude::*;
 
@@ -39,6 +39,8 @@ fn spec(sites: usize, ring_kb: u32, lossless: bool) -> TrialSpec {
         steps: Vec::new(),
         tracks: Vec::new(),
         path_depth: None,
+        loop_runs: false,
+        loop_counts: false,
         stack_frames: 8,
         ring_bytes: ring_kb * 1024,
         lossless,
@@ -71,7 +73,11 @@ fn everything_a_jvm_says_is_read_back() {
         stack_hash: 77,
         threw: session.string("java.io.IOException"),
         state: StateId(2),
+        context: 6,
+        path: 99,
     });
+    let tally = session.tally(SiteId(3), 6).expect("there is room");
+    (0..5).for_each(|_| tally.add());
     session.report(ReportKind::Unhooked, 2, "too far");
     session.patched(4, &PatchTally { placed: 3, moved: 1, refused: 2, nanos: 10, bytes: 20 });
     session.end();
@@ -95,6 +101,8 @@ fn everything_a_jvm_says_is_read_back() {
         (ReportKind::Unhooked, 2, "too far")
     );
     assert_eq!((said.injections[0].occurrence, said.injections[0].stack_hash), (5, 77));
+    assert_eq!((said.injections[0].context, said.injections[0].path), (6, 99));
+    assert_eq!(said.tallies, [LoopTally { body: SiteId(3), context: 6, iterations: 5 }]);
     assert_eq!(said.string(said.injections[0].threw), "java.io.IOException");
     let events: Vec<Event> = trace.events(jvm).collect();
     assert_eq!(events.len(), 2);

@@ -10,6 +10,7 @@ mod graph;
 mod lists;
 mod naming;
 mod page;
+mod points;
 mod report;
 mod scanned;
 mod summary;

@@ -53,6 +53,12 @@ impl Condition {
     }
 }
 
+/// Tests whether a block does nothing but decide the jump that ends it.
+pub(crate) fn is_test(class: &ClassFile<'_>, flow: &Flow<'_>, block: u32) -> bool {
+    let ends = flow.blocks[block as usize].end as usize;
+    ends > 0 && flow.instructions[ends - 1].is_branch() && depth_behind(class, flow, block, 0) == Some(0)
+}
+
 /// The most blocks that a condition has; one of more is taken for none.
 const TESTS_MAX: usize = 256;
 

@@ -124,6 +124,8 @@ struct Point<'p> {
 fn points(plan: &Plan) -> Vec<Point<'_>> {
     let listed = plan.record.watch_sites.iter();
     let listed = listed.flat_map(|it| it.sites.iter().map(|site| Point { site, level: it.level }));
+    let told = plan.record.trails.iter().flat_map(|it| &it.points);
+    let listed = listed.chain(told.map(|site| Point { site, level: WatchLevel::Off }));
     listed.chain(plan.other_sites().map(|site| Point { site, level: WatchLevel::Off })).collect()
 }
 

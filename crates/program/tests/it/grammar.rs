@@ -64,6 +64,13 @@ pub const LOOPS: &[&str] = &[
     "detector METHOD used|unused",
 ];
 
+pub const POINTS: &[&str] = &[
+    "throw TYPE at @origin guarded by @branch",
+    "throw TYPE at @origin unguarded",
+    "library TYPE at @call",
+    "left out VALUE at @place",
+];
+
 /// Kinds of code lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Role {

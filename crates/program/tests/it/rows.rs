@@ -4,8 +4,8 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use hypocenter_program::{
-    Bound, ClassPath, Classes, Detector, Effect, FaultKind, Level, Limit, LoopId, MethodId, Program, Scope,
-    StateOptions, TypeId, access,
+    Bound, ClassPath, Classes, Detector, Effect, FaultKind, LeftOut, Level, Limit, LoopId, MethodId,
+    PointKind, Points, Program, Scope, StateOptions, TypeId, access,
 };
 
 use crate::table::Concatenation::{self, Dynamic, Inline};
@@ -164,6 +164,30 @@ fn loops_waits_and_detectors_have_their_facts() {
             it.add(format!("detector {method} {used}"));
             for from in feeds(&it.program, &detector) {
                 it.add(format!("detector {method} fed by {from}"));
+            }
+        }
+    });
+}
+
+#[test]
+fn throws_have_guards_and_points_have_reasons() {
+    check("points.txt", Dynamic, |it| {
+        for point in Points::of(&it.program).all().to_vec() {
+            let at = point.line;
+            match point.kind {
+                PointKind::Throw { class, is_guarded } => {
+                    let guard = point.inject[0].line.unwrap_or(0);
+                    let guarded =
+                        if is_guarded { format!("guarded by @{guard}") } else { "unguarded".into() };
+                    it.add(format!("throw {} at @{at} {guarded}", it.class(class)));
+                }
+                PointKind::Library { class, .. } => it.add(format!("library {} at @{at}", it.class(class))),
+                PointKind::Loop(_) | PointKind::Detector => {}
+            }
+            assert!(!point.inject.is_empty() && !point.observe.is_empty(), "{point:?}");
+            // The table does not speak of methods that return a boolean.
+            if let Some(why) = point.left_out.filter(|it| !matches!(it, LeftOut::Detector(_))) {
+                it.add(format!("left out {} at @{at}", why.name()));
             }
         }
     });

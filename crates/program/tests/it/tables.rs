@@ -90,6 +90,11 @@ fn loops_says_what_can_be_said() {
 }
 
 #[test]
+fn points_says_what_can_be_said() {
+    check_itself("points.txt", 14, grammar::POINTS, Dynamic);
+}
+
+#[test]
 fn what_cannot_be_said_is_told() {
     let text =
         "## r\nint f(InputStream in) throws IOException {\n    return in.read(); /*@a*/\n}\n=> f at @a\n";

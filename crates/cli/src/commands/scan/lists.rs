@@ -4,7 +4,7 @@ use anstyle::Style;
 use hypocenter_plan::Site;
 use hypocenter_program::{
     Api, Bound, CallId, Detector, Effect, FaultKind, Framework, Level, Limit, LoopFact, LoopId, MethodId,
-    Program, Reason, StateKind, Statement, TypeId, WaitKind, Words,
+    Program, Reason, StateKind, Statement, TypeId, WaitKind, Words, World,
 };
 use rayon::prelude::*;
 use serde::Serialize;
@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::coding::{Word, bytes_of, coded, of_bytes};
 use super::naming::{self, NamedCall};
 use super::page::Page;
+use super::points::{PointItem, PointList};
 use crate::args::ScanArgs;
 use crate::screen::{BOLD, DIM, WARN, quoted, thousands};
 
@@ -29,6 +30,7 @@ pub enum ListKind {
     Waits,
     Detectors,
     Tests,
+    Points,
 }
 
 /// The lists that were asked for.
@@ -51,6 +53,9 @@ pub struct Lists {
     detectors: Option<Vec<DetectorItem>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tests: Option<Vec<TestItem>>,
+    /// Points at which faults can feed each other.
+    #[serde(rename = "cascade", skip_serializing_if = "Option::is_none")]
+    points: Option<PointList>,
 }
 
 /// Place.
@@ -191,11 +196,12 @@ struct Making<'p> {
     program: &'p Program,
 }
 
-type Row = (Vec<String>, Vec<String>);
+/// Cells of a row, and lines below it.
+pub type Row = (Vec<String>, Vec<String>);
 
 impl ListKind {
     /// All of them.
-    pub const ALL: [ListKind; 8] = [
+    pub const ALL: [ListKind; 9] = [
         ListKind::Sites,
         ListKind::Dropped,
         ListKind::Logs,
@@ -204,6 +210,7 @@ impl ListKind {
         ListKind::Waits,
         ListKind::Detectors,
         ListKind::Tests,
+        ListKind::Points,
     ];
 
     /// Those that were asked for.
@@ -217,6 +224,7 @@ impl ListKind {
             ListKind::Waits => args.waits,
             ListKind::Detectors => args.detectors,
             ListKind::Tests => args.tests,
+            ListKind::Points => args.cascade,
         };
         ListKind::ALL.into_iter().filter(is_asked).collect()
     }
@@ -232,6 +240,7 @@ impl ListKind {
             ListKind::Waits => "waits",
             ListKind::Detectors => "detectors",
             ListKind::Tests => "tests",
+            ListKind::Points => "cascade",
         }
     }
 }
@@ -251,6 +260,7 @@ impl Lists {
                 ListKind::Waits => lists.waits = Some(making.waits()),
                 ListKind::Detectors => lists.detectors = Some(making.detectors()),
                 ListKind::Tests => lists.tests = Some(making.tests()),
+                ListKind::Points => lists.points = Some(PointList::of(program)),
             }
         }
         lists
@@ -280,6 +290,9 @@ impl Lists {
             waits: only(self.waits, is(ListKind::Waits), |it| &it.place.class, takes),
             detectors: only(self.detectors, is(ListKind::Detectors), |it| &it.place.class, takes),
             tests: only(self.tests, is(ListKind::Tests), |it| &it.test_class, takes),
+            points: self.points.filter(|_| is(ListKind::Points)).map(|it| {
+                it.narrowed(|it| takes(&it.place.class) && (args.dropped || it.left_out.is_none()))
+            }),
         };
         if let Some(detectors) = lists.detectors.as_mut().filter(|_| !args.dropped) {
             detectors.retain(|it| it.left_out.is_none());
@@ -298,6 +311,7 @@ impl Lists {
             ListKind::Waits => self.waits.as_ref().map(bytes_of),
             ListKind::Detectors => self.detectors.as_ref().map(bytes_of),
             ListKind::Tests => self.tests.as_ref().map(bytes_of),
+            ListKind::Points => self.points.as_ref().map(bytes_of),
         }
     }
 
@@ -312,13 +326,14 @@ impl Lists {
             ListKind::Waits => self.waits = Some(of_bytes(bytes)?),
             ListKind::Detectors => self.detectors = Some(of_bytes(bytes)?),
             ListKind::Tests => self.tests = Some(of_bytes(bytes)?),
+            ListKind::Points => self.points = Some(of_bytes(bytes)?),
         }
         Some(())
     }
 
     /// Length of each requested list.
     fn lengths(&self) -> Vec<usize> {
-        let Lists { sites, dropped, logs, states, loops, waits, detectors, tests } = self;
+        let Lists { sites, dropped, logs, states, loops, waits, detectors, tests, points } = self;
         let all = [
             sites.as_ref().map(Vec::len),
             dropped.as_ref().map(Vec::len),
@@ -328,6 +343,7 @@ impl Lists {
             waits.as_ref().map(Vec::len),
             detectors.as_ref().map(Vec::len),
             tests.as_ref().map(Vec::len),
+            points.as_ref().map(|it| it.items.len()),
         ];
         all.into_iter().flatten().collect()
     }
@@ -362,6 +378,10 @@ impl Lists {
         list("waits", rows(&self.waits, WaitItem::row), &[BOLD, WARN, plain]);
         list("error detectors", rows(&self.detectors, DetectorItem::row), &[plain, BOLD, plain]);
         list("tests", rows(&self.tests, TestItem::row), &[BOLD, plain, DIM]);
+        let totals = self.points.as_ref().map(PointList::totals);
+        list("kinds of points", totals, &[plain, BOLD, DIM]);
+        let items = self.points.as_ref().map(|it| it.items.iter().map(PointItem::row).collect());
+        list("points", items, &[BOLD, plain, WARN, DIM]);
     }
 }
 
@@ -371,13 +391,7 @@ fn rows<T>(items: &Option<Vec<T>>, row: impl Fn(&T) -> Row) -> Option<Vec<Row>> 
 
 impl Making<'_> {
     fn place(&self, method: MethodId, line: u16) -> CodePlace {
-        let world = &self.program.world;
-        CodePlace {
-            class: world.show_type(world.method(method).owner),
-            method: text(world.method_name(method)),
-            descriptor: text(world.method_descriptor(method)),
-            line: (line > 0).then_some(line),
-        }
+        place_of_method(&self.program.world, method, line)
     }
 
     fn place_of(&self, call: CallId) -> CodePlace {
@@ -552,9 +566,19 @@ impl Making<'_> {
     }
 }
 
+/// A line of a method; 0 if there is none.
+pub fn place_of_method(world: &World, method: MethodId, line: u16) -> CodePlace {
+    CodePlace {
+        class: world.show_type(world.method(method).owner),
+        method: text(world.method_name(method)),
+        descriptor: text(world.method_descriptor(method)),
+        line: (line > 0).then_some(line),
+    }
+}
+
 impl CodePlace {
     /// For people.
-    fn show(&self) -> String {
+    pub fn show(&self) -> String {
         match self.line {
             Some(line) => format!("{}.{}:{line}", self.class, self.method),
             None => format!("{}.{}", self.class, self.method),
