@@ -14,7 +14,7 @@ use support::{Done, Tool, each, wal_classes};
 use tempfile::TempDir;
 
 /// All lists, with all that is in them.
-const ALL: &str = "--sites --dropped --logs --states --loops --waits --detectors --tests";
+const ALL: &str = "--sites --dropped --logs --states --loops --waits --detectors --tests --cascade";
 
 /// A target of its own, and a cache of its own.
 struct Place {
