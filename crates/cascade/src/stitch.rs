@@ -1,0 +1,154 @@
+//! Steps from different tests, stitched to cycles (6).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hypocenter_results::cascaded::{CascadeKind, StepKind};
+use serde::{Deserialize, Serialize};
+
+use crate::beam::{self, Injects, Joins, Limits};
+use crate::compare::Effect;
+use crate::experiment::Experiment;
+use crate::model::Model;
+use crate::reader::{Callers, Ways};
+
+/// What has to fit where a step follows another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fit {
+    /// The callers of the fault.
+    pub callers: bool,
+    /// The way to it.
+    pub ways: bool,
+}
+
+/// Places at which a fault is, and the ways there.
+type Places = BTreeMap<(Callers, u32), Ways>;
+
+/// A step that an experiment has shown.
+#[derive(Debug, Clone)]
+pub(crate) struct Shown {
+    pub experiment: usize,
+    pub variant: usize,
+    pub cause: u32,
+    pub effect: u32,
+    pub kind: StepKind,
+    /// The effect at the place where it is strongest.
+    pub strongest: Effect,
+    starts: Places,
+    ends: Places,
+}
+
+/// The steps of all experiments.
+pub(crate) fn steps(model: &Model, experiments: &[Experiment]) -> Vec<Shown> {
+    let mut all = Vec::new();
+    for (number, experiment) in experiments.iter().enumerate() {
+        let cause = experiment.fault;
+        let is_delay = model.faults()[cause as usize].shown.kind == CascadeKind::Delay;
+        for (variant, it) in experiment.variants.iter().enumerate() {
+            let Some(caused) = &it.caused else { continue };
+            let starts = it.causes(cause);
+            let kinds = match is_delay {
+                true => [StepKind::ErrorOfDelay, StepKind::GrowthOfDelay],
+                false => [StepKind::ErrorOfInjection, StepKind::GrowthOfInjection],
+            };
+            for (kind, effects) in kinds.into_iter().zip([&caused.errors, &caused.growth]) {
+                for (effect, (ends, strongest)) in by_fault(effects) {
+                    let starts = starts.clone();
+                    all.push(Shown { experiment: number, variant, cause, effect, kind, strongest, starts, ends });
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Effects by their faults: the places of each, and where it is strongest.
+fn by_fault(effects: &[Effect]) -> BTreeMap<u32, (Places, Effect)> {
+    let mut all: BTreeMap<u32, (Places, Effect)> = BTreeMap::new();
+    for effect in effects {
+        let spot = effect.spot;
+        let (places, strongest) = all.entry(spot.0).or_insert_with(|| (Places::new(), effect.clone()));
+        places.insert((spot.1, spot.2), effect.ways.clone());
+        if effect.strength() > strongest.strength() {
+            *strongest = effect.clone();
+        }
+    }
+    all
+}
+
+impl Effect {
+    fn strength(&self) -> f64 {
+        let sum = |it: &[u64]| it.iter().sum::<u64>() as f64 / it.len().max(1) as f64;
+        sum(&self.with) - sum(&self.without)
+    }
+}
+
+impl Fit {
+    /// Tests whether a step can follow another of whose effect it is the consequence.
+    fn joins(self, first: &Shown, second: &Shown) -> bool {
+        first.effect == second.cause
+            && first.ends.iter().any(|(&(callers, value), ways)| {
+                second.starts.iter().any(|(&(other_callers, other_value), other)| {
+                    value == other_value
+                        && (!self.callers || callers == other_callers)
+                        && (!self.ways || share(ways, other))
+                })
+            })
+    }
+}
+
+/// Tests whether two places have a way in common. Where none is known, nothing speaks against it.
+fn share(one: &Ways, other: &Ways) -> bool {
+    one.is_empty() || other.is_empty() || one.iter().any(|it| other.contains(it))
+}
+
+/// A cycle of steps, by their numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Ring {
+    pub steps: Vec<usize>,
+    pub score: f64,
+    /// Number of other cycles by the same clusters of faults.
+    pub alike: u64,
+}
+
+/// Finds the cycles. Of those whose faults have like consequences the best is kept (6.3).
+pub(crate) fn rings(
+    shown: &[Shown],
+    scores: &BTreeMap<u32, f64>,
+    cluster_of: &dyn Fn(u32) -> usize,
+    fit: Fit,
+    limits: &Limits,
+) -> Vec<Ring> {
+    let step = |it: &Shown| beam::Step {
+        cause: it.cause,
+        effect: it.effect,
+        injects: match it.kind {
+            StepKind::ErrorOfDelay | StepKind::GrowthOfDelay => Injects::Delay,
+            StepKind::Outer | StepKind::Beside => Injects::Nothing,
+            StepKind::ErrorOfInjection | StepKind::GrowthOfInjection => Injects::Other,
+        },
+        score: scores.get(&it.cause).copied().unwrap_or(1.0) as f32,
+    };
+    let steps: Vec<beam::Step> = shown.iter().map(step).collect();
+    let joins = Joins::matching(&steps, |one, other| fit.joins(&shown[one as usize], &shown[other as usize]));
+    let Ok(found) = beam::search(&steps, &joins, limits) else { return Vec::new() };
+    let mut clusters: BTreeMap<BTreeSet<usize>, usize> = BTreeMap::new();
+    let mut rings: Vec<Ring> = Vec::new();
+    for cycle in found.cycles {
+        let steps: Vec<usize> = cycle.steps.iter().map(|&it| it as usize).collect();
+        let key = steps.iter().map(|&it| cluster_of(shown[it].cause)).collect();
+        match clusters.get(&key) {
+            Some(&at) => {
+                let is_other = |it: &Ring| {
+                    let faults = |steps: &[usize]| -> BTreeSet<u32> { steps.iter().map(|&it| shown[it].cause).collect() };
+                    faults(&it.steps) != faults(&steps)
+                };
+                rings[at].alike += u64::from(is_other(&rings[at]));
+            }
+            None => {
+                clusters.insert(key, rings.len());
+                rings.push(Ring { steps, score: f64::from(cycle.score), alike: 0 });
+            }
+        }
+    }
+    rings
+}

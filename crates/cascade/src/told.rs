@@ -1,0 +1,201 @@
+//! What a campaign has come to, for people.
+
+use std::collections::BTreeSet;
+
+use hypocenter_engine::JobId;
+use hypocenter_plan::{CandidateResult, Fault, Outcome};
+use hypocenter_results::cascaded::{
+    Cascade as Results, CascadeKind, CascadeStep, Cycle, ExperimentCounts, FaultCluster, FaultCounts, Share, TestRow,
+};
+use hypocenter_results::event::{Effect as EventEffect, RoundEnded};
+use hypocenter_results::{Event, Finding, Proof, Rate};
+
+use crate::engine::Cascade;
+use crate::experiment::{Dose, Standing};
+use crate::stitch::{self, Ring};
+
+impl Cascade {
+    /// Says what came of an experiment that is over.
+    pub(crate) fn told_of(&self, number: usize, id: JobId, outcome: &Outcome) -> Vec<Event> {
+        let experiment = &self.experiments[number];
+        if experiment.standing == Standing::Open {
+            return Vec::new();
+        }
+        let faults = self.model.faults();
+        let fault = &faults[experiment.fault as usize].shown;
+        let test = &self.what.tests[experiment.test];
+        let mut caused: Vec<String> = stitch::steps(&self.model, std::slice::from_ref(experiment))
+            .iter()
+            .map(|it| format!("{} {}", it.kind.name(), faults[it.effect as usize].shown))
+            .collect();
+        caused.sort();
+        caused.dedup();
+        let meant = Some(format!("{fault} in {}", short(test)));
+        let effect = match (experiment.standing, caused.is_empty()) {
+            (Standing::Void, _) => {
+                let why = outcome.candidates.iter().find_map(|it| match &it.result {
+                    CandidateResult::NotReached { why } | CandidateResult::Refused { why } => Some(why.clone()),
+                    _ => None,
+                });
+                EventEffect::NoFault { why: why.unwrap_or_default(), is_bad: false }
+            }
+            (_, true) => EventEffect::Fine,
+            (_, false) => EventEffect::Caused { what: caused },
+        };
+        let left = self.allocation.as_ref().map_or(0, |it| it.budget().total().saturating_sub(it.spent()));
+        let ended = self.experiments.iter().filter(|it| it.standing != Standing::Open).count() as u64;
+        let round = RoundEnded {
+            number: ended,
+            trial: id.0,
+            meant,
+            effect,
+            left: left as u64,
+            record: format!("{{\"experiment\":{ended},\"trial\":{}}}", id.0),
+            ..RoundEnded::default()
+        };
+        vec![Event::Round(Box::new(round))]
+    }
+
+    pub(crate) fn document(&self) -> Results {
+        let faults = self.model.faults();
+        let count = |kind| faults.iter().filter(|it| it.shown.kind == kind).count() as u64;
+        let (part, of) = self.false_growth();
+        let clusters = self.allocation.as_ref().map(|it| it.clusters());
+        let clusters = clusters.iter().flat_map(|it| it.list()).map(|it| FaultCluster {
+            faults: it.members().iter().map(|&it| faults[it as usize].shown.clone()).collect(),
+            alike: it.score(),
+        });
+        let void = self.experiments.iter().filter(|it| it.standing == Standing::Void).count() as u64;
+        Results {
+            faults: FaultCounts {
+                delays: count(CascadeKind::Delay),
+                exceptions: count(CascadeKind::Exception),
+                negations: count(CascadeKind::Negation),
+                unreached: self.allocation.as_ref().map_or(0, |it| it.unreached().len()) as u64,
+            },
+            tests: self.rows(),
+            experiments: ExperimentCounts {
+                budget: self.allocation.as_ref().map_or(0, |it| it.budget().total()) as u64,
+                made: self.experiments.len() as u64 - void,
+                void,
+            },
+            runs: self.asked,
+            allocation: if self.what.is_random { "random" } else { "three_phase" }.to_owned(),
+            false_growth: Share { part, of },
+            steps: (0..self.shown.len()).map(|it| self.step(it)).collect(),
+            clusters: clusters.collect(),
+            cycles: self.rings.iter().map(|it| self.finding(it)).collect(),
+            accepted: Vec::new(),
+            is_going: !self.is_over(),
+            problems: self.problems.iter().cloned().collect(),
+        }
+    }
+
+    fn rows(&self) -> Vec<TestRow> {
+        let row = |(name, it): (&String, &crate::engine::TestRuns)| {
+            let runs = it.told();
+            let seconds = runs.iter().map(|it| it.seconds).sum::<f64>() / runs.len().max(1) as f64;
+            let reached: BTreeSet<u32> = runs.iter().flat_map(|it| it.digest.reached.iter().copied()).collect();
+            TestRow {
+                name: name.clone(),
+                seconds,
+                reached: reached.len() as u64,
+                left_out: it.left_out.clone(),
+            }
+        };
+        self.what.tests.iter().zip(&self.tests).map(row).collect()
+    }
+
+    fn step(&self, number: usize) -> CascadeStep {
+        let shown = &self.shown[number];
+        let experiment = &self.experiments[shown.experiment];
+        let variant = &experiment.variants[shown.variant];
+        let faults = self.model.faults();
+        let injected = experiment.candidates(&self.lab(), shown.variant).0.into_iter().next().map(|it| it.fault);
+        let again = self.again.get(&number);
+        let mut notes = Vec::new();
+        if let (Dose::Delay { ms }, Some(Fault::Delay { .. })) = (&variant.dose, &injected)
+            && variant.told().any(|it| it.times * ms >= self.what.delay_total_ms)
+        {
+            notes.push(format!("the delays of a run came to their limit of {} ms", self.what.delay_total_ms));
+        }
+        if variant.told().any(|it| it.has_timed_out) {
+            notes.push("a run was ended because its time was up; it counts up to there".to_owned());
+        }
+        if let Dose::Once { after: true } | Dose::Repeated { after: true, .. } = variant.dose {
+            notes.push("thrown after the call had done its work".to_owned());
+        }
+        if let Dose::Repeated { .. } = variant.dose {
+            notes.push(format!("at every hit for {} ms", self.what.for_ms));
+        }
+        CascadeStep {
+            cause: faults[shown.cause as usize].shown.clone(),
+            effect: faults[shown.effect as usize].shown.clone(),
+            kind: shown.kind,
+            test: Some(self.what.tests[experiment.test].clone()),
+            injected,
+            with: shown.strongest.with.clone(),
+            without: shown.strongest.without.clone(),
+            p: shown.strongest.p,
+            phase: experiment.phase,
+            trial: again.map_or_else(|| self.first_trial(number), |it| it.0.0),
+            replay: String::new(),
+            note: (!notes.is_empty()).then(|| notes.join("; ")),
+            shown_again: again.and_then(|it| it.1),
+        }
+    }
+
+    fn finding(&self, ring: &Ring) -> Finding<Cycle> {
+        let steps: Vec<CascadeStep> = ring.steps.iter().map(|&it| self.step(it)).collect();
+        let again = steps.iter().map(|it| it.shown_again);
+        let proof = match again.collect::<Option<Vec<bool>>>() {
+            None => Proof::SeenOnce,
+            Some(all) if all.iter().all(|&it| it) => Proof::Confirmed,
+            Some(_) => Proof::Refuted,
+        };
+        let mut words: Vec<String> = steps.iter().map(|it| it.cause.to_string()).collect();
+        words.extend(words.first().cloned());
+        let pairs: BTreeSet<(u32, usize)> = ring
+            .steps
+            .iter()
+            .map(|&it| {
+                let it = &self.experiments[self.shown[it].experiment];
+                (it.fault, it.test)
+            })
+            .collect();
+        let tests: BTreeSet<&Option<String>> = steps.iter().map(|it| &it.test).collect();
+        let shown = steps.iter().filter(|it| it.shown_again == Some(true)).count() as u64;
+        Finding {
+            faults: Vec::new(),
+            why: words.join(" → "),
+            proof,
+            rate: Rate { hits: shown, runs: steps.len() as u64 },
+            trial: steps.first().map_or(0, |it| it.trial),
+            replay: String::new(),
+            missed: 0,
+            story: None,
+            detail: Cycle {
+                score: ring.score,
+                phase: steps.iter().map(|it| it.phase).max().unwrap_or(1),
+                by_chance: self.by_chance(pairs.len()),
+                in_one_test: tests.len() == 1,
+                alike: ring.alike,
+                steps,
+            },
+        }
+    }
+
+    /// The probability that a random choice of as many experiments has certain ones among them.
+    fn by_chance(&self, wanted: usize) -> f64 {
+        let made = self.experiments.iter().filter(|it| it.standing == Standing::Over).count();
+        let all: u64 = self.rows().iter().filter(|it| it.left_out.is_none()).map(|it| it.reached).sum();
+        let factor = |it: usize| (made as f64 - it as f64).max(0.0) / (all as f64 - it as f64).max(1.0);
+        (0..wanted).map(factor).product::<f64>().min(1.0)
+    }
+}
+
+/// A test without its package.
+fn short(test: &str) -> &str {
+    let class = test.split('#').next().unwrap_or(test);
+    test.get(class.rfind('.').map_or(0, |it| it + 1)..).unwrap_or(test)
+}
