@@ -4,3 +4,5 @@
 //! each fault causes. Such steps from different tests are stitched into cycles: a fault whose consequences bring it about again.
 //!
 //! **Architecture Invariant:** it reads no clock, starts no process and knows no target.
+
+pub mod beam;
