@@ -1,5 +1,5 @@
 //! Tasks of the project: `cargo xtask targets`, `cargo xtask fetch`, `cargo xtask case CASE`, `cargo xtask eval NAME`,
-//! `cargo xtask shape`.
+//! `cargo xtask bench NAME`, `cargo xtask shape`.
 //!
 //! An evaluation runs Hypocenter on a real system and judges what came out of it: one file each below `eval/`. What
 //! they share is a module each: the JDKs ([`jdk`]), jars ([`maven`]), the compiler ([`javac`]), a network of its own
@@ -7,6 +7,7 @@
 //! ([`show`]), and the tool itself ([`tool`]). What is fetched, compiled and written goes to `eval/work/`, but for the bundled
 //! targets, which go to `target/` or, where they have a configuration, to a `build/` of their own.
 
+mod bench;
 mod case;
 mod eval;
 mod failure;
@@ -44,6 +45,8 @@ enum Task {
     Shape(shape::ShapeArgs),
     /// Run Hypocenter on a real system, and judge what comes out
     Eval(Box<eval::EvalArgs>),
+    #[command(subcommand)]
+    Bench(bench::Bench),
 }
 
 /// Result of a task, if it could be carried out.
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Task::Case(args) => case::run(&args),
         Task::Shape(args) => shape::run(&args),
         Task::Eval(eval) => eval.run(),
+        Task::Bench(bench) => bench.run(),
     };
     match result {
         Ok(Verdict::Pass) => ExitCode::SUCCESS,
