@@ -4,3 +4,10 @@
 //! each fault causes. Such steps from different tests are stitched into cycles: a fault whose consequences bring it about again.
 //!
 //! **Architecture Invariant:** it reads no clock, starts no process and knows no target.
+
+mod allocation;
+mod clusters;
+mod random;
+
+pub use allocation::{Allocation, Asked, Budget, Fault, Mode, Next, Phase, Progress};
+pub use clusters::{Cluster, Clusters, Experiments, FAULTS_MAX, FaultNo, TestNo, Token, TooManyFaults};
