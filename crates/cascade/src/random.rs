@@ -5,18 +5,20 @@ use hypocenter_trace::hash;
 /// A sequence of random numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Random {
-    seed: u64,
+    state: u64,
     drawn: u64,
 }
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Random {
-        Random { seed, drawn: 0 }
+        Random { state: seed, drawn: 0 }
     }
 
     fn draw(&mut self) -> u64 {
+        // Hashes of successive numbers with one seed have similar high bits, so each is the seed of the next.
         self.drawn += 1;
-        hash::word(self.drawn, self.seed)
+        self.state = hash::word(self.drawn, self.state);
+        hash::word(self.state, self.drawn)
     }
 
     /// A number from 0 and below another, which is above 0.
