@@ -24,6 +24,8 @@ pub(crate) struct Run {
     pub is_injected: bool,
     /// Whether it was ended because its time was up.
     pub has_timed_out: bool,
+    /// How often the fault was injected.
+    pub times: u64,
     /// The methods around the fault, innermost first.
     pub frames: Vec<String>,
     pub digest: RunDigest,

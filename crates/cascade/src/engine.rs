@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::allocation::{self, Allocation, Budget, Mode};
 use crate::beam::Limits;
-use crate::compare::{Judging, Run, errors, growth};
+use crate::compare::{Judging, Run, growth};
 use crate::experiment::{Doses, Experiment, Lab, Need, Normal, Standing};
 use crate::model::Model;
 use crate::reader::{Reader, RunDigest};
@@ -167,7 +167,7 @@ impl Cascade {
         }
     }
 
-    fn lab(&self) -> Lab<'_> {
+    pub(crate) fn lab(&self) -> Lab<'_> {
         Lab { model: &self.model, judging: self.what.judging, repeats: self.what.repeats, doses: &self.doses }
     }
 
@@ -189,6 +189,11 @@ impl Cascade {
             }
         };
         Job { id, purpose, work: Work::trial(self.what.tests[test].clone(), plan) }
+    }
+
+    /// The plan that has the hooks of all runs.
+    pub fn hooks(&self) -> Plan {
+        Plan { candidates: self.model.candidates(), ..self.plan() }
     }
 
     /// The plan of a run without a fault.
@@ -410,7 +415,7 @@ impl Cascade {
         if is_first && self.tests[test].left_out.is_none() {
             self.tests[test].left_out = why;
         }
-        self.problems.extend(outcome.problems.iter().map(|it| it.to_string()));
+        self.problems.extend(outcome.problems.iter().map(|it| format!("{}: {}", it.place, it.what)));
         self.tests[test].runs[number] = Some(run);
         if self.tests[test].set(1, self.what.repeats).is_some() {
             let open = |it: &Experiment| it.test == test && it.standing == Standing::Open;
@@ -434,6 +439,12 @@ impl Cascade {
                 test.told().iter().all(|it| count(it) < count(run))
             }
         }
+    }
+}
+
+impl Cascade {
+    pub(crate) fn is_over(&self) -> bool {
+        self.phase == Phase::Over
     }
 }
 
@@ -499,6 +510,7 @@ fn run_of(id: JobId, outcome: &Outcome, digest: RunDigest) -> Run {
         trial: id.0,
         seconds: outcome.wall_ms as f64 / 1e3,
         is_injected: injection.is_some(),
+        times: injection.map_or(0, |it| it.times),
         has_timed_out: outcome.end == End::TimedOut,
         frames: frames.iter().map(|it| it.method.clone()).collect(),
         digest,

@@ -128,10 +128,11 @@ fn followed(program: &Program, of: impl Iterator<Item = MethodId>) -> Vec<Method
         all.extend(&new);
         last = new.into_iter().collect();
     }
+    let text = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
     let name = |it: MethodId| MethodName {
         class: world.show_type(world.method(it).owner),
-        method: String::from_utf8_lossy(world.method_name(it)).into_owned(),
-        descriptor: String::from_utf8_lossy(world.descriptor(it)).into_owned(),
+        method: text(world.method_name(it)),
+        descriptor: text(world.method_descriptor(it)),
     };
     all.into_iter().map(name).collect()
 }

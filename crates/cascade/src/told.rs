@@ -62,8 +62,8 @@ impl Cascade {
         let (part, of) = self.false_growth();
         let clusters = self.allocation.as_ref().map(|it| it.clusters());
         let clusters = clusters.iter().flat_map(|it| it.list()).map(|it| FaultCluster {
-            faults: it.members().iter().map(|&it| faults[it as usize].shown.clone()).collect(),
-            alike: it.score(),
+            faults: it.faults.iter().map(|&it| faults[it as usize].shown.clone()).collect(),
+            alike: it.score,
         });
         let void = self.experiments.iter().filter(|it| it.standing == Standing::Void).count() as u64;
         Results {
@@ -196,6 +196,7 @@ impl Cascade {
 
 /// A test without its package.
 fn short(test: &str) -> &str {
+    let test = test.split_once('@').map_or(test, |it| it.1);
     let class = test.split('#').next().unwrap_or(test);
     test.get(class.rfind('.').map_or(0, |it| it + 1)..).unwrap_or(test)
 }

@@ -36,6 +36,7 @@ pub enum Verb {
     Scan(ScanArgs),
     Reproduce(ReproduceArgs),
     Explore(ExploreArgs),
+    Cascade(CascadeArgs),
     #[command(hide = true)]
     Compare(CompareArgs),
     Run(RunArgs),
@@ -193,7 +194,7 @@ impl ScanArgs {
 }
 
 /// Flags of every verb that runs a command.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub struct TargetArgs {
     /// Class path of the target, as for `java -cp`
     ///
@@ -414,6 +415,50 @@ pub struct ExploreArgs {
     /// Continue an interrupted campaign [default: the latest of explore]
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = BEGUN_WITH, conflicts_with_all = [
         "trials", "seed", "faults", "delay", "normal_runs", "replays", "neighbours", "when_ready", "set",
+    ])]
+    pub resume: Option<String>,
+    #[command(flatten)]
+    pub set: SetArgs,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    #[command(flatten)]
+    pub target: TargetArgs,
+}
+
+/// Find faults that feed themselves: a small fault whose consequences bring it about again
+///
+/// Injects one fault at a time into one test of the target, compares it with runs of
+/// the test without the fault, and so learns which other faults it causes. Such steps
+/// from different tests are joined to cycles. The workload is a template over tests:
+/// a command with {test.class} and {test.method}, or {test.id}.
+///
+/// Examples:
+///   hypocenter cascade                          all tests of the target
+///   hypocenter cascade --test 'Block*Test#*' --budget 2
+///   hypocenter cascade --time 6h --jobs 2
+///   hypocenter cascade --dry-run                faults, tests and first experiments
+///   hypocenter cascade --resume                 continue the latest campaign
+///
+/// Exit codes: 0 no cycle was found, 2 cycles were found, 3 time is up,
+/// 4 every test fails without a fault.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct CascadeArgs {
+    /// Workload to run [default: the only one]
+    #[arg(value_name = "WORKLOAD", conflicts_with = "named")]
+    pub workload: Option<String>,
+    /// Experiments for each fault that a test reaches; each is one fault in one test
+    #[arg(long, value_name = "N", default_value_t = 4.0)]
+    pub budget: f64,
+    /// Runs of a test with a fault, and as many without
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100))]
+    pub repeats: u64,
+    /// Random seed
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Continue an interrupted campaign [default: the latest of cascade]
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = BEGUN_WITH, conflicts_with_all = [
+        "budget", "repeats", "seed", "set",
     ])]
     pub resume: Option<String>,
     #[command(flatten)]

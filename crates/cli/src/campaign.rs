@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 
 use crate::args::{LabArgs, LimitArgs};
 use crate::clock;
+use crate::commands::cascade::Cascading;
 use crate::commands::compare::Comparing;
 use crate::commands::explore::Exploring;
 use crate::commands::report;
@@ -258,8 +259,12 @@ pub struct KnownVerb {
 }
 
 /// The verbs that are built in.
-static VERBS: [KnownVerb; 3] =
-    [KnownVerb::of::<Reproducing>(), KnownVerb::of::<Exploring>(), KnownVerb::of::<Comparing>()];
+static VERBS: [KnownVerb; 4] = [
+    KnownVerb::of::<Reproducing>(),
+    KnownVerb::of::<Exploring>(),
+    KnownVerb::of::<Cascading>(),
+    KnownVerb::of::<Comparing>(),
+];
 
 /// A verb beside them.
 static ADDED: OnceLock<KnownVerb> = OnceLock::new();

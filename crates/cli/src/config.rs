@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::failure::Failure;
-use crate::search_config::{ExploreConfig, ReproduceConfig};
+use crate::search_config::{CascadeConfig, ExploreConfig, ReproduceConfig};
 
 /// Content of the configuration file.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -31,6 +31,9 @@ pub struct Config {
     /// Settings of `explore`.
     #[serde(default)]
     pub explore: ExploreConfig,
+    /// Settings of `cascade`.
+    #[serde(default)]
+    pub cascade: CascadeConfig,
     /// Directory of the file, to which paths are relative.
     #[serde(skip)]
     pub base: PathBuf,
@@ -166,6 +169,7 @@ impl Config {
         // The keys have no places in the text: their messages name them.
         self.reproduce.check().map_err(|why| (0, format!("[reproduce] {why}")))?;
         self.explore.check().map_err(|why| (0, format!("[explore] {why}")))?;
+        self.cascade.check().map_err(|why| (0, format!("[cascade] {why}")))?;
         let Some(failure) = &self.failure else { return Ok(()) };
         if let Some(oracle) = &failure.oracle {
             hypocenter_lab::oracle::check(oracle.as_ref())

@@ -53,6 +53,7 @@ use clap::Parser;
 
 use crate::args::Args;
 use crate::campaign::{Verb, campaign};
+use crate::commands::cascade::Cascading;
 use crate::commands::compare::Comparing;
 use crate::commands::explore::Exploring;
 use crate::commands::reproduce::Reproducing;
@@ -79,6 +80,7 @@ fn carry_out(verb: args::Verb) -> Result<hypocenter_plan::ExitCode, Failure> {
         Verb::Scan(args) => commands::scan::run(&args),
         Verb::Reproduce(args) => campaign::<Reproducing>(&args),
         Verb::Explore(args) => campaign::<Exploring>(&args),
+        Verb::Cascade(args) => campaign::<Cascading>(&args),
         Verb::Compare(args) => campaign::<Comparing>(&args),
         Verb::Run(args) => commands::run::run(&args),
         Verb::Inject(args) => commands::inject::run(&args),

@@ -1,4 +1,4 @@
-//! `[reproduce]` and `[explore]` of `hypocenter.toml`: settings of the search that few users change.
+//! `[reproduce]`, `[explore]` and `[cascade]` of `hypocenter.toml`: settings of the search that few users change.
 
 use hypocenter_explore::{KeyKind, Policy};
 use hypocenter_reproduce::{Strategy, without};
@@ -83,6 +83,94 @@ impl Default for ExploreConfig {
             in_memory: false,
             until: None,
         }
+    }
+}
+
+/// Settings of `cascade`. Delays, and the method after which the system is up, depend on the system.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CascadeConfig {
+    /// Method after whose return faults may happen, as `package.Class.method`: that for which a test waits until its cluster is up.
+    /// Without it, faults may happen from the start.
+    pub ready: Option<String>,
+    /// Lengths of the delay of an iteration, in milliseconds. The longest is tried first, a shorter one only if a part of the test is not
+    /// reached.
+    pub delays_ms: Vec<u64>,
+    /// What all delays of a run may take together, in milliseconds: by default three times the longest delay. It should exceed the
+    /// timeouts that a slow loop may hit.
+    pub delay_total_ms: Option<u64>,
+    /// For how long a fault is injected at every hit where it had an effect and no loop ran more often, in milliseconds; 0 for never.
+    pub for_ms: u64,
+    /// Try every length of delay.
+    pub all_lengths: bool,
+    /// Take the first runs as proof that a loop runs more often, without fresh ones.
+    pub one_stage: bool,
+    /// Share of loops that may be taken by chance for such that run more often (Benjamini and Hochberg).
+    pub fdr: Option<f64>,
+    /// How experiments are chosen: `three-phase`; `random` is for comparison.
+    pub allocation: String,
+    /// Maximum number of chains of each length in the search for cycles.
+    pub beam: usize,
+    /// Maximum number of delays in a cycle.
+    pub delays_in_cycle: usize,
+    /// Number of calls through which branches belong to the iteration around them.
+    pub path_depth: u32,
+    /// Maximum number of tests whose runs without a fault are compared with each other, to know how often chance looks like an effect.
+    pub spare_tests: usize,
+    /// Checks that the search does without, to measure what they are worth: `callers`, `paths`, `paced`.
+    pub without: Vec<String>,
+}
+
+impl Default for CascadeConfig {
+    fn default() -> CascadeConfig {
+        CascadeConfig {
+            ready: None,
+            delays_ms: vec![100, 250, 500, 1000, 2000, 4000, 8000],
+            delay_total_ms: None,
+            for_ms: 10_000,
+            all_lengths: false,
+            one_stage: false,
+            fdr: None,
+            allocation: "three-phase".to_owned(),
+            beam: 5_000_000,
+            delays_in_cycle: 1,
+            path_depth: 3,
+            spare_tests: 3,
+            without: Vec::new(),
+        }
+    }
+}
+
+/// Checks that a search for cycles can do without.
+const CASCADE_CHECKS: [&str; 3] = ["callers", "paths", "paced"];
+
+impl CascadeConfig {
+    /// Checks the values; an error names the key and the values that are allowed.
+    pub fn check(&self) -> Result<(), String> {
+        if self.delays_ms.is_empty() || self.delays_ms.contains(&0) {
+            return Err("delays_ms: give one length or more, each at least 1".to_owned());
+        }
+        if !self.delays_ms.is_sorted() {
+            return Err(format!("delays_ms: {:?} is not sorted, give the shortest first", self.delays_ms));
+        }
+        if self.fdr.is_some_and(|it| !(it > 0.0 && it < 1.0)) {
+            return Err(format!("fdr: {} is not between 0 and 1", self.fdr.unwrap_or_default()));
+        }
+        if !["three-phase", "random"].contains(&self.allocation.as_str()) {
+            return Err(format!("allocation: unknown value `{}`, use one of three-phase, random", self.allocation));
+        }
+        if self.beam == 0 {
+            return Err("beam: 0 is not allowed, give 1 or more".to_owned());
+        }
+        match self.without.iter().find(|it| !CASCADE_CHECKS.contains(&it.as_str())) {
+            Some(it) => Err(format!("without: unknown check `{it}`, use one of {}", CASCADE_CHECKS.join(", "))),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a check is made.
+    pub fn checks(&self, name: &str) -> bool {
+        !self.without.iter().any(|it| it == name)
     }
 }
 

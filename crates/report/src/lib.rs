@@ -23,6 +23,7 @@ pub use terminal::{Line, RoundLine, Style, Voice};
 pub use text::{middle, shortened, span};
 pub use words::Sentence;
 
+use hypocenter_results::cascaded::Cascade;
 use hypocenter_results::compared::Compared;
 use hypocenter_results::explored::Exploration;
 use hypocenter_results::reproduced::Reproduction;
@@ -83,6 +84,20 @@ impl Reported for Exploration {
 
     fn sarif(document: &Document<Exploration>, sources: Sources<'_>) -> String {
         sarif::explored(document, sources)
+    }
+}
+
+impl Reported for Cascade {
+    fn verdict(document: &Document<Cascade>) -> Sentence {
+        words::cascaded(&document.detail)
+    }
+
+    fn lines(document: &Document<Cascade>, _columns: Option<usize>) -> Vec<Line> {
+        terminal::cascaded(document)
+    }
+
+    fn page(document: &Document<Cascade>, _runs: Option<&Runs>) -> String {
+        page::cascaded(document)
     }
 }
 

@@ -3,6 +3,7 @@
 //! Initial document is small, however long the campaign was: long tables and logs are in it as inert text, of which
 //! the script shows what is asked for. Without a script the page has all but that.
 
+mod cascaded;
 mod cause;
 mod course;
 mod coverage;
@@ -27,6 +28,7 @@ use hypocenter_results::reproduced::Reproduction;
 use hypocenter_results::runs::Runs;
 use hypocenter_results::{Document, Header, Injected};
 
+pub use cascaded::page as cascaded;
 pub use explored::page as explored;
 pub use plain::page as plain;
 pub use reproduced::page as reproduced;

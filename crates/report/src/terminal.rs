@@ -3,6 +3,7 @@
 //! A [`Line`] has a label in the margin and a text in pieces, each with a [`Style`] by its meaning. Whoever prints it finds the colours
 //! and takes out what could steer a terminal: text from logs is in these lines as it was written.
 
+mod cascaded;
 mod cause;
 mod closest;
 mod columns;
@@ -14,6 +15,7 @@ mod reproduced;
 
 use hypocenter_plan::Frame;
 
+pub use cascaded::cascaded;
 pub use compared::compared;
 pub use events::{RoundLine, Voice};
 pub use explored::explored;

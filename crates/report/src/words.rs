@@ -3,6 +3,7 @@
 use hypocenter_plan::{Candidate, Fault, Site};
 
 use crate::text::{count, simple, thousands};
+use hypocenter_results::cascaded::{Cascade, CascadeFault, CascadeStep};
 use hypocenter_results::explored::{self, Exploration, Suspicion};
 use hypocenter_results::reproduced::{AS_LIKELY_MAX, Explained, Reproduction, Standing};
 use hypocenter_results::{Document, Finding, Injected, Proof};
@@ -218,6 +219,61 @@ pub fn explored(it: &Exploration) -> Sentence {
             let fault = one(worst.injected(), it.has_several_nodes());
             said.words(more).and(fault).words(", and ").words(brief(&worst.why)).words(".")
         }
+    }
+}
+
+/// The verdict of `cascade` in one sentence.
+pub fn cascaded(it: &Cascade) -> Sentence {
+    let said = Sentence::default();
+    match it.cycles.first() {
+        None if !it.tests.is_empty() && it.tests.iter().all(|it| it.left_out.is_some()) => {
+            said.words("Every test fails without a fault, or never becomes ready: fix the workload first.")
+        }
+        None => said.words(format!(
+            "No fault feeds itself in {}.",
+            count(it.experiments.made, "experiment", "experiments")
+        )),
+        Some(first) => {
+            let all = match it.cycles.len() as u64 {
+                1 => "A fault can feed itself: ".to_owned(),
+                some => format!("{} cycles of faults can feed themselves. The first: ", thousands(some)),
+            };
+            let mut said = said.words(all);
+            for step in &first.detail.steps {
+                said = said.name(brief_fault(&step.cause)).words(" → ");
+            }
+            let back = first.detail.steps.first().map(|it| brief_fault(&it.cause)).unwrap_or_default();
+            said.name(back).words(".")
+        }
+    }
+}
+
+/// A fault of a cascade, its method without the package.
+pub fn brief_fault(it: &CascadeFault) -> String {
+    CascadeFault { method: method(&it.method).to_owned(), ..it.clone() }.to_string()
+}
+
+/// A method with its class, without the package.
+fn method(name: &str) -> &str {
+    name.rmatch_indices('.').nth(1).map_or(name, |(at, _)| &name[at + 1..])
+}
+
+/// The test of a workload, without its package.
+pub fn test(workload: &str) -> &str {
+    let test = workload.split_once('@').map_or(workload, |it| it.1);
+    let class = test.split('#').next().unwrap_or(test);
+    class.rfind('.').map_or(test, |at| &test[at + 1..])
+}
+
+/// How often the effect of a step was seen, with its fault and without.
+pub fn counted(it: &CascadeStep) -> String {
+    let (with, without) = (it.with.as_slice(), it.without.as_slice());
+    match it.p {
+        Some(p) => {
+            let mean = |of: &[u64]| of.iter().sum::<u64>() as f64 / of.len().max(1) as f64;
+            format!("{:.1} iterations instead of {:.1} (p = {p:.3})", mean(with), mean(without))
+        }
+        None => format!("in {} of {} runs, without it in none of {}", with.len(), with.len(), without.len()),
     }
 }
 

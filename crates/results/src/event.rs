@@ -94,6 +94,11 @@ pub enum Effect {
         /// Those that no round before has shown: the node and the line of its log.
         new: Vec<(String, u32)>,
     },
+    /// Other faults.
+    Caused {
+        /// Each, in words.
+        what: Vec<String>,
+    },
     /// Something that is wrong.
     Symptom {
         /// Its weight.

@@ -1,5 +1,6 @@
 //! One file a verb.
 
+pub mod cascade;
 pub mod clean;
 pub mod compare;
 pub mod demo;

@@ -312,8 +312,7 @@ impl Looking<'_> {
     fn library(&self, method: MethodId) -> Vec<Unnamed> {
         let Program { world, facts, faults, .. } = self.program;
         let external = facts.calls_in(method).filter_map(|id| {
-            let kinds = faults.at(id).iter();
-            let site = kinds.filter(|it| matches!(it.kind, crate::FaultKind::External { .. })).next()?;
+            let site = faults.at(id).iter().find(|it| matches!(it.kind, crate::FaultKind::External { .. }))?;
             let reason = |class: TypeId| {
                 let can_be_made = concrete(world, class).is_some();
                 let unmade = (!can_be_made).then_some(LeftOut::Unconstructible);

@@ -100,6 +100,7 @@ impl Voice {
         match it {
             Effect::Failure => (Style::Good, "the failure happened".to_owned()),
             Effect::Fine => (Style::Dim, "fine".to_owned()),
+            Effect::Caused { what } => (Style::Warn, what.join(", ")),
             Effect::NoFault { why, is_bad: true } => (Style::Warn, why.clone()),
             Effect::NoFault { why, is_bad: false } => (Style::Dim, why.clone()),
             Effect::Symptom { severity, why } if severity.is_suspicious() => (Style::Bad, why.clone()),

@@ -1,0 +1,155 @@
+//! `hypocenter cascade`: finds faults that feed themselves.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use hypocenter_cascade::{Cascade, Fit, Judging, Model, Settings};
+use hypocenter_plan::{Arm, Plan, Record};
+use hypocenter_program::{Scope, SitePattern, StateOptions, find_sites};
+use hypocenter_results::cascaded::{Cascade as Results, CascadeKind};
+
+use crate::args::{CascadeArgs, LabArgs, LimitArgs, TargetArgs};
+use crate::campaign::Verb;
+use crate::commands::scan::prefixes;
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::overrides::overridden;
+use crate::request::{Chosen, Request};
+use crate::scanned::Scanned;
+use crate::screen::{self, Working};
+use crate::search_config::CascadeConfig;
+use crate::target::{Target, TargetSpec};
+
+/// The verb: the faults of the target, and what is asked.
+pub struct Cascading {
+    model: Arc<Model>,
+    settings: Settings,
+}
+
+/// Delays of a run may take so many times the longest delay.
+const DELAYS_TOTAL: u64 = 3;
+
+impl Verb for Cascading {
+    const NAME: &'static str = "cascade";
+    const ROUND: &'static str = "experiment";
+    type Args = CascadeArgs;
+    type Settings = Settings;
+    type Engine = Cascade;
+    type Detail = Results;
+
+    fn common(args: &CascadeArgs) -> (&LabArgs, Option<&str>) {
+        (&args.target.lab, args.resume.as_deref())
+    }
+
+    fn limits(args: &CascadeArgs) -> LimitArgs {
+        args.limits.clone()
+    }
+
+    fn asked(args: &CascadeArgs) -> Result<(Request, Settings), Failure> {
+        let config = Config::read(&args.target.config)?;
+        let search =
+            overridden(&config, Cascading::NAME, &args.set.set, config.cascade.clone(), CascadeConfig::check)?;
+        let chosen = Chosen::each(&all_tests(args, &config)?, args.workload.as_deref())?;
+        let arm = match &search.ready {
+            Some(method) => ready(method, &chosen.target)?,
+            None => Arm::Start,
+        };
+        let request = chosen.request(Cascading::NAME, &args.target, Plan::default(), 2);
+        let longest = search.delays_ms.last().copied().unwrap_or(1);
+        let plan = Plan {
+            nodes: request.workload().nodes_inside(),
+            arm,
+            record: Record { lossless: true, ..Record::default() },
+            ..Plan::default()
+        };
+        let settings = Settings {
+            tests: request.workloads.keys().cloned().collect(),
+            plan,
+            repeats: args.repeats as usize,
+            delay_total_ms: search.delay_total_ms.unwrap_or(longest.saturating_mul(DELAYS_TOTAL)),
+            delays_ms: search.delays_ms.clone(),
+            for_ms: search.for_ms,
+            all_lengths: search.all_lengths,
+            judging: Judging {
+                one_stage: search.one_stage,
+                fdr: search.fdr,
+                paced: search.checks("paced"),
+            },
+            budget: args.budget,
+            is_random: search.allocation == "random",
+            seed: args.seed,
+            path_depth: search.path_depth,
+            spare_tests: search.spare_tests,
+            fit: Fit { callers: search.checks("callers"), ways: search.checks("paths") },
+            beam: search.beam,
+            delays_in_cycle: search.delays_in_cycle,
+            runs_again: true,
+        };
+        Ok((Request { seed: args.seed, ..request }, settings))
+    }
+
+    fn prepare(
+        request: &Request,
+        settings: Settings,
+        target: &Target,
+        working: &Working,
+    ) -> Result<Cascading, Failure> {
+        working.step("scan");
+        let scope = Scope::of(&prefixes(&request.target.packages, &target.with_jdk));
+        let scanned = Scanned::of(target, &scope, &StateOptions::default());
+        let model = Model::of(&scanned.program);
+        let count = |kind, one: &str, many: &str| {
+            let number = model.faults().iter().filter(|it| it.shown.kind == kind).count();
+            screen::count(number as u64, one, many)
+        };
+        scanned.show(&[
+            count(CascadeKind::Delay, "loop", "loops"),
+            count(CascadeKind::Exception, "exception", "exceptions"),
+            count(CascadeKind::Negation, "detector", "detectors"),
+        ]);
+        if model.faults().is_empty() {
+            return Err(Failure::usage(format!(
+                "nothing to inject: {} has no loop, exception or detector that matters",
+                target.packages.join(", ")
+            ))
+            .hint("correct --packages; `hypocenter scan --cascade` lists what was left out, and why"));
+        }
+        screen::line("tests", &screen::count(settings.tests.len() as u64, "test", "tests"));
+        Ok(Cascading { model: Arc::new(model), settings })
+    }
+
+    /// It has every fault, so that all trials share one map.
+    fn plan(&self) -> Plan {
+        Cascade::new(self.model.clone(), self.settings.clone()).hooks()
+    }
+
+    fn engine(&self, _: &Request) -> Result<Cascade, Failure> {
+        Ok(Cascade::new(self.model.clone(), self.settings.clone()))
+    }
+}
+
+/// The flags, with all tests where none are named.
+fn all_tests(args: &CascadeArgs, config: &Config) -> Result<TargetArgs, Failure> {
+    let mut flags = args.target.clone();
+    if flags.command.is_empty() && flags.test.is_none() {
+        let name = flags.named.as_deref().or(args.workload.as_deref());
+        let is_template = config.workload(name, &flags.config)?.is_template();
+        flags.test = is_template.then(|| "*".to_owned());
+    }
+    Ok(flags)
+}
+
+/// Faults may happen once this method has returned: at the last of its exits, since the others leave it early.
+fn ready(method: &str, spec: &TargetSpec) -> Result<Arm, Failure> {
+    let target = Target::open(spec)?;
+    let pattern: SitePattern = format!("{method} exit").parse()?;
+    let mut found = find_sites(&target.own, &pattern);
+    let methods: BTreeSet<_> = found.sites.iter().map(|it| (&it.class, &it.method, &it.descriptor)).collect();
+    match methods.len() {
+        0 => Err(Failure::usage(format!("[cascade] ready: no method fits `{method}`: {}", found.suggestions))
+            .hint("give the method that returns once a test's cluster is up, as package.Class.method")),
+        1 => Ok(Arm::After(Box::new(found.sites.pop().expect("a method that was found")))),
+        some => Err(Failure::usage(format!("[cascade] ready: {some} methods fit `{method}`"))
+            .hint("give the whole name of its class, and its descriptor: package.Class.method(I)")),
+    }
+}
