@@ -204,8 +204,8 @@ impl Similarity {
     }
 }
 
-/// Cosine distances (CSNAKE formula 5) of vectors that are not empty: each with all after it. Equal vectors have a distance of exactly 0,
-/// and those with nothing in common of exactly 1.
+/// Cosine distances (CSNAKE formula 5) of vectors that are not empty: each with all after it. Vectors with nothing in common have
+/// a distance of exactly 1.
 fn distances(vectors: &[Vector]) -> Vec<f32> {
     let mut with: FxHashMap<Token, Vec<(usize, f64)>> = FxHashMap::default();
     for (at, vector) in vectors.iter().enumerate() {
@@ -223,12 +223,7 @@ fn distances(vectors: &[Vector]) -> Vec<f32> {
             let after = list.partition_point(|it| it.0 <= at);
             list[after..].iter().for_each(|&(other, it)| products[other] += weight * it);
         }
-        let distance = |other: usize| {
-            let is_equal = || *vector == vectors[other];
-            let distance = (1.0 - products[other]).clamp(0.0, 1.0) as f32;
-            if distance < GAP_ROUNDING && is_equal() { 0.0 } else { distance }
-        };
-        distances.extend((at + 1..count).map(distance));
+        distances.extend(products[at + 1..].iter().map(|it| (1.0 - it).clamp(0.0, 1.0) as f32));
     }
     distances
 }
