@@ -31,8 +31,8 @@ use budget::PHASES;
 /// Lowest weight of a cluster in phase three (CSNAKE formula 7).
 const WEIGHT_MIN: f64 = 0.01;
 
-/// Maximum number of void experiments of a fault for each one that was told, and one more: a fault that exceeds it is asked no more by
-/// the three phases. Void experiments cost no budget, so a fault that is never injected would be tried in all its tests.
+/// Void experiments after which the three phases ask for a fault no more, and as many again for each of its experiments that was told.
+/// They cost no budget, so without a limit a fault that is never injected would be tried in all its tests.
 const VOIDS_MAX: usize = 3;
 
 /// A fault. Its number is its index.

@@ -11,6 +11,9 @@
 //! the same consequences are always together, and faults with none in common never merge at a height of 1. Of gaps that are equally wide
 //! the lowest is taken, which gives more clusters: a fault among others unlike it is rarely drawn, while a needless cluster costs a few
 //! experiments.
+//!
+//! The cut has a limit: among thousands of faults whose consequences are largely noise, heights fill the scale, and the largest gap is chance.
+//! Then each fault may be a cluster, or all of them one, and the allocation is close to a random one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
