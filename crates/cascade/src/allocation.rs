@@ -31,8 +31,8 @@ use budget::PHASES;
 /// Lowest weight of a cluster in phase three (CSNAKE formula 7).
 const WEIGHT_MIN: f64 = 0.01;
 
-/// Maximum number of void experiments of a fault for each one that was told, and one more: a fault that exceeds it is asked no more by
-/// the three phases. Void experiments cost no budget, so a fault that is never injected would be tried in all its tests.
+/// Void experiments after which the three phases ask for a fault no more, and as many again for each of its experiments that was told.
+/// They cost no budget, so without a limit a fault that is never injected would be tried in all its tests.
 const VOIDS_MAX: usize = 3;
 
 /// A fault. Its number is its index.
@@ -204,7 +204,7 @@ impl Allocation {
     /// The next experiment. Unless it is one, asking again changes nothing until an outcome is told.
     #[expect(clippy::should_implement_trait, reason = "an iterator could not wait")]
     pub fn next(&mut self) -> Next {
-        let is_spent = self.mode == Mode::Random && self.spent() >= self.budget.total();
+        let is_spent = self.spent() >= self.budget.total();
         if !is_spent && self.planned.is_empty() && self.under_way == 0 {
             self.plan();
         }
@@ -333,12 +333,10 @@ impl Allocation {
             return;
         }
         let clusters = self.clusters();
+        // The faults without an effect have a score of 1, and so the lowest weight.
         let weight = |score: f64| (1.0 - score).max(WEIGHT_MIN);
-        let mut groups: Vec<(Vec<FaultNo>, f64)> = clusters
-            .list()
-            .iter()
-            .map(|it| (it.faults.clone(), if it.has_effect { weight(it.score) } else { WEIGHT_MIN }))
-            .collect();
+        let mut groups: Vec<(Vec<FaultNo>, f64)> =
+            clusters.list().iter().map(|it| (it.faults.clone(), weight(it.score))).collect();
         let is_untried = |it: &FaultNo| {
             let fault = &self.faults[*it as usize];
             fault.told == 0 && fault.room() > 0

@@ -103,6 +103,8 @@ mod tests {
             (vec![3, 5, 3, 3], vec![9, 1, 3, 9], vec![1.0, 2.0, 3.0, 3.0], vec![3, 1, 3, 7]),
             // To one just as large only if no larger one has room.
             (vec![4, 0, 1], vec![1, 2, 2], vec![1.0, 1.0, 2.0], vec![1, 2, 2]),
+            // A larger one has room, so one just as large gets nothing.
+            (vec![9, 0, 0], vec![1, 9, 9], vec![1.0, 1.0, 2.0], vec![1, 0, 8]),
             // No larger one has room: to all others, the largest first.
             (vec![0, 0, 5], vec![9, 9, 2], vec![1.0, 2.0, 3.0], vec![1, 2, 2]),
             // No room at all: the excess is lost.

@@ -176,11 +176,31 @@ fn phase_three_prefers_clusters_whose_experiments_differ() {
     assert!(three[0] > 90, "the weights are 1, 0.01 and 0.01: {three:?}");
     assert!(counts(&it, Phase::Two).iter().all(|it| *it > 60), "in phase two all are equal");
     assert_eq!(it.scores(), it.clusters().scores());
+    // They are drawn one after the other: the others come at any time.
+    let places = (0..10).flat_map(|seed| {
+        let asked = world.run(&mut world.allocation(400, Mode::ThreePhase, seed), 1, 0);
+        asked[300..].iter().enumerate().filter(|it| it.1.0 != 0).map(|it| it.0).collect::<Vec<_>>()
+    });
+    assert!(places.max() > Some(50));
     // Where it has no tests left, the others have the rest.
     let world = World { faults: faults(&[70, 300, 300]), ..world };
     let it = world.done(400, Mode::ThreePhase, 1);
     assert_eq!(counts(&it, Phase::One)[0] + counts(&it, Phase::Two)[0], 70);
     assert_eq!(counts(&it, Phase::Three).iter().sum::<usize>(), 100);
+}
+
+#[test]
+fn a_quota_of_phase_three_goes_to_a_smaller_weight() {
+    // The weights are 1, about 0.5 and 0.01. The second cluster has no test left after phase two.
+    let outcome = |fault, test| Some([vec![10 + test], vec![test % 2], vec![2]][fault as usize].clone());
+    let world = World { faults: faults(&[300, 100, 300]), outcome };
+    let it = world.done(400, Mode::ThreePhase, 1);
+    assert_eq!((counts(&it, Phase::One), counts(&it, Phase::Two)), (vec![1; 3], vec![99; 3]));
+    let three = counts(&it, Phase::Three);
+    assert!(
+        three[0] > 50 && three[1] == 0 && three[2] > 20 && three.iter().sum::<usize>() == 100,
+        "{three:?}"
+    );
 }
 
 #[test]
