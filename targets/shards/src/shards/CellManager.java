@@ -97,12 +97,16 @@ final class CellManager implements Runnable {
                 LOG.log(Level.WARNING, "only {0} hosts reported", gathered.size());
                 break;
             }
-            // The answer to an earlier question came too late, and its host was asked again.
-            if (report.round() == round && hosts.containsKey(report.host())) {
+            if (isCurrent(report)) {
                 gathered.put(report.host(), report);
             }
         }
         return gathered.values();
+    }
+
+    /** False for an answer that came too late: its host was asked again, or was removed. */
+    private boolean isCurrent(Report report) {
+        return report.round() == round && hosts.containsKey(report.host());
     }
 
     private void check() {

@@ -11,11 +11,12 @@ public class IdleShardsTest {
     public void idleShardsStayWhereTheyAre() throws Exception {
         try (MiniCell cell = new MiniCell("hosts=4\nloaded=8\nidle=60")) {
             cell.waitActive();
+            List<String> before = cell.status();
+            String host = cell.hostOf(68);
             cell.rounds(5);
-            assertEquals(
-                    List.of("h1 shards=62 load=20", "h2 shards=2 load=20", "h3 shards=2 load=20", "h4 shards=2 load=20"),
-                    cell.status());
-            assertEquals("h1", cell.hostOf(68));
+            assertEquals(4, before.size());
+            assertEquals(before, cell.status());
+            assertEquals(host, cell.hostOf(68));
         }
     }
 }

@@ -60,7 +60,9 @@ final class Host implements Runnable {
                 .limit(ENTRIES_MAX)
                 .map(Entry::of)
                 .toList();
-        last = entries.stream().map(Entry::shard).reduce(last, (before, it) -> it);
+        if (!entries.isEmpty()) {
+            last = entries.get(entries.size() - 1).shard();
+        }
         return entries;
     }
 }
