@@ -23,10 +23,10 @@ final class MiniCluster implements Closeable {
     }
 
     /** Returns when every region that is open from the start is in the catalogue. */
-    void waitActive() throws InterruptedException {
+    void waitActive() throws InterruptedException, ClusterException {
         int opened = cluster.open(regions("old", 1, settings.open()), LIMIT_MS);
         if (opened < settings.open()) {
-            throw new IllegalStateException("only " + opened + " regions are open");
+            throw new ClusterException("only " + opened + " regions are open");
         }
     }
 
