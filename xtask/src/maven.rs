@@ -1,4 +1,4 @@
-//! Fetches jars from Maven Central, by the `pom.xml` of a folder of `eval/`.
+//! Fetches jars from Maven Central, by the `pom.xml` of a folder of `eval/` or of a bundled target.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,20 +27,26 @@ const UNREACHED: [&str; 7] = [
 /// The directory `eval/work/<name>/<lib>` with the jars of `eval/<name>/pom.xml`, fetched if it is not there.
 pub fn fetch(name: &str, lib: &str, profile: Option<&str>) -> Result<PathBuf> {
     let directory = root().join("eval/work").join(name).join(lib);
-    if !jars(&directory)?.is_empty() {
-        return Ok(directory);
+    let pom = root().join("eval").join(name).join("pom.xml");
+    fetch_into(&directory, &format!("{name} ({lib})"), &pom, profile)?;
+    Ok(directory)
+}
+
+/// Fetches the jars of a `pom.xml` into a directory, if none are there.
+pub fn fetch_into(directory: &Path, name: &str, pom: &Path, profile: Option<&str>) -> Result<()> {
+    if !jars(directory)?.is_empty() {
+        return Ok(());
     }
     // Fetched beside its place and renamed: a fetch that was cut short is not taken for a whole one.
-    let part = directory.with_file_name(format!("{lib}.part"));
+    let part = directory.with_extension("part");
     fresh_directory(&part)?;
     let mut command = Command::new("mvn");
     // Asked again for what an earlier fetch without a network has noted as missing.
     command.args(["-q", "-B", "-U", "-Dstyle.color=never", "-f"]);
-    command.arg(root().join("eval").join(name).join("pom.xml"));
-    command.args(profile.map(|it| format!("-P{it}")));
+    command.arg(pom).args(profile.map(|it| format!("-P{it}")));
     command.arg(format!("-DoutputDirectory={}", part.display())).arg(GOAL);
-    let log = directory.with_file_name(format!("{lib}.maven.log"));
-    step(&format!("fetching {name} ({lib}) with Maven"), || {
+    let log = directory.with_extension("maven.log");
+    step(&format!("fetching {name} with Maven"), || {
         Job { command, stdout: &log, stderr: &log, limit: LIMIT }.succeed()
     })
     .map_err(|failure| match unreached(&lossy(&log)) {
@@ -52,14 +58,13 @@ pub fn fetch(name: &str, lib: &str, profile: Option<&str>) -> Result<PathBuf> {
             )),
         None => failure.hint("this needs Maven (`apt-get install maven`) and Maven Central"),
     })?;
-    match fs::remove_dir(&directory) {
+    match fs::remove_dir(directory) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(Failure::file(&directory)(error));
+            return Err(Failure::file(directory)(error));
         }
         _ => {}
     }
-    fs::rename(&part, &directory).map_err(Failure::file(&directory))?;
-    Ok(directory)
+    fs::rename(&part, directory).map_err(Failure::file(directory))
 }
 
 /// The line of Maven's log that tells that a repository was not reached.

@@ -1,8 +1,10 @@
-//! `cargo xtask targets`: compiles the bundled targets that have a `hypocenter.toml`, and their fixed twins.
+//! `cargo xtask targets`: compiles the bundled targets that have a `hypocenter.toml`, and their twins.
 //!
 //! A target's classes go to its own `build/classes`, where its configuration finds them. A file of `fixed/` stands for the
-//! one of `src/` with the same name; the two together make the twin, in `build/fixed`.
+//! one of `src/` with the same name; the two together make the twin, in `build/fixed`. Likewise `throttled/`, whose twin
+//! keeps the bug and limits the load that it makes. The jars of a target with a `pom.xml` go to `build/lib`.
 
+use std::env;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -14,13 +16,15 @@ use crate::process::{Job, fresh_directory, step};
 use crate::show::Stage;
 use crate::tool::{Tool, ToolArgs};
 use crate::truth::{self, Truth};
-use crate::{Verdict, eval, javac, jdk, root};
+use crate::{Verdict, eval, javac, jdk, maven, root};
 
 const LIMIT: Duration = Duration::from_secs(300);
 /// Java release of the targets: they use records and switches with arrows.
 const RELEASE: &str = "17";
+/// Folders with the files of a twin that differ; its classes go to the folder of the same name in `build`.
+const TWINS: [&str; 2] = ["fixed", "throttled"];
 
-/// Compile the bundled targets that have a hypocenter.toml, and their fixed twins
+/// Compile the bundled targets that have a hypocenter.toml, and their twins
 #[derive(Debug, clap::Args)]
 pub struct TargetsArgs {
     /// Which, by the names of their folders; by default all
@@ -40,7 +44,8 @@ pub fn run(args: &TargetsArgs) -> Result<Verdict> {
     }
     if let Some(into) = &args.make_logs {
         let tool = args.tool.ready()?;
-        for target in &all {
+        // Others have no bug that a single run shows.
+        for target in all.iter().filter(|it| it.directory.join("truth.toml").is_file()) {
             target.make_logs(&tool, into)?;
         }
     }
@@ -76,25 +81,31 @@ pub fn chosen(names: &[String]) -> Result<Vec<Target>> {
 }
 
 impl Target {
-    /// Compiles the target and, where it has one, its twin.
+    /// Compiles the target and those twins that it has.
     pub fn compile(&self) -> Result<()> {
-        let (source, fixed) = (self.directory.join("src"), self.directory.join("fixed"));
+        let jars = self.jars()?;
+        let source = self.directory.join("src");
         let sources = javac::sources(&source)?;
-        self.javac(&sources, "classes")?;
-        if !fixed.is_dir() {
-            return Ok(());
+        self.javac(&sources, &jars, "classes")?;
+        for name in TWINS {
+            let folder = self.directory.join(name);
+            if folder.is_dir() {
+                let replacements = javac::sources(&folder)?;
+                self.javac(&twin((&source, &sources), (&folder, &replacements))?, &jars, name)?;
+            }
         }
-        let mut twin = sources;
-        for replacement in javac::sources(&fixed)? {
-            let name = replacement.strip_prefix(&fixed).expect("it was found there");
-            let replaced = source.join(name);
-            let place = twin.iter_mut().find(|it| **it == replaced).ok_or_else(|| {
-                Failure::new(format!("{}: src/ has no such file", replacement.display()))
-                    .hint("a file of fixed/ takes the place of one of src/: give it the same name")
-            })?;
-            *place = replacement;
+        Ok(())
+    }
+
+    /// The jars that the target needs, sorted; fetched if they are not there.
+    fn jars(&self) -> Result<Vec<PathBuf>> {
+        let pom = self.directory.join("pom.xml");
+        if !pom.is_file() {
+            return Ok(Vec::new());
         }
-        self.javac(&twin, "fixed")
+        let lib = self.directory.join("build/lib");
+        maven::fetch_into(&lib, &format!("the jars of targets/{}", self.name), &pom, None)?;
+        maven::jars(&lib)
     }
 
     /// The logs of a failing run for each bug: a file for each node and client, as an operator would collect them.
@@ -116,12 +127,12 @@ impl Target {
         Ok(())
     }
 
-    fn javac(&self, sources: &[PathBuf], into: &str) -> Result<()> {
+    fn javac(&self, sources: &[PathBuf], jars: &[PathBuf], into: &str) -> Result<()> {
         let into = self.directory.join("build").join(into);
         let jdk = jdk::compiler()?;
         // Somebody may be running the classes: they are made again only if they would be others.
         let stamp = into.with_extension("stamp");
-        let made_of = made_of(&jdk.home, sources)?;
+        let made_of = made_of(&jdk.home, sources, jars)?;
         if into.is_dir() && fs::read_to_string(&stamp).is_ok_and(|it| it == made_of) {
             return Ok(());
         }
@@ -131,7 +142,13 @@ impl Target {
         let javac =
             jdk.javac().ok_or_else(|| Failure::new(format!("{}: no bin/javac there", jdk.home.display())))?;
         let mut command = Command::new(javac);
-        command.args(["-g", "--release", RELEASE, "-d"]).arg(&into).args(sources);
+        command.args(["-g", "--release", RELEASE, "-d"]).arg(&into);
+        if !jars.is_empty() {
+            let path = env::join_paths(jars)
+                .map_err(|error| Failure::new(format!("a jar cannot be on the class path: {error}")))?;
+            command.arg("-cp").arg(path);
+        }
+        command.args(sources);
         let log = into.with_extension("javac.log");
         step(&format!("compiling targets/{} into {}", self.name, short(&into)), || {
             Job { command, stdout: &log, stderr: &log, limit: LIMIT }.succeed()
@@ -140,9 +157,28 @@ impl Target {
     }
 }
 
-/// Inputs of compiled classes: the compiler, and each source by its name and a hash of its text.
-fn made_of(jdk: &Path, sources: &[PathBuf]) -> Result<String> {
+/// The sources of a twin: those of the target, with the replacements in their places. Each is given with its folder.
+fn twin(
+    (source, sources): (&Path, &[PathBuf]),
+    (folder, replacements): (&Path, &[PathBuf]),
+) -> Result<Vec<PathBuf>> {
+    let mut twin = sources.to_vec();
+    for replacement in replacements {
+        let name = replacement.strip_prefix(folder).expect("it was found there");
+        let replaced = source.join(name);
+        let place = twin.iter_mut().find(|it| **it == replaced).ok_or_else(|| {
+            Failure::new(format!("{}: src/ has no such file", replacement.display()))
+                .hint("a file of a twin takes the place of one of src/: give it the same name")
+        })?;
+        place.clone_from(replacement);
+    }
+    Ok(twin)
+}
+
+/// Inputs of compiled classes: the compiler, the jars, and each source by its name and a hash of its text.
+fn made_of(jdk: &Path, sources: &[PathBuf], jars: &[PathBuf]) -> Result<String> {
     let mut text = format!("{} {RELEASE}\n", jdk.display());
+    jars.iter().for_each(|it| text += &format!("{}\n", it.display()));
     for source in sources {
         let mut hash = DefaultHasher::new();
         fs::read(source).map_err(Failure::file(source))?.hash(&mut hash);
@@ -153,4 +189,43 @@ fn made_of(jdk: &Path, sources: &[PathBuf]) -> Result<String> {
 
 fn short(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_a_twin_takes_the_place_of_its_namesake() {
+        let sources = ["src/a/One.java", "src/a/Two.java", "src/b/One.java"].map(PathBuf::from);
+        let check = |replacements: &[&str], expected: Result<&[&str], &str>| {
+            let replacements: Vec<PathBuf> = replacements.iter().map(PathBuf::from).collect();
+            let made = twin((Path::new("src"), &sources), (Path::new("throttled"), &replacements));
+            match expected {
+                Ok(expected) => {
+                    assert_eq!(made.unwrap(), expected.iter().map(PathBuf::from).collect::<Vec<_>>());
+                }
+                Err(file) => assert!(made.unwrap_err().to_string().contains(file), "{file}"),
+            }
+        };
+        check(&[], Ok(&["src/a/One.java", "src/a/Two.java", "src/b/One.java"]));
+        check(&["throttled/b/One.java"], Ok(&["src/a/One.java", "src/a/Two.java", "throttled/b/One.java"]));
+        check(&["throttled/a/Three.java"], Err("throttled/a/Three.java"));
+        // The same name in another package is another class.
+        check(&["throttled/b/Two.java"], Err("throttled/b/Two.java"));
+    }
+
+    #[test]
+    fn classes_are_made_again_if_their_jars_are_others() {
+        let sources = javac::sources(&root().join("targets/shards/src")).unwrap();
+        let made = |sources: &[PathBuf], jars: &[&str]| {
+            let jars: Vec<PathBuf> = jars.iter().map(PathBuf::from).collect();
+            made_of(Path::new("jdk"), sources, &jars).unwrap()
+        };
+        let first = made(&sources, &["junit-4.13.2.jar"]);
+        assert_eq!(made(&sources, &["junit-4.13.2.jar"]), first);
+        assert_ne!(made(&sources, &["junit-4.13.1.jar"]), first);
+        assert_ne!(made(&sources, &[]), first);
+        assert_ne!(made(&sources[1..], &["junit-4.13.2.jar"]), first);
+    }
 }

@@ -1,0 +1,7 @@
+package balancer;
+
+/** What a host is asked to do. */
+enum Kind {
+    OPEN,
+    CLOSE
+}
