@@ -228,4 +228,57 @@ mod tests {
         assert_ne!(made(&sources, &[]), first);
         assert_ne!(made(&sources[1..], &["junit-4.13.2.jar"]), first);
     }
+
+    /// A step of a `cascade-truth.toml`.
+    #[derive(Debug, serde::Deserialize)]
+    struct Step {
+        test: String,
+        cause: Fault,
+        edge: String,
+        effect: Fault,
+    }
+
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Fault {
+        kind: String,
+        method: String,
+        class: Option<String>,
+        #[serde(rename = "loop")]
+        number: Option<u16>,
+    }
+
+    impl Fault {
+        /// Kind of an edge between two faults (CSNAKE, table 1).
+        fn edge(&self, to: &Fault) -> String {
+            let effect = if to.kind == "delay" { "S+" } else { "E" };
+            format!("{effect}({})", if self.kind == "delay" { 'D' } else { 'I' })
+        }
+    }
+
+    #[test]
+    fn cascade_truth_names_what_is_there() {
+        for name in ["balancer", "shards"] {
+            let directory = root().join("targets").join(name);
+            let text = fs::read_to_string(directory.join("cascade-truth.toml")).unwrap();
+            let truth: toml::Table = text.parse().unwrap();
+            let all = ["cycle", "decoy"].iter().filter_map(|it| truth.get(*it)?.as_array()).flatten();
+            let all: Vec<Vec<Step>> = all.map(|it| it["step"].clone().try_into().unwrap()).collect();
+            assert!(!all.is_empty(), "{name}");
+            let is_there = |class: &str, method: &str| {
+                let path = directory.join("src").join(class.replace('.', "/")).with_extension("java");
+                fs::read_to_string(path).is_ok_and(|it| it.contains(&format!(" {method}(")))
+            };
+            for steps in &all {
+                for (step, next) in steps.iter().zip(steps.iter().cycle().skip(1)) {
+                    let (class, method) = step.test.split_once('#').unwrap();
+                    assert!(is_there(class, method), "{}", step.test);
+                    let (class, method) = step.cause.method.rsplit_once('.').unwrap();
+                    assert!(is_there(class, method), "{}", step.cause.method);
+                    assert_eq!(step.effect, next.cause, "{name}: a step does not begin where the last ended");
+                    assert_eq!(step.edge, step.cause.edge(&step.effect), "{}", step.test);
+                }
+            }
+        }
+    }
 }

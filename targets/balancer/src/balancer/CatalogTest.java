@@ -8,7 +8,7 @@ import org.junit.Test;
 public class CatalogTest {
     @Test
     public void everyRowIsWritten() throws Exception {
-        try (MiniCluster cluster = new MiniCluster("hosts=6\nopen=6")) {
+        try (MiniCluster cluster = new MiniCluster("hosts=12\nopen=6")) {
             cluster.waitActive();
             assertEquals(60, cluster.record("old", 1, 60));
         }

@@ -8,7 +8,7 @@ import org.junit.Test;
 public class CloneTablesTest {
     @Test
     public void clonedTablesAreOpen() throws Exception {
-        try (MiniCluster cluster = new MiniCluster("hosts=6")) {
+        try (MiniCluster cluster = new MiniCluster("hosts=12")) {
             cluster.waitActive();
             assertEquals(60, cluster.open("clone", 1, 60));
         }

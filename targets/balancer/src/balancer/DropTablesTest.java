@@ -8,7 +8,7 @@ import org.junit.Test;
 public class DropTablesTest {
     @Test
     public void regionsOfDroppedTablesAreClosed() throws Exception {
-        try (MiniCluster cluster = new MiniCluster("hosts=6\nopen=60")) {
+        try (MiniCluster cluster = new MiniCluster("hosts=12\nopen=60")) {
             cluster.waitActive();
             assertEquals(60, cluster.close("old", 1, 60));
         }
