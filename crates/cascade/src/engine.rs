@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use hypocenter_engine::{Engine, Job, JobId, Look, Next, Purpose, Work};
-use hypocenter_plan::{Arm, CandidateResult, End, Outcome, Plan, Trails, WatchLevel, WatchSites};
+use hypocenter_plan::{
+    Arm, Candidate, CandidateResult, End, Guard, Outcome, Plan, Repeat, SiteKind, Trails, WatchLevel, WatchSites,
+};
 use hypocenter_results::Event;
 use hypocenter_results::cascaded::Cascade as Results;
 use serde::{Deserialize, Serialize};
@@ -101,6 +103,8 @@ enum Phase {
 /// What a job is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Task {
+    /// A run without a fault that counts which faults could be injected once the system is up.
+    Reach { test: usize },
     Normal { test: usize, number: usize },
     Injected { experiment: usize, variant: usize, number: usize },
     Again { step: usize },
@@ -110,6 +114,8 @@ enum Task {
 #[derive(Debug, Default)]
 pub(crate) struct TestRuns {
     pub runs: Vec<Option<Run>>,
+    /// The faults that it reaches once the system is up.
+    pub reached: BTreeSet<u32>,
     pub left_out: Option<String>,
 }
 
@@ -153,6 +159,7 @@ impl Cascade {
             what,
         };
         for test in 0..engine.tests.len() {
+            engine.queue.push_back(Task::Reach { test });
             engine.want(test, engine.what.repeats);
         }
         engine
@@ -176,6 +183,7 @@ impl Cascade {
         self.asked += 1;
         self.open.insert(id, task);
         let (test, plan, purpose) = match task {
+            Task::Reach { test } => (test, self.reaching(), Purpose::Normal),
             Task::Normal { test, .. } => (test, self.plan(), Purpose::Normal),
             Task::Injected { experiment, variant, .. } => {
                 let test = self.experiments[experiment].test;
@@ -212,6 +220,22 @@ impl Cascade {
         plan
     }
 
+    /// The plan of a run that counts at which faults it comes by: they wait for a hit that never is.
+    fn reaching(&self) -> Plan {
+        let when = Guard { occurrence: Some(u64::MAX), ..Guard::default() };
+        let each = self.model.faults().iter().flat_map(|it| it.candidates(Repeat::Once, 1, false));
+        let candidates = each.map(|it| Candidate { when: when.clone(), ..it }).collect();
+        Plan { candidates, ..self.plan() }
+    }
+
+    /// Takes such a run.
+    fn reach_told(&mut self, test: usize, outcome: &Outcome) {
+        let mut hits = outcome.candidates.iter().map(|it| it.hits);
+        let faults = (0..).zip(self.model.faults());
+        let reached = faults.filter(|it| hits.by_ref().take(it.1.inject.len()).fold(0, u64::max) > 0);
+        self.tests[test].reached = reached.map(|it| it.0).collect();
+    }
+
     /// The plan of a run with a fault.
     fn injecting(&self, experiment: usize, variant: usize) -> Plan {
         let mut plan = self.plan();
@@ -220,7 +244,7 @@ impl Cascade {
             let is_new = |it: &&hypocenter_plan::Site| !trails.points.contains(it);
             let sites: Vec<_> = candidates.iter().map(|it| &it.site).filter(is_new).cloned().collect();
             // The ways of a loop are those of its iterations.
-            trails.points.extend(sites.into_iter().filter(|it| it.kind != hypocenter_plan::SiteKind::LoopBody));
+            trails.points.extend(sites.into_iter().filter(|it| it.kind != SiteKind::LoopBody));
         }
         plan.limit = limit;
         plan.candidates = candidates;
@@ -266,8 +290,7 @@ impl Cascade {
         for (test, runs) in (0..).zip(&self.tests).filter(|it| it.1.left_out.is_none()) {
             let Some(runs) = runs.set(0, self.what.repeats) else { continue };
             let blocks = runs.iter().map(|it| it.digest.sites).max().unwrap_or(0);
-            let reached: BTreeSet<u32> = runs.iter().flat_map(|it| it.digest.reached.iter().copied()).collect();
-            for fault in reached {
+            for &fault in &self.tests[test as usize].reached {
                 faults[fault as usize].tests.push((test, blocks as u32));
             }
         }
@@ -474,6 +497,10 @@ impl Engine for Cascade {
         let (Some(task), Some(outcome)) = (self.open.remove(&id), outcome) else { return Vec::new() };
         let run = run_of(id, outcome, digest);
         match task {
+            Task::Reach { test } => {
+                self.reach_told(test, outcome);
+                Vec::new()
+            }
             Task::Normal { test, number } => {
                 self.normal_told(test, number, run, outcome);
                 Vec::new()

@@ -31,16 +31,15 @@ impl Cascade {
         caused.sort();
         caused.dedup();
         let meant = Some(format!("{fault} in {}", short(test)));
-        let effect = match (experiment.standing, caused.is_empty()) {
-            (Standing::Void, _) => {
+        let effect = match experiment.standing {
+            Standing::Void => {
                 let why = outcome.candidates.iter().find_map(|it| match &it.result {
                     CandidateResult::NotReached { why } | CandidateResult::Refused { why } => Some(why.clone()),
                     _ => None,
                 });
                 EventEffect::NoFault { why: why.unwrap_or_default(), is_bad: false }
             }
-            (_, true) => EventEffect::Fine,
-            (_, false) => EventEffect::Caused { what: caused },
+            Standing::Open | Standing::Over => EventEffect::Caused { what: caused },
         };
         let left = self.allocation.as_ref().map_or(0, |it| it.budget().total().saturating_sub(it.spent()));
         let ended = self.experiments.iter().filter(|it| it.standing != Standing::Open).count() as u64;
@@ -95,11 +94,10 @@ impl Cascade {
         let row = |(name, it): (&String, &crate::engine::TestRuns)| {
             let runs = it.told();
             let seconds = runs.iter().map(|it| it.seconds).sum::<f64>() / runs.len().max(1) as f64;
-            let reached: BTreeSet<u32> = runs.iter().flat_map(|it| it.digest.reached.iter().copied()).collect();
             TestRow {
                 name: name.clone(),
                 seconds,
-                reached: reached.len() as u64,
+                reached: it.reached.len() as u64,
                 left_out: it.left_out.clone(),
             }
         };

@@ -43,6 +43,8 @@ struct Seen {
     /// When this sitting began, and how many runs have ended in it.
     begun: Instant,
     runs: u64,
+    /// Runs without a fault of this sitting.
+    normal: u64,
     pace: Pace,
     rounds: Rounds,
     /// For each round that showed what was looked for, after how many seconds.
@@ -96,6 +98,7 @@ impl Console {
             before: Duration::ZERO,
             begun: Instant::now(),
             runs: 0,
+            normal: 0,
             pace: Pace::begun(),
             rounds: Rounds::default(),
             shown: BTreeMap::new(),
@@ -217,6 +220,11 @@ impl Progress for Console {
             forecast.run_bytes = disk::size(&trial_directory(&self.campaign, job.id));
         }
         seen.pace = Pace::begun();
+        seen.normal += 1;
+        let is_well = outcome.end.is_well() && outcome.failure.as_ref().is_none_or(|it| !it.happened);
+        if seen.normal > NORMAL_SHOWN && is_well {
+            return;
+        }
         let came = match &outcome.failure {
             Some(it) if it.happened => "the failure happened".to_owned(),
             Some(_) => "no failure".to_owned(),
@@ -257,6 +265,8 @@ struct Pace {
     rounds: usize,
 }
 
+/// Number of runs without a fault that are told one by one; others only if they fail.
+const NORMAL_SHOWN: u64 = 10;
 /// Duration below which a campaign starts without an estimate.
 const FORECAST_SECONDS_MIN: f64 = 60.0;
 /// Number of rounds before the time of the remaining ones is estimated.

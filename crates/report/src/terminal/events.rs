@@ -54,6 +54,7 @@ impl Voice {
         let faults: Vec<String> = it.faults.iter().map(|it| self.fault(it)).collect();
         let has_struck = !matches!(it.effect, Effect::NoFault { .. }) || it.again.is_some();
         let what = match (faults.as_slice(), &it.meant) {
+            ([], Some(meant)) if matches!(it.effect, Effect::Caused { .. }) => meant.clone(),
             ([], Some(meant)) => format!("no fault ({meant})"),
             ([], None) => unreached(it),
             (kept, None) if !has_struck => format!("{} + {}", kept.join(" + "), unreached(it)),
@@ -100,6 +101,7 @@ impl Voice {
         match it {
             Effect::Failure => (Style::Good, "the failure happened".to_owned()),
             Effect::Fine => (Style::Dim, "fine".to_owned()),
+            Effect::Caused { what } if what.is_empty() => (Style::Dim, "caused nothing".to_owned()),
             Effect::Caused { what } => (Style::Warn, what.join(", ")),
             Effect::NoFault { why, is_bad: true } => (Style::Warn, why.clone()),
             Effect::NoFault { why, is_bad: false } => (Style::Dim, why.clone()),
