@@ -83,9 +83,13 @@ impl Weakness {
         };
         let owner = world.show_type(world.method(point.method).owner);
         let name = String::from_utf8_lossy(world.method_name(point.method)).into_owned();
+        let ordinal = match point.kind {
+            PointKind::Loop(it) => Some(u32::from(loops.get(it).ordinal)),
+            _ => None,
+        };
         let line = (point.line > 0).then_some(u32::from(point.line));
         Weakness {
-            shown: CascadeFault { kind, method: format!("{owner}.{name}"), line, exception },
+            shown: CascadeFault { kind, method: format!("{owner}.{name}"), line, exception, ordinal },
             inject: point.inject.clone(),
             observe: point.observe.clone(),
             is_paced: matches!(point.kind, PointKind::Loop(it) if is_paced(loops.get(it))),

@@ -11,6 +11,9 @@ use crate::experiment::Experiment;
 use crate::model::Model;
 use crate::reader::{Callers, Ways};
 
+/// The most cycles that are kept beside one that is like them.
+const ALIKE_MAX: usize = 20;
+
 /// What has to fit where a step follows another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fit {
@@ -106,8 +109,10 @@ fn share(one: &Ways, other: &Ways) -> bool {
 pub(crate) struct Ring {
     pub steps: Vec<usize>,
     pub score: f64,
-    /// Number of other cycles by the same clusters of faults.
-    pub alike: u64,
+    /// Other cycles by the same clusters of faults: some of them.
+    pub alike: Vec<Vec<usize>>,
+    /// Number of those.
+    pub alike_count: u64,
 }
 
 /// Finds the cycles. Of those whose faults have like consequences the best is kept (6.3).
@@ -138,15 +143,15 @@ pub(crate) fn rings(
         let key = steps.iter().map(|&it| cluster_of(shown[it].cause)).collect();
         match clusters.get(&key) {
             Some(&at) => {
-                let is_other = |it: &Ring| {
-                    let faults = |steps: &[usize]| -> BTreeSet<u32> { steps.iter().map(|&it| shown[it].cause).collect() };
-                    faults(&it.steps) != faults(&steps)
-                };
-                rings[at].alike += u64::from(is_other(&rings[at]));
+                let ring = &mut rings[at];
+                ring.alike_count += 1;
+                if ring.alike.len() < ALIKE_MAX {
+                    ring.alike.push(steps);
+                }
             }
             None => {
                 clusters.insert(key, rings.len());
-                rings.push(Ring { steps, score: f64::from(cycle.score), alike: 0 });
+                rings.push(Ring { steps, score: f64::from(cycle.score), alike: Vec::new(), alike_count: 0 });
             }
         }
     }

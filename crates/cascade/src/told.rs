@@ -177,7 +177,8 @@ impl Cascade {
                 phase: steps.iter().map(|it| it.phase).max().unwrap_or(1),
                 by_chance: self.by_chance(pairs.len()),
                 in_one_test: tests.len() == 1,
-                alike: ring.alike,
+                alike: ring.alike.iter().map(|it| it.iter().map(|&it| self.step(it)).collect()).collect(),
+                alike_count: ring.alike_count,
                 steps,
             },
         }

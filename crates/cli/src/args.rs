@@ -456,9 +456,12 @@ pub struct CascadeArgs {
     /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
+    /// Campaign on the same target whose trials are not run again (repeatable)
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub recorded: Vec<String>,
     /// Continue an interrupted campaign [default: the latest of cascade]
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = BEGUN_WITH, conflicts_with_all = [
-        "budget", "repeats", "seed", "set",
+        "budget", "repeats", "seed", "set", "recorded",
     ])]
     pub resume: Option<String>,
     #[command(flatten)]

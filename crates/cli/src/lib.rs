@@ -23,6 +23,7 @@ mod java;
 mod local;
 mod overrides;
 mod project;
+mod recorded;
 mod request;
 mod scanned;
 mod screen;

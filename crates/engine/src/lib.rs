@@ -13,6 +13,7 @@ mod evidence;
 mod hook_set;
 mod job;
 mod list;
+mod played;
 pub mod stats;
 
 pub use confirm::{Claim, Claims, Confirmed, Retry, Settled, Shows, Tries};
@@ -20,6 +21,7 @@ pub use evidence::{Evidence, LogBytes};
 pub use hook_set::HookSet;
 pub use job::{Job, JobId, Next, Purpose, TrialRef, Work};
 pub use list::{Counted, Hits, Plans, Tally};
+pub use played::{Played, Recording};
 
 use hypocenter_plan::Outcome;
 use hypocenter_results::Event;

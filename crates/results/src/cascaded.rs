@@ -111,11 +111,14 @@ pub struct CascadeFault {
     /// The class of the exception.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exception: Option<String>,
+    /// Of a loop: its index among those of the method.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ordinal: Option<u32>,
 }
 
 impl fmt::Display for CascadeFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let CascadeFault { kind, method, line, exception } = self;
+        let CascadeFault { kind, method, line, exception, .. } = self;
         match kind {
             CascadeKind::Delay => write!(f, "loop in {method}")?,
             CascadeKind::Negation => write!(f, "negated result of {method}")?,
@@ -228,8 +231,12 @@ pub struct Cycle {
     pub by_chance: f64,
     /// True if one test shows it all, so that a single fault in it is enough.
     pub in_one_test: bool,
-    /// Number of further cycles by faults with like consequences.
-    pub alike: u64,
+    /// Further cycles by the same faults, or by faults with like consequences: some of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alike: Vec<Vec<CascadeStep>>,
+    /// Number of those.
+    #[serde(default)]
+    pub alike_count: u64,
 }
 
 impl Detail for Cascade {
@@ -243,7 +250,8 @@ impl Detail for Cascade {
     fn name_replays(&mut self, command: &dyn Fn(u64) -> String) {
         for cycle in &mut self.cycles {
             cycle.replay = command(cycle.trial);
-            cycle.detail.steps.iter_mut().for_each(|it| it.replay = command(it.trial));
+            let steps = cycle.detail.steps.iter_mut().chain(cycle.detail.alike.iter_mut().flatten());
+            steps.for_each(|it| it.replay = command(it.trial));
         }
         self.steps.iter_mut().for_each(|it| it.replay = command(it.trial));
     }

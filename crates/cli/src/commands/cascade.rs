@@ -1,12 +1,16 @@
 //! `hypocenter cascade`: finds faults that feed themselves.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use hypocenter_cascade::{Cascade, Fit, Judging, Model, Settings};
+use hypocenter_engine::{Played, Recording};
 use hypocenter_plan::{Arm, Plan, Record};
 use hypocenter_program::{Scope, SitePattern, StateOptions, find_sites};
 use hypocenter_results::cascaded::{Cascade as Results, CascadeKind};
+
+use serde::{Deserialize, Serialize};
 
 use crate::args::{CascadeArgs, LabArgs, LimitArgs, TargetArgs};
 use crate::campaign::Verb;
@@ -14,7 +18,8 @@ use crate::commands::scan::prefixes;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::overrides::overridden;
-use crate::request::{Chosen, Request};
+use crate::recorded;
+use crate::request::{Chosen, Request, existing};
 use crate::scanned::Scanned;
 use crate::screen::{self, Working};
 use crate::search_config::CascadeConfig;
@@ -23,7 +28,18 @@ use crate::target::{Target, TargetSpec};
 /// The verb: the faults of the target, and what is asked.
 pub struct Cascading {
     model: Arc<Model>,
+    what: CascadeRequest,
+}
+
+/// What is asked of a campaign.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CascadeRequest {
+    /// Settings of the engine.
+    #[serde(flatten)]
     settings: Settings,
+    /// Campaigns whose trials are taken for what they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    recorded: Vec<PathBuf>,
 }
 
 /// Delays of a run may take so many times the longest delay.
@@ -33,8 +49,8 @@ impl Verb for Cascading {
     const NAME: &'static str = "cascade";
     const ROUND: &'static str = "experiment";
     type Args = CascadeArgs;
-    type Settings = Settings;
-    type Engine = Cascade;
+    type Settings = CascadeRequest;
+    type Engine = Played<Cascade>;
     type Detail = Results;
 
     fn common(args: &CascadeArgs) -> (&LabArgs, Option<&str>) {
@@ -45,7 +61,7 @@ impl Verb for Cascading {
         args.limits.clone()
     }
 
-    fn asked(args: &CascadeArgs) -> Result<(Request, Settings), Failure> {
+    fn asked(args: &CascadeArgs) -> Result<(Request, CascadeRequest), Failure> {
         let config = Config::read(&args.target.config)?;
         let search =
             overridden(&config, Cascading::NAME, &args.set.set, config.cascade.clone(), CascadeConfig::check)?;
@@ -85,12 +101,13 @@ impl Verb for Cascading {
             delays_in_cycle: search.delays_in_cycle,
             runs_again: true,
         };
-        Ok((Request { seed: args.seed, ..request }, settings))
+        let recorded = args.recorded.iter().map(|it| existing(&args.target.lab, it)).collect();
+        Ok((Request { seed: args.seed, ..request }, CascadeRequest { settings, recorded }))
     }
 
     fn prepare(
         request: &Request,
-        settings: Settings,
+        what: CascadeRequest,
         target: &Target,
         working: &Working,
     ) -> Result<Cascading, Failure> {
@@ -114,17 +131,30 @@ impl Verb for Cascading {
             ))
             .hint("correct --packages; `hypocenter scan --cascade` lists what was left out, and why"));
         }
-        screen::line("tests", &screen::count(settings.tests.len() as u64, "test", "tests"));
-        Ok(Cascading { model: Arc::new(model), settings })
+        screen::line("tests", &screen::count(what.settings.tests.len() as u64, "test", "tests"));
+        Ok(Cascading { model: Arc::new(model), what })
     }
 
     /// It has every fault, so that all trials share one map.
     fn plan(&self) -> Plan {
-        Cascade::new(self.model.clone(), self.settings.clone()).hooks()
+        self.cascade().hooks()
     }
 
-    fn engine(&self, _: &Request) -> Result<Cascade, Failure> {
-        Ok(Cascade::new(self.model.clone(), self.settings.clone()))
+    fn engine(&self, request: &Request) -> Result<Played<Cascade>, Failure> {
+        let mut recording = Recording::default();
+        for campaign in &self.what.recorded {
+            let is_same = |it: &Request| it.plan == request.plan;
+            recorded::trials(campaign, request, (is_same, "set of hooks"), |work, outcome, digest| {
+                recording.add(&work, outcome, digest);
+            })?;
+        }
+        Ok(Played::new(self.cascade(), recording))
+    }
+}
+
+impl Cascading {
+    fn cascade(&self) -> Cascade {
+        Cascade::new(self.model.clone(), self.what.settings.clone())
     }
 }
 

@@ -3,11 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use hypocenter_engine::Work;
-use hypocenter_lab::{Entry, Journal};
 use hypocenter_plan::Plan;
 use hypocenter_reproduce::{Case, Comparison, Recorded, Strategy};
 use hypocenter_results::compared::Compared;
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{CompareArgs, LabArgs};
@@ -15,6 +13,7 @@ use crate::campaign::Verb;
 use crate::commands::reproduce::{self, ReproduceRequest, Reproducing};
 use crate::failure::Failure;
 use crate::failure_logs::FailureLogs;
+use crate::recorded;
 use crate::request::{Request, existing};
 use crate::screen::Working;
 use crate::target::Target;
@@ -116,39 +115,10 @@ fn logs_of(request: &Request) -> Vec<u64> {
 
 /// Reads the trials of an earlier campaign on the same failure.
 fn read(directory: &Path, request: &Request, case: &Case, into: &mut Recorded) -> Result<(), Failure> {
-    let earlier = Request::read(directory)?;
-    let same = logs_of(&earlier) == logs_of(request)
-        && earlier.workload() == request.workload()
-        && earlier.oracle == request.oracle
-        && earlier.target == request.target;
-    if !same {
-        return Err(Failure::usage(format!(
-            "--recorded {}: that campaign has another failure log, workload or target",
-            directory.display()
-        ))
-        .hint("give a campaign that was started with the same ones"));
-    }
-    let mut plans: FxHashMap<u64, Plan> = FxHashMap::default();
-    let mut problem = None;
-    Journal::read(&Journal::path_in(directory), |entry| match entry {
-        Entry::Asked { jobs, .. } => {
-            for job in jobs {
-                if let Work::Trial { plan, .. } = job.work {
-                    plans.insert(job.id.0, plan);
-                }
-            }
+    let is_same = |earlier: &Request| logs_of(earlier) == logs_of(request);
+    recorded::trials(directory, request, (is_same, "failure log"), |work, outcome, digest| {
+        if let Work::Trial { plan, .. } = work {
+            into.add(case, &plan, &outcome, digest);
         }
-        Entry::Told { id, outcome, digest, .. } => {
-            let (Some(plan), Some(outcome)) = (plans.get(&id.0), outcome) else { return };
-            let digest = digest.read(directory, id);
-            match digest.and_then(|it| serde_json::from_value(it).map_err(|error| error.to_string())) {
-                Ok(digest) => into.add(case, plan, &outcome, digest),
-                Err(why) => problem = Some(format!("trial {id}: {why}")),
-            }
-        }
-    })?;
-    match problem {
-        Some(why) => Err(Failure::usage(format!("{}: {why}", Journal::path_in(directory).display()))),
-        None => Ok(()),
-    }
+    })
 }
