@@ -197,7 +197,7 @@ fn joins_are_sorted_without_repetition() {
 fn the_number_of_threads_changes_nothing() {
     let steps = complete_graph();
     let joins = all(&steps);
-    // Levels of many blocks: all scores tie in the first half of the faults, and none in the second.
+    // Levels of many blocks, some cut by a sample and some by counts.
     for limits in [limits(30_000, 1, 6, 500), limits(1_000, 2, 9, 50), limits(100_000, 0, 5, 5)] {
         let of = |threads| {
             let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started");
@@ -226,7 +226,8 @@ fn pairs(faults: u32) -> impl Iterator<Item = (u32, u32)> {
     (0..faults).flat_map(others)
 }
 
-fn complete_graph() -> Vec<Step> {
+/// Faults that all lead to each other. The scores of half of them tie.
+pub(super) fn complete_graph() -> Vec<Step> {
     let of = |(at, (cause, effect)): (u32, (u32, u32))| {
         let injects = if at % 3 == 0 { Injects::Delay } else { Injects::Other };
         step(cause, effect, injects, if cause < 20 { 0.25 } else { at as f32 / 2000.0 })
