@@ -281,3 +281,21 @@ impl<'a> Cursor<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chains_without_an_extension_are_dropped_at_all_lengths() {
+        let chain = |(step, parent)| Chain { step, parent };
+        let mut chains = Chains::default();
+        for level in
+            [&[(0, 0), (1, 0), (2, 0)][..], &[(3, 0), (4, 1), (5, 1), (6, 2)], &[(7, 2), (8, 2), (9, 3)]]
+        {
+            chains.push(level.iter().copied().map(chain).collect());
+        }
+        let expect = [vec![(1, 0), (2, 0)], vec![(5, 0), (6, 1)], vec![(7, 0), (8, 0), (9, 1)]];
+        assert_eq!(chains.levels, expect.map(|it| it.into_iter().map(chain).collect::<Vec<_>>()));
+    }
+}
