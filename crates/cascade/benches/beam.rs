@@ -3,7 +3,8 @@
 //! `cargo bench -p hypocenter-cascade --bench beam`, or `cargo xtask bench beam`. Each search runs in a process of its own, so that
 //! its peak of memory is its own. One input has a score of its own for each of a thousand clusters. In the other all scores are
 //! the same, so that the cut has to choose among ties. Both numbers of threads must give the same bytes. The exit code is 1 if they
-//! do not, or if two threads need more time or memory than the goal. `BENCH_BEAM=100000` sets another beam.
+//! do not, or if two threads need more time or memory than the goal. Others may use the machine, so CPU seconds of both threads
+//! within the goal are enough: nothing waits, so an idle machine needs no longer. `BENCH_BEAM=100000` sets another beam.
 
 use std::fmt::Write;
 use std::process::{Command, ExitCode};
@@ -31,13 +32,15 @@ fn main() -> ExitCode {
     }
     let mut passed = true;
     for input in INPUTS {
+        println!("{input}:");
         let [one, two] = [1, 2].map(|threads| in_a_process(input, threads));
         let same = one.result == two.result;
-        let good = same && two.seconds <= GOAL_S && two.peak_mb <= GOAL_MB;
+        let good = same && two.seconds.min(two.cpu_s) <= GOAL_S && two.peak_mb <= GOAL_MB;
         passed &= good;
-        println!("{input}:\n{}", two.shown);
+        println!("{}", two.shown);
         for (threads, run) in [(1, &one), (2, &two)] {
-            println!("  threads {threads}: {:.1} s, peak memory {:.0} MB", run.seconds, run.peak_mb);
+            let Run { seconds, cpu_s, peak_mb, .. } = run;
+            println!("  threads {threads}: {seconds:.1} s, CPU {cpu_s:.1} s, peak memory {peak_mb:.0} MB");
         }
         let same = if same { "same" } else { "DIFFERENT" };
         println!("  both results: {same} bytes ({})", two.result.len());
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
 /// A search in a process of its own.
 struct Run {
     seconds: f64,
+    cpu_s: f64,
     peak_mb: f64,
     /// Levels, for a reader.
     shown: String,
@@ -66,11 +70,11 @@ fn in_a_process(input: &str, threads: usize) -> Run {
         .expect("this program can be started");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).expect("it prints text");
-    let mut parts = text.splitn(4, '\0');
-    let mut part = || parts.next().expect("it prints four parts").to_owned();
+    let mut parts = text.splitn(5, '\0');
+    let mut part = || parts.next().expect("it prints five parts").to_owned();
     let mut number = || part().parse().expect("it prints a number");
-    let (seconds, peak_mb) = (number(), number());
-    Run { seconds, peak_mb, shown: part(), result: part() }
+    let (seconds, cpu_s, peak_mb) = (number(), number(), number());
+    Run { seconds, cpu_s, peak_mb, shown: part(), result: part() }
 }
 
 /// Searches, and prints the parts of a [`Run`].
@@ -79,10 +83,11 @@ fn measure(input: &str) {
     let joins = Joins::matching(&steps, |_, _| true);
     let beam = std::env::var("BENCH_BEAM").ok().and_then(|it| it.parse().ok());
     let limits = Limits { beam: beam.unwrap_or(5_000_000), ..Limits::default() };
-    let start = Instant::now();
+    let (start, cpu_before_s) = (Instant::now(), cpu_s());
     let found = search(&steps, &joins, &limits).expect("the input is good");
     let seconds = start.elapsed().as_secs_f64();
-    print!("{seconds}\0{}\0{}\0{found:?}", peak_mb(), shown(&found));
+    let cpu_s = cpu_s() - cpu_before_s;
+    print!("{seconds}\0{cpu_s}\0{}\0{}\0{found:?}", peak_mb(), shown(&found));
 }
 
 fn shown(found: &Found) -> String {
@@ -93,6 +98,15 @@ fn shown(found: &Found) -> String {
     let chains: u64 = found.levels.iter().map(|it| it.chains).sum();
     let _ = write!(text, "  {chains} chains in all, {} cycles reported", found.cycles.len());
     text
+}
+
+/// CPU time of all threads of this process.
+fn cpu_s() -> f64 {
+    const TICKS_A_SECOND: f64 = 100.0;
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux says it");
+    // The name, in parentheses, may contain spaces. User and system time are the 12th and 13th field behind it.
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    fields.skip(11).take(2).map(|it| it.parse::<f64>().expect("it is a number")).sum::<f64>() / TICKS_A_SECOND
 }
 
 /// Peak resident memory of this process.

@@ -2,13 +2,13 @@
 //!
 //! A [`Step`] leads from the fault that was injected to one that it caused. [`Joins`] lists the steps that may follow each step.
 //! [`search`] extends all chains by one step at a time and keeps the [`Limits::beam`] best of each length. The chains of the next
-//! length are never held before the cut: [`cut`] first counts them by their scores, and then keeps those below a threshold.
+//! length are never held before the cut: they pass a threshold that is found first.
 //!
 //! A chain ranks by the mean score of its injected steps, and the lowest is the best. A cycle needs at least one injected step:
 //! without one, no test has shown any part of it.
 //!
-//! Memory is at most `8 * beam * length` bytes for the chains, half as much again of one length while it is built, and what the
-//! reported cycles need. Chains without an extension are dropped, which usually leaves far less.
+//! Memory is at most `8 * beam * length` bytes for the chains, a few times `8 * beam` while a level is built, and what the reported
+//! cycles need. Chains without an extension are dropped, which usually leaves far less.
 
 mod chains;
 mod components;

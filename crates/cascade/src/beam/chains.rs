@@ -80,20 +80,40 @@ pub(super) trait Visit {
 }
 
 impl Extensions<'_> {
-    /// Visits all extensions in blocks, in parallel. Returns one visitor for each block, in their order.
-    pub(super) fn blocks<V: Visit + Send>(&self, new: impl Fn() -> V + Sync + Send) -> Vec<V> {
+    /// Visits all extensions in blocks, in parallel, each block by a new visitor. Returns what is made of them, in the order of
+    /// the blocks.
+    pub(super) fn blocks<V: Visit, T: Send>(
+        &self,
+        new: impl Fn() -> V + Sync + Send,
+        finish: impl Fn(V) -> T + Sync + Send,
+    ) -> Vec<T> {
         if self.chains.levels.is_empty() {
             let mut visitor = new();
             self.start(&mut visitor);
-            return vec![visitor];
+            return vec![finish(visitor)];
         }
         let blocks = self.chains.longest().len().div_ceil(BLOCK);
         let visit = |cursor: &mut Cursor<'_>, block: usize| {
             let mut visitor = new();
             cursor.block(block, &mut visitor);
-            visitor
+            finish(visitor)
         };
         (0..blocks).into_par_iter().map_init(|| Cursor::new(*self), visit).collect()
+    }
+
+    /// Number of steps that the joins allow behind the longest chains, whether or not a chain has room for them.
+    pub(super) fn joined(&self) -> u64 {
+        let longest = self.chains.longest().par_iter();
+        longest.map(|it| self.graph.joins().following(it.step).len() as u64).sum()
+    }
+
+    /// Visits the extensions of every so many chains.
+    pub(super) fn sample(&self, every: usize, visitor: &mut impl Visit) {
+        let mut cursor = Cursor::new(*self);
+        for index in (0..self.chains.longest().len()).step_by(every) {
+            cursor.move_to(index as u32);
+            cursor.extend(index as u32, visitor);
+        }
     }
 
     /// Visits all extensions in parallel, each by one of few visitors. Returns all of them merged.
@@ -259,5 +279,23 @@ impl<'a> Cursor<'a> {
                 visitor.open(key(sum, injected, index, step), Chain { step, parent: index });
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chains_without_an_extension_are_dropped_at_all_lengths() {
+        let chain = |(step, parent)| Chain { step, parent };
+        let mut chains = Chains::default();
+        for level in
+            [&[(0, 0), (1, 0), (2, 0)][..], &[(3, 0), (4, 1), (5, 1), (6, 2)], &[(7, 2), (8, 2), (9, 3)]]
+        {
+            chains.push(level.iter().copied().map(chain).collect());
+        }
+        let expect = [vec![(1, 0), (2, 0)], vec![(5, 0), (6, 1)], vec![(7, 0), (8, 0), (9, 1)]];
+        assert_eq!(chains.levels, expect.map(|it| it.into_iter().map(chain).collect::<Vec<_>>()));
     }
 }
