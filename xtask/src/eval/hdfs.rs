@@ -32,6 +32,9 @@ pub struct HdfsArgs {
     /// Number of runs of each test without hooks, and of as many with them
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeats: u32,
+    /// Depth of the calls whose branches belong to the path of a loop or method; 0 for its own branches alone
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    path_depth: u32,
     #[command(flatten)]
     jdks: JdkArgs,
     #[command(flatten)]
@@ -52,7 +55,7 @@ pub fn run(args: &HdfsArgs) -> Result<Verdict> {
         }
         let plan = step("choosing what to record", || {
             let read = Read::of(NAME, "lib", None, &PACKAGES.map(str::to_owned), jdk)?;
-            Ok(plan::of(&read.program))
+            Ok(plan::of(&read.program, args.path_depth))
         })?;
         plan.print();
         let path = out.join("plan.json");

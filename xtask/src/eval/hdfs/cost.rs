@@ -20,7 +20,7 @@ use crate::tool::{Tool, words};
 
 /// For all tests of a class; each has the limit of its workload.
 const LIMIT: Duration = Duration::from_secs(7200);
-const HEADINGS: [&str; 9] = [
+const HEADINGS: [&str; 10] = [
     "class",
     "tests",
     "bare s",
@@ -29,8 +29,13 @@ const HEADINGS: [&str; 9] = [
     "trace MB",
     "hooks",
     "left out",
+    "hits",
     "lost",
 ];
+/// Hooks left out that are named; the outcomes have all.
+const LEFT_OUT_SHOWN: usize = 12;
+/// Begin of a problem that names a hook.
+const LEFT_OUT: &str = "hook left out: ";
 /// Unit of the number of blocks of a file.
 const BLOCK_BYTES: u64 = 512;
 
@@ -59,7 +64,9 @@ struct Ran {
     trace_bytes: u64,
     /// Hooks in place, in the JVM that has most.
     hooks: u64,
-    left_out: u64,
+    /// Sites whose hooks were left out, with the reason.
+    left_out: BTreeMap<String, String>,
+    hits: u64,
     /// Events that were dropped.
     lost: u64,
     /// Trials that did not end well.
@@ -90,8 +97,9 @@ impl Cost<'_> {
         );
         print!("{}", table::text(&HEADINGS, &rows));
         println!(
-            "trace MB: on disk, mean of a test; hooks: in place in one JVM, the most; left out, lost: over all runs"
+            "trace MB: on disk, mean of a test; hooks: in place in one JVM, the most; left out: different sites; hits: mean of a test"
         );
+        print_left_out(&rounds);
         let problems = rounds.iter().flat_map(|(class, rounds)| problems(class, rounds));
         Ok(problems.inspect(|it| println!("{it}")).count() == 0)
     }
@@ -169,7 +177,13 @@ impl Ran {
             self.bad.push(format!("no hook was placed: see {}", files.outcome.display()));
         }
         self.hooks = self.hooks.max(placed);
-        self.left_out += outcome.jvms.iter().map(|it| it.hooks.refused).sum::<u64>();
+        let refused: u64 = outcome.jvms.iter().map(|it| it.hooks.refused).sum();
+        let named: BTreeMap<String, String> = left_out(&outcome).collect();
+        if refused > 0 && named.is_empty() {
+            self.bad.push(format!("no hook left out is named: see {}", files.outcome.display()));
+        }
+        self.left_out.extend(named);
+        self.hits += outcome.jvms.iter().map(|it| it.hits).sum::<u64>();
         self.lost += outcome.jvms.iter().map(|it| it.dropped).sum::<u64>();
         let trace = fs::metadata(&files.trace).map_err(Failure::file(&files.trace))?;
         self.trace_bytes += trace.blocks() * BLOCK_BYTES;
@@ -182,10 +196,29 @@ impl Ran {
         self.cpu_s += other.cpu_s;
         self.trace_bytes += other.trace_bytes;
         self.hooks = self.hooks.max(other.hooks);
-        self.left_out += other.left_out;
+        self.left_out.extend(other.left_out.clone());
+        self.hits += other.hits;
         self.lost += other.lost;
         self
     }
+}
+
+fn print_left_out(rounds: &BTreeMap<&str, Rounds>) {
+    let all: BTreeMap<&String, &String> = rounds.values().flatten().flat_map(|it| &it.1.left_out).collect();
+    for (place, why) in all.iter().take(LEFT_OUT_SHOWN) {
+        println!("  left out: {place}: {why}");
+    }
+    if all.len() > LEFT_OUT_SHOWN {
+        println!("  {} more in the outcomes", thousands((all.len() - LEFT_OUT_SHOWN) as u64));
+    }
+}
+
+/// Hooks that were left out, each with the reason.
+fn left_out(outcome: &Outcome) -> impl Iterator<Item = (String, String)> {
+    outcome
+        .problems
+        .iter()
+        .filter_map(|it| Some((it.place.clone(), it.what.strip_prefix(LEFT_OUT)?.to_owned())))
 }
 
 /// The rounds of all classes as if they were one.
@@ -215,7 +248,8 @@ fn row(class: &str, rounds: &Rounds) -> Vec<String> {
         format!("{:.2} ({:.2} .. {:.2})", median(&ratios), ratios[0], ratios[ratios.len() - 1]),
         format!("{megabytes:.1}"),
         thousands(all.hooks),
-        thousands(all.left_out),
+        thousands(all.left_out.len() as u64),
+        thousands(all.hits / all.tests.max(1)),
         thousands(all.lost),
     ]
 }
@@ -271,10 +305,19 @@ mod tests {
 
     #[test]
     fn a_ratio_is_that_of_runs_in_the_same_round() {
-        let ran = |cpu_s: f64| Ran { tests: 2, cpu_s, trace_bytes: 1_500_000, hooks: 7, ..Ran::default() };
+        let left_out = BTreeMap::from([("a.B.c:1 loop_exit".to_owned(), "why".to_owned())]);
+        let ran = |cpu_s: f64| Ran {
+            tests: 2,
+            cpu_s,
+            trace_bytes: 1_500_000,
+            hooks: 7,
+            hits: 8,
+            left_out: left_out.clone(),
+            ..Ran::default()
+        };
         let rounds = vec![(ran(1.0), ran(2.0)), (ran(10.0), ran(11.0)), (ran(2.0), ran(3.0))];
         let cells = row("T", &rounds);
-        let expected = ["T", "2", "2.00", "3.00", "1.50 (1.10 .. 2.00)", "0.8", "7", "0", "0"];
+        let expected = ["T", "2", "2.00", "3.00", "1.50 (1.10 .. 2.00)", "0.8", "7", "1", "4", "0"];
         assert_eq!(cells, expected);
         let two = BTreeMap::from([("A", rounds.clone()), ("B", rounds)]);
         let all = row("all", &sums(&two));

@@ -12,17 +12,14 @@ use crate::table::thousands;
 
 /// Levels of callers that belong to a point (CSNAKE 6.2).
 const CALLERS: usize = 2;
-/// A path is that of the loop's or method's own branches.
-const PATH_DEPTH: u32 = 0;
-
 /// A plan, and what is in it.
 pub struct Recorded {
     pub plan: Plan,
     points: BTreeMap<&'static str, usize>,
 }
 
-/// The plan for a system.
-pub fn of(program: &Program) -> Recorded {
+/// The plan for a system. Branches of calls that are so deep belong to a path.
+pub fn of(program: &Program, path_depth: u32) -> Recorded {
     let points = Points::of(program);
     let wanted: Vec<&Point> = points.all().iter().filter(|it| it.left_out.is_none()).collect();
     let mut counts = BTreeMap::new();
@@ -43,7 +40,7 @@ pub fn of(program: &Program) -> Recorded {
         methods: methods.iter().map(|&it| name(program, it)).collect(),
         loops: false,
         loop_counts: true,
-        path_depth: Some(PATH_DEPTH),
+        path_depth: Some(path_depth),
         points: told,
     };
     let record = Record {
