@@ -1,4 +1,5 @@
-//! `cargo xtask eval hdfs-341`: what `cascade` sees of HDFS 3.4.1, beside what CSNAKE has published, and what seeing it costs HDFS's own tests.
+//! `cargo xtask eval hdfs-341`: the points of HDFS 3.4.1 that `cascade` works with, beside those that CSNAKE has published, and the
+//! cost of recording them in HDFS's own tests.
 
 mod cost;
 mod counts;

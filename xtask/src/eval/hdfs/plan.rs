@@ -1,5 +1,5 @@
-//! What `cascade` records of a run without a fault: how often each point is reached and each branch goes either way, and for loops, exceptions
-//! and detectors the nearest callers and the branches on the way there.
+//! The recording of `cascade` in a run without a fault: hits of each point, both ways of each branch, and for loops, exceptions and
+//! detectors the nearest callers and the branches on the way there.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
