@@ -11,6 +11,7 @@ mod emission;
 mod exact;
 mod explore;
 mod force;
+mod hdfs;
 mod jacoco;
 mod lab;
 mod logs;
@@ -70,6 +71,8 @@ enum Eval {
     Cost(cost::CostArgs),
     Demo(demo::DemoArgs),
     Emission(emission::EmissionArgs),
+    #[command(name = "hdfs-341")]
+    Hdfs341(hdfs::HdfsArgs),
     #[command(name = "hdfs-14333")]
     Hdfs14333(reproduce::ReproduceArgs),
     #[command(name = "zookeeper-2247")]
@@ -102,6 +105,7 @@ impl Eval {
             Eval::Cost(args) => cost::run(args),
             Eval::Demo(args) => demo::run(args),
             Eval::Emission(args) => emission::run(args),
+            Eval::Hdfs341(args) => hdfs::run(args),
             Eval::Hdfs14333(args) => reproduce::run("hdfs-14333", args),
             Eval::ZooKeeper2247(args) => reproduce::run("zookeeper-2247", args),
             Eval::ZooKeeper3157(args) => reproduce::run("zookeeper-3157", args),

@@ -19,7 +19,7 @@ const HEAD: &str = "# Results\n\n\
 const MARK: &str = "\n## ";
 
 /// An evaluation, by the name of its section, with its arguments.
-const ALL: [(&str, &[&str]); 24] = [
+const ALL: [(&str, &[&str]); 25] = [
     ("reproduce: published failures", &["cases"]),
     ("reproduce: strategies", &["play", "wal"]),
     ("reproduce: an exception at one moment of many", &["bugs", "wal", "--seeds", "10"]),
@@ -30,6 +30,7 @@ const ALL: [(&str, &[&str]); 24] = [
     ("explore: ZooKeeper", &["explore", "zookeeper-3.6.2", "--resume"]),
     ("explore: Ratis", &["explore", "ratis-3.1.3"]),
     ("explore: Kafka", &["explore", "kafka-3.9.1"]),
+    ("cascade: HDFS", &["hdfs-341"]),
     ("logs", &["logs"]),
     ("emission", &["emission"]),
     ("scan", &["scan"]),

@@ -91,7 +91,7 @@ pub fn run(args: &UnitTestsArgs) -> Result<Verdict> {
 }
 
 /// The classes that the list names, sorted.
-fn listed(path: &Path) -> Result<Vec<String>> {
+pub(super) fn listed(path: &Path) -> Result<Vec<String>> {
     let text = fs::read_to_string(path).map_err(Failure::file(path))?;
     let mut classes: Vec<String> = text
         .lines()
