@@ -156,9 +156,8 @@ fn limits_that_left_something_out_are_named() {
 
 #[test]
 fn fewer_reported_cycles_are_the_first_of_all() {
-    // Most scores tie, so that the steps decide; the cycles are not found in their order.
-    let score = |cause| if cause == 3 { 0.25 } else { 0.5 };
-    let steps: Vec<Step> = pairs(5).map(|(cause, effect)| other(cause, effect, score(cause))).collect();
+    // All scores tie, so the steps decide. Long cycles, which are found late, may come before short ones.
+    let steps: Vec<Step> = pairs(5).map(|(cause, effect)| other(cause, effect, 0.5)).collect();
     let of =
         |cycles| search(&steps, &all(&steps), &limits(1000, 1, 5, cycles)).expect("the input is good").cycles;
     let every = of(1000);

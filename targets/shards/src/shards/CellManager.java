@@ -19,7 +19,7 @@ import java.util.logging.Logger;
 final class CellManager implements Runnable {
     private static final Logger LOG = Logger.getLogger(CellManager.class.getName());
     private static final Duration SILENCE = Duration.ofMillis(400);
-    private static final long GATHER_MS = 600;
+    private static final long GATHER_MS = 500;
     /** So many hosts have to be left: each shard has that many copies. */
     private static final int HOSTS_MIN = 3;
 
