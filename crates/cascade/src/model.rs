@@ -25,6 +25,8 @@ pub struct Weakness {
     pub inject: Vec<Site>,
     /// The sites at which it is seen.
     pub observe: Vec<Site>,
+    /// The sites behind which the way to it is its own: what it decides, or where its method begins. None for a call of a library.
+    pub(crate) begins: Vec<Site>,
     /// Of a loop: whether time decides how often it goes round.
     pub(crate) is_paced: bool,
     /// Of an exception: whether a library throws it, so that it may come before the call has done its work or afterwards.
@@ -50,14 +52,13 @@ impl Model {
         &self.followed
     }
 
-    /// The sites at which the way there is told in every run: where errors are seen, and where methods begin that throw without a condition.
+    /// The sites at which the way there is told in every run: where errors are seen, and where their methods begin.
     pub(crate) fn told(&self) -> impl Iterator<Item = &Site> {
         let is_error = |it: &&Weakness| it.shown.kind != CascadeKind::Delay;
-        let entries = |it: &'_ Weakness| it.inject.iter().filter(|it| it.kind == SiteKind::Entry).count() > 0;
-        self.faults.iter().filter(is_error).flat_map(move |it| {
-            let marks = if entries(it) { &it.inject[..] } else { &[] };
-            it.observe.iter().chain(marks)
-        })
+        fn entries(it: &Weakness) -> impl Iterator<Item = &Site> {
+            it.begins.iter().filter(|it| it.kind == SiteKind::Entry)
+        }
+        self.faults.iter().filter(is_error).flat_map(|it| it.observe.iter().chain(entries(it)))
     }
 
     /// Every fault as a plan has it, so that all trials share one map.
@@ -90,6 +91,11 @@ impl Weakness {
         let line = (point.line > 0).then_some(u32::from(point.line));
         Weakness {
             shown: CascadeFault { kind, method: format!("{owner}.{name}"), line, exception, ordinal },
+            begins: match point.kind {
+                PointKind::Throw { .. } => point.inject.clone(),
+                PointKind::Detector => point.inject.first().map(entry_of).into_iter().collect(),
+                PointKind::Library { .. } | PointKind::Loop(_) => Vec::new(),
+            },
             inject: point.inject.clone(),
             observe: point.observe.clone(),
             is_paced: matches!(point.kind, PointKind::Loop(it) if is_paced(loops.get(it))),
@@ -114,6 +120,11 @@ impl Weakness {
             |it| Candidate { site: site(it), fault: fault.clone(), when: Guard::default(), repeat };
         self.inject.iter().map(candidate).collect()
     }
+}
+
+/// Where the method of a site begins.
+fn entry_of(site: &Site) -> Site {
+    Site { kind: SiteKind::Entry, callee: None, ordinal: 0, line: None, ..site.clone() }
 }
 
 /// Tests whether time decides how often a loop goes round: it then runs more often in a longer run, whatever the fault did.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use hypocenter_engine::{Digester, Evidence, Job, Work};
-use hypocenter_plan::{Candidate, Fault, Plan};
+use hypocenter_plan::{Candidate, Fault, Plan, Site};
 use hypocenter_results::cascaded::CascadeKind;
 use hypocenter_trace::{Dictionary, Map, SiteId, Trace, TracedPath, hash};
 use serde::{Deserialize, Serialize};
@@ -68,6 +68,10 @@ pub struct Reader {
 struct Sites {
     /// For each fault.
     inject: Vec<Vec<SiteId>>,
+    /// For each fault the sites behind which the way to it is its own.
+    begins: Vec<Vec<SiteId>>,
+    /// The same by the sites at which faults are injected.
+    begins_of: BTreeMap<SiteId, Vec<SiteId>>,
     /// The faults that are seen at a site.
     seen_at: BTreeMap<SiteId, Vec<u32>>,
 }
@@ -81,7 +85,11 @@ impl Reader {
         self.sites.get_or_init(|| {
             let mut sites = Sites::default();
             for (number, fault) in (0..).zip(self.model.faults()) {
-                sites.inject.push(fault.inject.iter().filter_map(|it| map.find(it)).collect());
+                let find = |of: &[Site]| -> Vec<SiteId> { of.iter().filter_map(|it| map.find(it)).collect() };
+                let (inject, begins) = (find(&fault.inject), find(&fault.begins));
+                sites.begins_of.extend(inject.iter().map(|&it| (it, begins.clone())));
+                sites.inject.push(inject);
+                sites.begins.push(begins);
                 for site in fault.observe.iter().filter_map(|it| map.find(it)) {
                     sites.seen_at.entry(site).or_default().push(number);
                 }
@@ -175,7 +183,8 @@ impl<'m> Reading<'m> {
             // A negated value is the opposite of what the site saw.
             let value = told.and_then(|it| it.branches.last()).filter(|it| is_negated && it.0 == site);
             let value = value.map_or(0, |it| u32::from(it.1 == 0));
-            let way = told.map(|it| way(&it.branches, &[site]));
+            let begins = self.sites.begins_of.get(&site).map_or(&[][..], Vec::as_slice);
+            let way = told.map(|it| way(&it.branches, begins));
             let ways = self.injected.entry((callers(dictionary, injection.context), value)).or_default();
             ways.extend(way);
         }
@@ -199,7 +208,7 @@ impl<'m> Reading<'m> {
             if ways.len() < PATHS_MAX {
                 ways.insert(match kind {
                     CascadeKind::Delay => short(path.hash),
-                    _ => way(&path.branches, &self.sites.inject[fault as usize]),
+                    _ => way(&path.branches, &self.sites.begins[fault as usize]),
                 });
             }
         }
@@ -228,9 +237,10 @@ fn callers(dictionary: &Dictionary, context: u32) -> Callers {
     found
 }
 
-/// The way to where a fault is injected: that to where it is seen goes on from there, by the branch that the fault would have decided.
-fn way(branches: &[(SiteId, u32)], inject: &[SiteId]) -> u32 {
-    let end = branches.iter().rposition(|it| inject.contains(&it.0)).unwrap_or(branches.len());
+/// The way to a fault, up to where it becomes its own: from there on a fault that is injected and one that comes by itself go by other
+/// branches.
+fn way(branches: &[(SiteId, u32)], begins: &[SiteId]) -> u32 {
+    let end = branches.iter().rposition(|it| begins.contains(&it.0)).unwrap_or(branches.len());
     let branch = |hash, &(site, value): &(SiteId, u32)| {
         hash::word(u64::from(site.0) | u64::from(value) << 32, hash)
     };

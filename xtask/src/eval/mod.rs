@@ -2,6 +2,7 @@
 
 mod bugs;
 pub mod campaign;
+mod cascade;
 mod cases;
 mod cluster;
 mod corpus;
@@ -67,6 +68,7 @@ enum Eval {
     Scan(scan::ScanArgs),
     Targets(targets::TargetsArgs),
     Bugs(bugs::BugsArgs),
+    Cascade(cascade::CascadeArgs),
     Cases(cases::CasesArgs),
     Cost(cost::CostArgs),
     Demo(demo::DemoArgs),
@@ -101,6 +103,7 @@ impl Eval {
             Eval::Scan(args) => scan::run(args),
             Eval::Targets(args) => targets::run(args),
             Eval::Bugs(args) => bugs::run(args),
+            Eval::Cascade(args) => cascade::run(args),
             Eval::Cases(args) => cases::run(args),
             Eval::Cost(args) => cost::run(args),
             Eval::Demo(args) => demo::run(args),
