@@ -15,7 +15,7 @@ case $3 in
 esac
 mkdir -p "$dir/tmp" && cd "$dir" || exit 73
 
-# The properties and the opened packages are those of Hadoop's own build.
+# The properties are those of Hadoop's own build. It opens no package of the JDK; these are opened in case a test reaches into them.
 opens=
 for package in java.io java.lang java.lang.reflect java.math java.net java.nio java.text java.util java.util.concurrent \
     java.util.zip sun.nio.ch sun.security.util sun.security.x509; do
