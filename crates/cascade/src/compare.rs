@@ -59,9 +59,11 @@ pub(crate) fn errors(with: &[&Run], without: &[&Run]) -> Vec<Effect> {
     if injected.len() < INJECTED_MIN {
         return Vec::new();
     }
-    let normal: BTreeSet<Spot> = without.iter().flat_map(|it| it.digest.errors.iter().map(|it| it.0)).collect();
+    let normal: BTreeSet<Spot> =
+        without.iter().flat_map(|it| it.digest.errors.iter().map(|it| it.0)).collect();
     let mut came: BTreeMap<Spot, (usize, Ways)> = BTreeMap::new();
-    for (spot, ways) in injected.iter().flat_map(|it| &it.digest.errors).filter(|it| !normal.contains(&it.0)) {
+    for (spot, ways) in injected.iter().flat_map(|it| &it.digest.errors).filter(|it| !normal.contains(&it.0))
+    {
         let (times, all) = came.entry(*spot).or_default();
         *times += 1;
         all.extend(ways);
@@ -78,11 +80,17 @@ pub(crate) fn errors(with: &[&Run], without: &[&Run]) -> Vec<Effect> {
 }
 
 /// The loops that go round more often with the fault, and how many were compared.
-pub(crate) fn growth(model: &Model, judging: &Judging, with: &[&Run], without: &[&Run]) -> (Vec<Effect>, u64) {
+pub(crate) fn growth(
+    model: &Model,
+    judging: &Judging,
+    with: &[&Run],
+    without: &[&Run],
+) -> (Vec<Effect>, u64) {
     let (with_counts, without_counts) = (Counts::of(with), Counts::of(without));
     let mut compared = Vec::new();
     for (&spot, (counts, ways)) in &with_counts.loops {
-        let normal = without_counts.loops.get(&spot).map_or_else(|| vec![0; without.len()], |it| it.0.clone());
+        let normal =
+            without_counts.loops.get(&spot).map_or_else(|| vec![0; without.len()], |it| it.0.clone());
         let is_paced = judging.paced
             && (model.faults()[spot.0 as usize].is_paced || follows(&normal, &without_counts.seconds));
         let mut p = chance(&floats(counts), &floats(&normal));
@@ -90,13 +98,9 @@ pub(crate) fn growth(model: &Model, judging: &Judging, with: &[&Run], without: &
             let rates = |counts: &[u64], seconds: &[f64]| -> Vec<f64> {
                 counts.iter().zip(seconds).map(|(&it, seconds)| it as f64 / seconds.max(1e-3)).collect()
             };
-            p = p.max(chance(
-                &rates(counts, &with_counts.seconds),
-                &rates(&normal, &without_counts.seconds),
-            ));
+            p = p.max(chance(&rates(counts, &with_counts.seconds), &rates(&normal, &without_counts.seconds)));
         }
-        let effect =
-            Effect { spot, ways: ways.clone(), with: counts.clone(), without: normal, p: Some(p) };
+        let effect = Effect { spot, ways: ways.clone(), with: counts.clone(), without: normal, p: Some(p) };
         compared.push(effect);
     }
     let number = compared.len() as u64;
@@ -111,7 +115,8 @@ pub(crate) fn growth(model: &Model, judging: &Judging, with: &[&Run], without: &
 
 /// Tests whether runs with a fault differ in anything that could be an effect: if not, more of them would show none.
 pub(crate) fn differ(with: &[&Run], without: &[&Run]) -> bool {
-    let normal: BTreeSet<Spot> = without.iter().flat_map(|it| it.digest.errors.iter().map(|it| it.0)).collect();
+    let normal: BTreeSet<Spot> =
+        without.iter().flat_map(|it| it.digest.errors.iter().map(|it| it.0)).collect();
     let most = Counts::of(without);
     let most = |it: &Spot| most.loops.get(it).and_then(|it| it.0.iter().max()).copied().unwrap_or(0);
     with.iter().any(|it| {
@@ -131,7 +136,8 @@ fn follows(counts: &[u64], seconds: &[f64]) -> bool {
     let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
     let counts = floats(counts);
     let (a, b) = (mean(&counts), mean(seconds));
-    let sum = |f: &dyn Fn(f64, f64) -> f64| counts.iter().zip(seconds).map(|(&x, &y)| f(x - a, y - b)).sum::<f64>();
+    let sum =
+        |f: &dyn Fn(f64, f64) -> f64| counts.iter().zip(seconds).map(|(&x, &y)| f(x - a, y - b)).sum::<f64>();
     let (xx, yy, xy) = (sum(&|x, _| x * x), sum(&|_, y| y * y), sum(&|x, y| x * y));
     xx > 0.0 && yy > 0.0 && xy / (xx * yy).sqrt() >= FOLLOWS
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use hypocenter_engine::{Engine, Job, JobId, Look, Next, Purpose, Work};
 use hypocenter_plan::{
-    Arm, Candidate, CandidateResult, End, Guard, Outcome, Plan, Repeat, SiteKind, Trails, WatchLevel, WatchSites,
+    Arm, Candidate, CandidateResult, End, Guard, Outcome, Plan, Repeat, SiteKind, Trails, WatchLevel,
+    WatchSites,
 };
 use hypocenter_results::Event;
 use hypocenter_results::cascaded::Cascade as Results;
@@ -104,10 +105,21 @@ enum Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Task {
     /// A run without a fault that counts which faults could be injected once the system is up.
-    Reach { test: usize },
-    Normal { test: usize, number: usize },
-    Injected { experiment: usize, variant: usize, number: usize },
-    Again { step: usize },
+    Reach {
+        test: usize,
+    },
+    Normal {
+        test: usize,
+        number: usize,
+    },
+    Injected {
+        experiment: usize,
+        variant: usize,
+        number: usize,
+    },
+    Again {
+        step: usize,
+    },
 }
 
 /// A test, and its runs without a fault.
@@ -359,7 +371,8 @@ impl Cascade {
     /// Asks for the runs that are compared with each other.
     fn spare(&mut self) {
         self.phase = Phase::Spare;
-        let well: Vec<usize> = (0..self.tests.len()).filter(|&it| self.tests[it].left_out.is_none()).collect();
+        let well: Vec<usize> =
+            (0..self.tests.len()).filter(|&it| self.tests[it].left_out.is_none()).collect();
         for test in well.into_iter().take(self.what.spare_tests) {
             self.want(test, SETS * self.what.repeats);
         }
@@ -374,9 +387,8 @@ impl Cascade {
             let Some(sets) = sets else { continue };
             // Each set stands once for the runs with a fault.
             for (with, without) in [([0, 1], [2, 3]), ([2, 3], [0, 1])] {
-                let judged = |at: usize| {
-                    growth(&self.model, &self.what.judging, &sets[with[at]], &sets[without[at]])
-                };
+                let judged =
+                    |at: usize| growth(&self.model, &self.what.judging, &sets[with[at]], &sets[without[at]]);
                 let (first, number) = judged(0);
                 compared += number;
                 let first: BTreeSet<_> = first.into_iter().map(|it| it.spot).collect();
@@ -415,11 +427,7 @@ impl Cascade {
     fn found(&self) -> Vec<Ring> {
         let Some(allocation) = &self.allocation else { return Vec::new() };
         let clusters = allocation.clusters();
-        let limits = Limits {
-            beam: self.what.beam,
-            delays: self.what.delays_in_cycle,
-            ..Limits::default()
-        };
+        let limits = Limits { beam: self.what.beam, delays: self.what.delays_in_cycle, ..Limits::default() };
         let cluster_of = |fault| clusters.index_of(fault).unwrap_or(usize::MAX);
         stitch::rings(&self.shown, &clusters.scores(), &cluster_of, self.what.fit, &limits)
     }

@@ -107,9 +107,7 @@ impl Weakness {
     pub(crate) fn candidates(&self, repeat: Repeat, delay_ms: u64, after: bool) -> Vec<Candidate> {
         let fault = match (self.shown.kind, &self.shown.exception) {
             (CascadeKind::Delay, _) => Fault::Delay { delay_ms, pause: Pause::Spin },
-            (CascadeKind::Exception, Some(class)) => {
-                Fault::Exception { class: class.clone(), message: None }
-            }
+            (CascadeKind::Exception, Some(class)) => Fault::Exception { class: class.clone(), message: None },
             (CascadeKind::Exception | CascadeKind::Negation, _) => Fault::Negate,
         };
         let site = |it: &Site| match after {
@@ -129,7 +127,8 @@ fn entry_of(site: &Site) -> Site {
 
 /// Tests whether time decides how often a loop goes round: it then runs more often in a longer run, whatever the fault did.
 fn is_paced(it: &LoopFact) -> bool {
-    it.is_timed || [Effect::Sleep, Effect::Wait, Effect::Clock].iter().any(|&kind| it.effects.depth(kind).is_some())
+    it.is_timed
+        || [Effect::Sleep, Effect::Wait, Effect::Clock].iter().any(|&kind| it.effects.depth(kind).is_some())
 }
 
 /// The methods with faults, and those that call them through as many calls as tell their calls apart.

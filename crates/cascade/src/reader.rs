@@ -175,7 +175,9 @@ impl<'m> Reading<'m> {
             self.path(dictionary, path);
         }
         for injection in &dictionary.injections {
-            let Some(&Some((site, is_negated))) = candidates.get(injection.candidate as usize) else { continue };
+            let Some(&Some((site, is_negated))) = candidates.get(injection.candidate as usize) else {
+                continue;
+            };
             let is_way = |it: &&TracedPath| {
                 (it.around, it.context, it.hash) == (site, injection.context, injection.path)
             };
@@ -219,7 +221,11 @@ impl<'m> Reading<'m> {
             loops: self.loops.into_iter().map(|(spot, (count, ways))| (spot, count, ways)).collect(),
             within: self.within.into_iter().collect(),
             errors: self.errors.into_iter().collect(),
-            injected: self.injected.into_iter().map(|((callers, value), ways)| (callers, value, ways)).collect(),
+            injected: self
+                .injected
+                .into_iter()
+                .map(|((callers, value), ways)| (callers, value, ways))
+                .collect(),
             reached: self.reached.into_iter().collect(),
             sites: self.hit.len() as u64,
             lost: self.lost,
@@ -241,9 +247,8 @@ fn callers(dictionary: &Dictionary, context: u32) -> Callers {
 /// branches.
 fn way(branches: &[(SiteId, u32)], begins: &[SiteId]) -> u32 {
     let end = branches.iter().rposition(|it| begins.contains(&it.0)).unwrap_or(branches.len());
-    let branch = |hash, &(site, value): &(SiteId, u32)| {
-        hash::word(u64::from(site.0) | u64::from(value) << 32, hash)
-    };
+    let branch =
+        |hash, &(site, value): &(SiteId, u32)| hash::word(u64::from(site.0) | u64::from(value) << 32, hash);
     short(branches[..end].iter().fold(0, branch))
 }
 

@@ -56,7 +56,16 @@ pub(crate) fn steps(model: &Model, experiments: &[Experiment]) -> Vec<Shown> {
             for (kind, effects) in kinds.into_iter().zip([&caused.errors, &caused.growth]) {
                 for (effect, (ends, strongest)) in by_fault(effects) {
                     let starts = starts.clone();
-                    all.push(Shown { experiment: number, variant, cause, effect, kind, strongest, starts, ends });
+                    all.push(Shown {
+                        experiment: number,
+                        variant,
+                        cause,
+                        effect,
+                        kind,
+                        strongest,
+                        starts,
+                        ends,
+                    });
                 }
             }
         }

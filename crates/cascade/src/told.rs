@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use hypocenter_engine::JobId;
 use hypocenter_plan::{CandidateResult, Fault, Outcome};
 use hypocenter_results::cascaded::{
-    Cascade as Results, CascadeKind, CascadeStep, Cycle, ExperimentCounts, FaultCluster, FaultCounts, Share, TestRow,
+    Cascade as Results, CascadeKind, CascadeStep, Cycle, ExperimentCounts, FaultCluster, FaultCounts, Share,
+    TestRow,
 };
 use hypocenter_results::event::{Effect as EventEffect, RoundEnded};
 use hypocenter_results::{Event, Finding, Proof, Rate};
@@ -34,7 +35,9 @@ impl Cascade {
         let effect = match experiment.standing {
             Standing::Void => {
                 let why = outcome.candidates.iter().find_map(|it| match &it.result {
-                    CandidateResult::NotReached { why } | CandidateResult::Refused { why } => Some(why.clone()),
+                    CandidateResult::NotReached { why } | CandidateResult::Refused { why } => {
+                        Some(why.clone())
+                    }
                     _ => None,
                 });
                 EventEffect::NoFault { why: why.unwrap_or_default(), is_bad: false }
@@ -109,7 +112,8 @@ impl Cascade {
         let experiment = &self.experiments[shown.experiment];
         let variant = &experiment.variants[shown.variant];
         let faults = self.model.faults();
-        let injected = experiment.candidates(&self.lab(), shown.variant).0.into_iter().next().map(|it| it.fault);
+        let injected =
+            experiment.candidates(&self.lab(), shown.variant).0.into_iter().next().map(|it| it.fault);
         let again = self.again.get(&number);
         let mut notes = Vec::new();
         if let (Dose::Delay { ms }, Some(Fault::Delay { .. })) = (&variant.dose, &injected)

@@ -157,13 +157,18 @@ impl CascadeConfig {
             return Err(format!("fdr: {} is not between 0 and 1", self.fdr.unwrap_or_default()));
         }
         if !["three-phase", "random"].contains(&self.allocation.as_str()) {
-            return Err(format!("allocation: unknown value `{}`, use one of three-phase, random", self.allocation));
+            return Err(format!(
+                "allocation: unknown value `{}`, use one of three-phase, random",
+                self.allocation
+            ));
         }
         if self.beam == 0 {
             return Err("beam: 0 is not allowed, give 1 or more".to_owned());
         }
         match self.without.iter().find(|it| !CASCADE_CHECKS.contains(&it.as_str())) {
-            Some(it) => Err(format!("without: unknown check `{it}`, use one of {}", CASCADE_CHECKS.join(", "))),
+            Some(it) => {
+                Err(format!("without: unknown check `{it}`, use one of {}", CASCADE_CHECKS.join(", ")))
+            }
             None => Ok(()),
         }
     }

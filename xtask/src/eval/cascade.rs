@@ -24,7 +24,16 @@ use crate::tool::{Tool, ToolArgs, words};
 use crate::{Verdict, root, table, truth};
 
 const HEADINGS: [&str; 11] = [
-    "target", "twin", "game", "seed", "true cycle", "decoys", "other cycles", "steps", "experiments", "runs (new)",
+    "target",
+    "twin",
+    "game",
+    "seed",
+    "true cycle",
+    "decoys",
+    "other cycles",
+    "steps",
+    "experiments",
+    "runs (new)",
     "by chance",
 ];
 const LIMIT: Duration = Duration::from_secs(3 * 3600);
@@ -59,7 +68,6 @@ struct Truth {
 
 #[derive(Debug, Deserialize)]
 struct Known {
-    name: String,
     step: Vec<KnownStep>,
 }
 
@@ -92,7 +100,10 @@ impl KnownFault {
 impl KnownStep {
     fn is(&self, it: &CascadeStep) -> bool {
         let test = it.test.as_deref().map(|it| it.split_once('@').map_or(it, |it| it.1));
-        test == Some(&self.test) && self.edge == it.kind && self.cause.is(&it.cause) && self.effect.is(&it.effect)
+        test == Some(&self.test)
+            && self.edge == it.kind
+            && self.cause.is(&it.cause)
+            && self.effect.is(&it.effect)
     }
 }
 
@@ -234,11 +245,15 @@ fn judged(target: &str, truth: &Truth, played: &[Played], seeds: u64) -> Vec<(St
         (format!("{target}: no cycle in the fixed twin in {quiet} of {seeds} seeds"), quiet == seeds),
         (format!("{target}: a single fault shows the true cycle in {single} of {seeds} seeds"), single == 0),
         (
-            format!("{target}: without the checks of callers and paths all decoys in {all_decoys} of {seeds} seeds"),
+            format!(
+                "{target}: without the checks of callers and paths all decoys in {all_decoys} of {seeds} seeds"
+            ),
             all_decoys == seeds,
         ),
         (
-            format!("{target}: growth by chance {part} of {whole} loops; with one stage {part_one} of {whole_one}"),
+            format!(
+                "{target}: growth by chance {part} of {whole} loops; with one stage {part_one} of {whole_one}"
+            ),
             part as f64 <= FALSE_MAX * whole as f64,
         ),
         (format!("{target}: random allocation finds the true cycle in {random} of {seeds} seeds"), true),

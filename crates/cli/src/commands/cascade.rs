@@ -63,8 +63,13 @@ impl Verb for Cascading {
 
     fn asked(args: &CascadeArgs) -> Result<(Request, CascadeRequest), Failure> {
         let config = Config::read(&args.target.config)?;
-        let search =
-            overridden(&config, Cascading::NAME, &args.set.set, config.cascade.clone(), CascadeConfig::check)?;
+        let search = overridden(
+            &config,
+            Cascading::NAME,
+            &args.set.set,
+            config.cascade.clone(),
+            CascadeConfig::check,
+        )?;
         let chosen = Chosen::each(&all_tests(args, &config)?, args.workload.as_deref())?;
         let arm = match &search.ready {
             Some(method) => ready(method, &chosen.target)?,
@@ -86,11 +91,7 @@ impl Verb for Cascading {
             delays_ms: search.delays_ms.clone(),
             for_ms: search.for_ms,
             all_lengths: search.all_lengths,
-            judging: Judging {
-                one_stage: search.one_stage,
-                fdr: search.fdr,
-                paced: search.checks("paced"),
-            },
+            judging: Judging { one_stage: search.one_stage, fdr: search.fdr, paced: search.checks("paced") },
             budget: args.budget,
             is_random: search.allocation == "random",
             seed: args.seed,
@@ -176,8 +177,10 @@ fn ready(method: &str, spec: &TargetSpec) -> Result<Arm, Failure> {
     let mut found = find_sites(&target.own, &pattern);
     let methods: BTreeSet<_> = found.sites.iter().map(|it| (&it.class, &it.method, &it.descriptor)).collect();
     match methods.len() {
-        0 => Err(Failure::usage(format!("[cascade] ready: no method fits `{method}`: {}", found.suggestions))
-            .hint("give the method that returns once a test's cluster is up, as package.Class.method")),
+        0 => {
+            Err(Failure::usage(format!("[cascade] ready: no method fits `{method}`: {}", found.suggestions))
+                .hint("give the method that returns once a test's cluster is up, as package.Class.method"))
+        }
         1 => Ok(Arm::After(Box::new(found.sites.pop().expect("a method that was found")))),
         some => Err(Failure::usage(format!("[cascade] ready: {some} methods fit `{method}`"))
             .hint("give the whole name of its class, and its descriptor: package.Class.method(I)")),

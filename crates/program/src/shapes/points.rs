@@ -312,7 +312,8 @@ impl Looking<'_> {
     fn library(&self, method: MethodId) -> Vec<Unnamed> {
         let Program { world, facts, faults, .. } = self.program;
         let external = facts.calls_in(method).filter_map(|id| {
-            let site = faults.at(id).iter().find(|it| matches!(it.kind, crate::FaultKind::External { .. }))?;
+            let site =
+                faults.at(id).iter().find(|it| matches!(it.kind, crate::FaultKind::External { .. }))?;
             let reason = |class: TypeId| {
                 let can_be_made = concrete(world, class).is_some();
                 let unmade = (!can_be_made).then_some(LeftOut::Unconstructible);

@@ -20,7 +20,9 @@ pub fn page(document: &Document<Cascade>) -> String {
     let Document { header, detail: it } = document;
     let is_found = !it.cycles.is_empty();
     let chip = match it.cycles.len() as u64 {
-        0 if it.tests.iter().all(|it| it.left_out.is_some()) => ("no", "tests fail without a fault".to_owned()),
+        0 if it.tests.iter().all(|it| it.left_out.is_some()) => {
+            ("no", "tests fail without a fault".to_owned())
+        }
         0 => ("yes", "no cycle".to_owned()),
         some => ("bad", count(some, "cycle", "cycles")),
     };
@@ -185,7 +187,12 @@ fn clusters(it: &Cascade) -> Option<Section> {
         let faults: Vec<String> = cluster.faults.iter().take(20).map(|it| name(&it.to_string())).collect();
         let more = cluster.faults.len().saturating_sub(faults.len());
         let more = if more > 0 { format!("<br>and {more} more") } else { String::new() };
-        let _ = write!(body, "<tr><td>{}{more}</td><td class=\"n\">{:.2}</td></tr>", faults.join("<br>"), cluster.alike);
+        let _ = write!(
+            body,
+            "<tr><td>{}{more}</td><td class=\"n\">{:.2}</td></tr>",
+            faults.join("<br>"),
+            cluster.alike
+        );
     }
     body += "</tbody></table></div>";
     body += &left_out(it.clusters.len(), CLUSTERS_SHOWN, "summary.json has all.");
@@ -202,9 +209,15 @@ fn coverage(it: &Cascade) -> Section {
         ("exceptions", thousands(it.faults.exceptions)),
         ("detectors", thousands(it.faults.negations)),
         ("reached by no test", thousands(it.faults.unreached)),
-        ("experiments", format!("{} of {}", thousands(it.experiments.made), thousands(it.experiments.budget))),
+        (
+            "experiments",
+            format!("{} of {}", thousands(it.experiments.made), thousands(it.experiments.budget)),
+        ),
         ("never injected", thousands(it.experiments.void)),
-        ("growth by chance", format!("{} of {}", thousands(it.false_growth.part), thousands(it.false_growth.of))),
+        (
+            "growth by chance",
+            format!("{} of {}", thousands(it.false_growth.part), thousands(it.false_growth.of)),
+        ),
     ]);
     body += "<div class=\"scroll\"><table><thead><tr><th>test</th><th>seconds</th><th>faults reached</th><th></th></tr></thead><tbody>";
     for row in it.tests.iter().take(STEPS_SHOWN) {

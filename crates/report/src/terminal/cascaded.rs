@@ -57,7 +57,10 @@ fn cycle(it: &Finding<Cycle>) -> Vec<Line> {
     }
     let further = match it.detail.alike_count {
         0 => String::new(),
-        some => format!("; {} by the same faults or by faults with like consequences", count(some, "further cycle", "further cycles")),
+        some => format!(
+            "; {} by the same faults or by faults with like consequences",
+            count(some, "further cycle", "further cycles")
+        ),
     };
     lines.push(Line::new("proof", format!("{}{further}", proven(it.proof))));
     lines.push(Line::gap());
