@@ -77,12 +77,15 @@ pub(crate) struct Trail {
     point: u64,
 }
 
+/// What the iterations of a loop are counted by: its body, the calling context, and the body of the loop around it.
+type Counted = (SiteId, u32, Option<SiteId>);
+
 /// What a native thread remembers of the JVM's contexts and paths.
 #[derive(Default)]
 pub(crate) struct Remembered {
     contexts: FxHashMap<(u32, SiteId), u32>,
     paths: FxHashSet<(SiteId, u32, u64)>,
-    tallies: FxHashMap<(SiteId, u32), Option<Tally>>,
+    tallies: FxHashMap<Counted, Option<Tally>>,
 }
 
 /// The steps of the trial, by site, and the contexts and paths of this JVM.
@@ -93,7 +96,7 @@ pub(crate) struct Trails {
     path_depth: Option<u32>,
     contexts: Mutex<FxHashMap<(u32, SiteId), u32>>,
     paths: Mutex<FxHashSet<(SiteId, u32, u64)>>,
-    tallies: Mutex<FxHashMap<(SiteId, u32), Option<Tally>>>,
+    tallies: Mutex<FxHashMap<Counted, Option<Tally>>>,
     loop_runs: bool,
     loop_counts: bool,
     is_full: AtomicBool,
@@ -227,16 +230,16 @@ impl Surroundings<'_> {
     }
 
     /// Where the iterations of a loop in a calling context are counted.
-    fn tally(&mut self, body: SiteId, context: u32) -> Option<Tally> {
+    fn tally(&mut self, key: Counted) -> Option<Tally> {
         if !self.trails.loop_counts {
             return None;
         }
-        let key = (body, context);
+        let (body, context, around) = key;
         if let Some(tally) = self.remembered.tallies.get(&key) {
             return tally.clone();
         }
         let mut all = self.trails.tallies.lock().unwrap_or_else(|poison| poison.into_inner());
-        let tally = all.entry(key).or_insert_with(|| self.session.tally(body, context)).clone();
+        let tally = all.entry(key).or_insert_with(|| self.session.tally(body, context, around)).clone();
         drop(all);
         if self.remembered.tallies.len() >= REMEMBERED_MAX {
             self.remembered.tallies.clear();
@@ -306,7 +309,8 @@ impl Trail {
     }
 
     fn push_loop(&mut self, body: SiteId, around: &mut Surroundings<'_>) {
-        let tally = around.tally(body, self.context);
+        let outer = self.frames.iter().rev().find(|it| it.kind == Kind::Loop).map(|it| it.subject);
+        let tally = around.tally((body, self.context, outer));
         self.push(Kind::Loop, body, self.context, tally);
     }
 

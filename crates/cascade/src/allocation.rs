@@ -51,9 +51,9 @@ pub enum Mode {
     Random,
 }
 
-/// Phase in which an experiment was asked.
+/// AllocationPhase in which an experiment was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Phase {
+pub enum AllocationPhase {
     /// Each fault once.
     One,
     /// Clusters in turn.
@@ -64,8 +64,9 @@ pub enum Phase {
     Random,
 }
 
-impl Phase {
-    const ALL: [Phase; PHASES] = [Phase::One, Phase::Two, Phase::Three];
+impl AllocationPhase {
+    const ALL: [AllocationPhase; PHASES] =
+        [AllocationPhase::One, AllocationPhase::Two, AllocationPhase::Three];
 }
 
 /// Answer to a request for an experiment.
@@ -97,8 +98,8 @@ pub struct Asked {
     pub fault: FaultNo,
     /// The test.
     pub test: TestNo,
-    /// Phase in which it was asked.
-    pub phase: Phase,
+    /// AllocationPhase in which it was asked.
+    pub phase: AllocationPhase,
     /// Its progress.
     pub progress: Progress,
 }
@@ -123,7 +124,7 @@ pub struct Allocation {
     /// Experiments that are planned and not asked.
     planned: VecDeque<(FaultNo, TestNo)>,
     under_way: usize,
-    asked: BTreeMap<(FaultNo, TestNo), (Phase, Progress)>,
+    asked: BTreeMap<(FaultNo, TestNo), (AllocationPhase, Progress)>,
     experiments: Experiments,
 }
 
@@ -212,7 +213,7 @@ impl Allocation {
             Some((fault, test)) if !is_spent => {
                 self.planned.pop_front();
                 self.under_way += 1;
-                let phase = Phase::ALL.get(self.phase).copied().unwrap_or(Phase::Random);
+                let phase = AllocationPhase::ALL.get(self.phase).copied().unwrap_or(AllocationPhase::Random);
                 self.asked.insert((fault, test), (phase, Progress::UnderWay));
                 Next::Experiment(fault, test)
             }
@@ -240,7 +241,7 @@ impl Allocation {
         }
     }
 
-    fn ended(&mut self, fault: FaultNo, test: TestNo, progress: Progress) -> Phase {
+    fn ended(&mut self, fault: FaultNo, test: TestNo, progress: Progress) -> AllocationPhase {
         let asked = self.asked.get_mut(&(fault, test)).filter(|it| it.1 == Progress::UnderWay);
         let (phase, it) = asked.expect("an outcome is of an experiment that is under way");
         *it = progress;
@@ -295,7 +296,7 @@ impl Allocation {
     }
 
     /// Clusters by which a phase divided its budget; absent for phases that have no clusters or have not begun.
-    pub fn clusters_of(&self, phase: Phase) -> Option<&Clusters> {
+    pub fn clusters_of(&self, phase: AllocationPhase) -> Option<&Clusters> {
         self.clusters.get(phase as usize)?.as_ref()
     }
 
@@ -365,7 +366,7 @@ impl Allocation {
         faults.iter().map(|&it| self.faults[it as usize].room()).sum()
     }
 
-    /// Phase one: the faults without an experiment, each in the best test that is left.
+    /// AllocationPhase one: the faults without an experiment, each in the best test that is left.
     fn each_fault(&mut self) -> Vec<(FaultNo, TestNo)> {
         let left = self.budget.phases()[0].saturating_sub(self.told[0]);
         let mut round = Vec::new();

@@ -32,7 +32,7 @@ pub type Token = u32;
 pub type Experiments = BTreeMap<(FaultNo, TestNo), BTreeSet<Token>>;
 
 /// Maximum number of faults that are clustered. Their distances take n(n-1)/2 numbers of 4 bytes: 800 MB for so many.
-pub const FAULTS_MAX: usize = 20_000;
+pub(crate) const FAULTS_MAX: usize = 20_000;
 
 /// Differences between gaps up to this size are rounding. It is below the least width of the largest of [`FAULTS_MAX`] gaps.
 const GAP_ROUNDING: f32 = 1e-5;

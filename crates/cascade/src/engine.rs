@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use hypocenter_engine::{Engine, Job, JobId, Look, Next, Purpose, Work};
 use hypocenter_plan::{
-    Arm, Candidate, CandidateResult, End, Guard, Outcome, Plan, Repeat, SiteKind, Trails, WatchLevel,
+    Arm, Candidate, CandidateResult, End, Guard, Outcome, Plan, Repeat, Site, SiteKind, Trails, WatchLevel,
     WatchSites,
 };
 use hypocenter_results::Event;
-use hypocenter_results::cascaded::Cascade as Results;
+use hypocenter_results::cascaded::{Cascade as Results, StepKind};
 use serde::{Deserialize, Serialize};
 
 use crate::allocation::{self, Allocation, Budget, Mode};
@@ -17,7 +17,7 @@ use crate::beam::Limits;
 use crate::compare::{Judging, Run, growth};
 use crate::experiment::{Doses, Experiment, Lab, Need, Normal, Standing};
 use crate::model::Model;
-use crate::reader::{Reader, RunDigest};
+use crate::reader::{RunDigest, RunReader};
 use crate::stitch::{self, Fit, Ring, Shown};
 
 /// So many jobs are kept ready.
@@ -29,7 +29,7 @@ const SETS: usize = 4;
 
 /// What is asked of a campaign.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Settings {
+pub struct CascadeSettings {
     /// The tests: names of workloads.
     pub tests: Vec<String>,
     /// The plan of a run without a fault, as far as the system does not decide it.
@@ -70,12 +70,12 @@ pub struct Settings {
 #[derive(Debug)]
 pub struct Cascade {
     pub(crate) model: Arc<Model>,
-    pub(crate) what: Settings,
+    pub(crate) what: CascadeSettings,
     doses: Doses,
     pub(crate) tests: Vec<TestRuns>,
     pub(crate) experiments: Vec<Experiment>,
     pub(crate) allocation: Option<Allocation>,
-    reader: Reader,
+    reader: RunReader,
     queue: VecDeque<Task>,
     open: BTreeMap<JobId, Task>,
     pub(crate) asked: u64,
@@ -148,13 +148,13 @@ impl TestRuns {
 
 impl Cascade {
     /// Begins a campaign.
-    pub fn new(model: Arc<Model>, what: Settings) -> Cascade {
+    pub fn new(model: Arc<Model>, what: CascadeSettings) -> Cascade {
         let mut delays_ms = what.delays_ms.clone();
         delays_ms.sort_unstable();
         delays_ms.dedup();
-        let Settings { delay_total_ms, for_ms, all_lengths, .. } = what;
+        let CascadeSettings { delay_total_ms, for_ms, all_lengths, .. } = what;
         let mut engine = Cascade {
-            reader: Reader::new(model.clone()),
+            reader: RunReader::new(model.clone()),
             doses: Doses { delays_ms, delay_total_ms, for_ms, all_lengths },
             tests: what.tests.iter().map(|_| TestRuns::default()).collect(),
             experiments: Vec::new(),
@@ -211,13 +211,8 @@ impl Cascade {
         Job { id, purpose, work: Work::trial(self.what.tests[test].clone(), plan) }
     }
 
-    /// The plan that has the hooks of all runs.
+    /// The plan that has the hooks of all runs, and what they count and follow.
     pub fn hooks(&self) -> Plan {
-        Plan { candidates: self.model.candidates(), ..self.plan() }
-    }
-
-    /// The plan of a run without a fault.
-    fn plan(&self) -> Plan {
         let mut plan = self.what.plan.clone();
         let sites = self.model.faults().iter().flat_map(|it| it.inject.iter().chain(&it.observe));
         let counted = WatchSites { sites: sites.cloned().collect(), level: WatchLevel::Count };
@@ -229,6 +224,13 @@ impl Cascade {
             path_depth: Some(self.what.path_depth),
             points: self.model.told().cloned().collect(),
         });
+        Plan { candidates: self.model.candidates(), ..plan }
+    }
+
+    /// The plan of a run without a fault.
+    fn plan(&self) -> Plan {
+        let mut plan = self.what.plan.clone();
+        plan.record.common = true;
         plan
     }
 
@@ -252,11 +254,12 @@ impl Cascade {
     fn injecting(&self, experiment: usize, variant: usize) -> Plan {
         let mut plan = self.plan();
         let (candidates, limit) = self.experiments[experiment].candidates(&self.lab(), variant);
-        if let Some(trails) = &mut plan.record.trails {
-            let is_new = |it: &&hypocenter_plan::Site| !trails.points.contains(it);
-            let sites: Vec<_> = candidates.iter().map(|it| &it.site).filter(is_new).cloned().collect();
-            // The ways of a loop are those of its iterations.
-            trails.points.extend(sites.into_iter().filter(|it| it.kind != SiteKind::LoopBody));
+        // The ways of a loop are those of its iterations; what is told in every run is told already.
+        let told: Vec<&Site> = self.model.told().collect();
+        let is_new = |it: &&Site| it.kind != SiteKind::LoopBody && !told.contains(it);
+        let points: Vec<Site> = candidates.iter().map(|it| &it.site).filter(is_new).cloned().collect();
+        if !points.is_empty() {
+            plan.record.trails = Some(Trails { points, ..Trails::default() });
         }
         plan.limit = limit;
         plan.candidates = candidates;
@@ -419,7 +422,10 @@ impl Cascade {
         self.rings = self.found();
         if self.what.runs_again {
             let rings = self.rings.iter().take(RINGS_RUN_AGAIN);
-            let steps: BTreeSet<usize> = rings.flat_map(|it| it.steps.iter().copied()).collect();
+            let is_injected =
+                |it: &usize| !matches!(self.shown[*it].kind, StepKind::Outer | StepKind::Beside);
+            let steps: BTreeSet<usize> =
+                rings.flat_map(|it| it.steps.iter().copied()).filter(is_injected).collect();
             self.queue.extend(steps.into_iter().map(|step| Task::Again { step }));
         }
     }
@@ -480,7 +486,7 @@ impl Cascade {
 }
 
 impl Engine for Cascade {
-    type Digester = Reader;
+    type Digester = RunReader;
     type Results = Results;
 
     fn name(&self) -> &'static str {
@@ -497,7 +503,7 @@ impl Engine for Cascade {
         }
     }
 
-    fn digester(&self) -> Reader {
+    fn digester(&self) -> RunReader {
         self.reader.clone()
     }
 

@@ -21,7 +21,7 @@ mod stitch;
 mod told;
 
 pub use compare::Judging;
-pub use engine::{Cascade, Settings};
+pub use engine::{Cascade, CascadeSettings};
 pub use model::{Model, Weakness};
-pub use reader::{Reader, RunDigest, Spot};
+pub use reader::{RunDigest, RunReader, Spot};
 pub use stitch::Fit;

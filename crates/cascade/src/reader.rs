@@ -57,7 +57,7 @@ fn is_zero(number: &u64) -> bool {
 
 /// Reads the evidence of runs.
 #[derive(Debug, Clone)]
-pub struct Reader {
+pub struct RunReader {
     model: Arc<Model>,
     /// All trials of a campaign have the same map.
     sites: Arc<OnceLock<Sites>>,
@@ -76,9 +76,9 @@ struct Sites {
     seen_at: BTreeMap<SiteId, Vec<u32>>,
 }
 
-impl Reader {
-    pub(crate) fn new(model: Arc<Model>) -> Reader {
-        Reader { model, sites: Arc::default() }
+impl RunReader {
+    pub(crate) fn new(model: Arc<Model>) -> RunReader {
+        RunReader { model, sites: Arc::default() }
     }
 
     fn sites(&self, map: &Map<'_>) -> &Sites {
@@ -112,7 +112,7 @@ impl Reader {
     }
 }
 
-impl Digester for Reader {
+impl Digester for RunReader {
     type Digest = RunDigest;
     type Reading = ();
 
@@ -169,6 +169,8 @@ impl<'m> Reading<'m> {
             for &fault in self.sites.seen_at.get(&tally.body).into_iter().flatten() {
                 let spot = Spot(fault, callers(dictionary, tally.context), 0);
                 self.loops.entry(spot).or_default().0 += tally.iterations;
+                let around = tally.around.and_then(|it| self.sites.seen_at.get(&it));
+                self.within.extend(around.into_iter().flatten().map(|&outer| (fault, outer)));
             }
         }
         for path in &dictionary.paths {

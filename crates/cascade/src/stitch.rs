@@ -6,8 +6,8 @@ use hypocenter_results::cascaded::{CascadeKind, StepKind};
 use serde::{Deserialize, Serialize};
 
 use crate::beam::{self, Injects, Joins, Limits};
-use crate::compare::Effect;
-use crate::experiment::Experiment;
+use crate::compare::{Effect, Run};
+use crate::experiment::{Experiment, Variant};
 use crate::model::Model;
 use crate::reader::{Callers, Ways};
 
@@ -56,19 +56,53 @@ pub(crate) fn steps(model: &Model, experiments: &[Experiment]) -> Vec<Shown> {
             for (kind, effects) in kinds.into_iter().zip([&caused.errors, &caused.growth]) {
                 for (effect, (ends, strongest)) in by_fault(effects) {
                     let starts = starts.clone();
-                    all.push(Shown {
-                        experiment: number,
-                        variant,
-                        cause,
-                        effect,
-                        kind,
-                        strongest,
-                        starts,
-                        ends,
-                    });
+                    let step =
+                        Shown { experiment: number, variant, cause, effect, kind, strongest, starts, ends };
+                    if matches!(kind, StepKind::GrowthOfDelay | StepKind::GrowthOfInjection) {
+                        all.extend(around(&step, it));
+                    }
+                    all.push(step);
                 }
             }
         }
+    }
+    all
+}
+
+/// A loop that runs more often delays the loop around it, and so those beside it, where the runs of an experiment show that nesting (6.1).
+fn around(step: &Shown, variant: &Variant) -> Vec<Shown> {
+    let runs: Vec<&Run> = variant.told().collect();
+    let within: BTreeSet<(u32, u32)> = runs.iter().flat_map(|it| it.digest.within.iter().copied()).collect();
+    let places = |fault: u32| {
+        let mut places = Places::new();
+        for (spot, _, ways) in runs.iter().flat_map(|it| &it.digest.loops).filter(|it| it.0.0 == fault) {
+            places.entry((spot.1, 0)).or_default().extend(ways);
+        }
+        places
+    };
+    let mut all = Vec::new();
+    let inner = step.effect;
+    for &(_, outer) in within.iter().filter(|&&(it, outer)| it == inner && outer != inner) {
+        let to_outer = Shown {
+            cause: inner,
+            effect: outer,
+            kind: StepKind::Outer,
+            starts: step.ends.clone(),
+            ends: places(outer),
+            ..step.clone()
+        };
+        for &(other, _) in within.iter().filter(|it| it.1 == outer && it.0 != inner && it.0 != outer) {
+            let (starts, ends) = (to_outer.ends.clone(), places(other));
+            all.push(Shown {
+                cause: outer,
+                effect: other,
+                kind: StepKind::Beside,
+                starts,
+                ends,
+                ..step.clone()
+            });
+        }
+        all.push(to_outer);
     }
     all
 }
@@ -97,7 +131,17 @@ impl Effect {
 impl Fit {
     /// Tests whether a step can follow another of whose effect it is the consequence.
     fn joins(self, first: &Shown, second: &Shown) -> bool {
-        first.effect == second.cause
+        let is_same = (first.experiment, first.variant) == (second.experiment, second.variant);
+        let may_follow = match second.kind {
+            // What the code shows holds in the runs that show it.
+            StepKind::Outer => {
+                is_same && matches!(first.kind, StepKind::GrowthOfDelay | StepKind::GrowthOfInjection)
+            }
+            StepKind::Beside => is_same && first.kind == StepKind::Outer,
+            _ => true,
+        };
+        may_follow
+            && first.effect == second.cause
             && first.ends.iter().any(|(&(callers, value), ways)| {
                 second.starts.iter().any(|(&(other_callers, other_value), other)| {
                     value == other_value

@@ -6,14 +6,14 @@ use hypocenter_engine::JobId;
 use hypocenter_plan::{CandidateResult, Fault, Outcome};
 use hypocenter_results::cascaded::{
     Cascade as Results, CascadeKind, CascadeStep, Cycle, ExperimentCounts, FaultCluster, FaultCounts, Share,
-    TestRow,
+    StepKind, TestRow,
 };
 use hypocenter_results::event::{Effect as EventEffect, RoundEnded};
 use hypocenter_results::{Event, Finding, Proof, Rate};
 
 use crate::engine::Cascade;
 use crate::experiment::{Dose, Standing};
-use crate::stitch::{self, Ring};
+use crate::stitch::{self, Ring, Shown};
 
 impl Cascade {
     /// Says what came of an experiment that is over.
@@ -111,6 +111,9 @@ impl Cascade {
         let shown = &self.shown[number];
         let experiment = &self.experiments[shown.experiment];
         let variant = &experiment.variants[shown.variant];
+        if matches!(shown.kind, StepKind::Outer | StepKind::Beside) {
+            return self.static_step(shown);
+        }
         let faults = self.model.faults();
         let injected =
             experiment.candidates(&self.lab(), shown.variant).0.into_iter().next().map(|it| it.fault);
@@ -147,9 +150,34 @@ impl Cascade {
         }
     }
 
+    /// A step that nobody injected: the code shows it.
+    fn static_step(&self, shown: &Shown) -> CascadeStep {
+        let faults = self.model.faults();
+        let experiment = &self.experiments[shown.experiment];
+        CascadeStep {
+            cause: faults[shown.cause as usize].shown.clone(),
+            effect: faults[shown.effect as usize].shown.clone(),
+            kind: shown.kind,
+            test: None,
+            injected: None,
+            with: Vec::new(),
+            without: Vec::new(),
+            p: None,
+            phase: experiment.phase,
+            trial: 0,
+            replay: String::new(),
+            note: Some(format!(
+                "the loops were seen to run so in {}",
+                short(&self.what.tests[experiment.test])
+            )),
+            shown_again: None,
+        }
+    }
+
     fn finding(&self, ring: &Ring) -> Finding<Cycle> {
         let steps: Vec<CascadeStep> = ring.steps.iter().map(|&it| self.step(it)).collect();
-        let again = steps.iter().map(|it| it.shown_again);
+        let injected = || steps.iter().filter(|it| it.test.is_some());
+        let again = injected().map(|it| it.shown_again);
         let proof = match again.collect::<Option<Vec<bool>>>() {
             None => Proof::SeenOnce,
             Some(all) if all.iter().all(|&it| it) => Proof::Confirmed,
@@ -165,14 +193,14 @@ impl Cascade {
                 (it.fault, it.test)
             })
             .collect();
-        let tests: BTreeSet<&Option<String>> = steps.iter().map(|it| &it.test).collect();
+        let tests: BTreeSet<&Option<String>> = injected().map(|it| &it.test).collect();
         let shown = steps.iter().filter(|it| it.shown_again == Some(true)).count() as u64;
         Finding {
             faults: Vec::new(),
             why: words.join(" → "),
             proof,
-            rate: Rate { hits: shown, runs: steps.len() as u64 },
-            trial: steps.first().map_or(0, |it| it.trial),
+            rate: Rate { hits: shown, runs: injected().count() as u64 },
+            trial: injected().next().map_or(0, |it| it.trial),
             replay: String::new(),
             missed: 0,
             story: None,

@@ -427,17 +427,17 @@ pub struct ExploreArgs {
 
 /// Find faults that feed themselves: a small fault whose consequences bring it about again
 ///
-/// Injects one fault at a time into one test of the target, compares it with runs of
-/// the test without the fault, and so learns which other faults it causes. Such steps
-/// from different tests are joined to cycles. The workload is a template over tests:
-/// a command with {test.class} and {test.method}, or {test.id}.
+/// Injects one fault at a time into one test of the target and compares it with
+/// runs of the test without the fault, to learn which other faults it causes.
+/// Such steps from different tests are joined to cycles. The workload is a
+/// template over tests: a command with {test.class} and {test.method}.
 ///
 /// Examples:
-///   hypocenter cascade                          all tests of the target
+///   hypocenter cascade                      all tests of the target
 ///   hypocenter cascade --test 'Block*Test#*' --budget 2
 ///   hypocenter cascade --time 6h --jobs 2
-///   hypocenter cascade --dry-run                faults, tests and first experiments
-///   hypocenter cascade --resume                 continue the latest campaign
+///   hypocenter cascade --dry-run            the first experiments, without faults
+///   hypocenter cascade --resume             continue the latest campaign
 ///
 /// Exit codes: 0 no cycle was found, 2 cycles were found, 3 time is up,
 /// 4 every test fails without a fault.

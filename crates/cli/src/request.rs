@@ -520,8 +520,8 @@ mod tests {
         request.write(directory.path()).unwrap();
         assert_eq!(Request::read(directory.path()).unwrap(), request);
         let setting = Setting::read(directory.path()).unwrap();
-        let Request { base, main, workloads, oracle, timeout, inputs, .. } = request;
-        assert_eq!(setting, Setting { base, main, workloads, oracle, timeout, inputs });
+        let Request { base, main, workloads, oracle, timeout, inputs, plan, hooks, .. } = request;
+        assert_eq!(setting, Setting { base, main, workloads, oracle, timeout, inputs, plan, hooks });
     }
 
     #[test]

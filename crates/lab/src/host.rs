@@ -52,6 +52,7 @@ impl Host {
         let trial = Trial {
             number: job.id.0,
             plan,
+            common: self.setting.placed_by(),
             workload: &workload.map_err(LabError::Workload)?,
             base: &self.setting.base,
             main: &self.setting.main,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hypocenter_plan::{Oracle, Span, Workload};
+use hypocenter_plan::{Oracle, Plan, Span, Workload};
 use serde::Deserialize;
 
 use crate::{Input, LabError};
@@ -30,6 +30,12 @@ pub struct Setting {
     /// Other campaigns whose trials it reads.
     #[serde(default)]
     pub inputs: Vec<Input>,
+    /// The plan that the hooks were placed by, unless `hooks` is there.
+    #[serde(default)]
+    pub plan: Plan,
+    /// The plan that they were placed by, if it is another.
+    #[serde(default)]
+    pub hooks: Option<Box<Plan>>,
 }
 
 #[derive(Deserialize)]
@@ -57,6 +63,11 @@ impl Setting {
             )));
         }
         serde_json::from_slice(&bytes).map_err(changed)
+    }
+
+    /// The plan that the hooks were placed by.
+    pub(crate) fn placed_by(&self) -> &Plan {
+        self.hooks.as_deref().unwrap_or(&self.plan)
     }
 
     /// A workload of the campaign.

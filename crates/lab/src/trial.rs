@@ -28,6 +28,8 @@ pub struct Trial<'a> {
     pub number: u64,
     /// The plan.
     pub plan: &'a Plan,
+    /// The plan that the hooks were placed by.
+    pub common: &'a Plan,
     /// Command run under it.
     pub workload: &'a Workload,
     /// Base of relative paths of the workload.
@@ -194,6 +196,7 @@ impl Trial<'_> {
             plan.nodes = self.workload.nodes_inside();
         }
         fs::write(&files.plan, json(&plan)).map_err(file_error(&files.plan))?;
+        let plan = plan.completed(self.common);
         observer.planned();
         // One file for all trials of a plan; a copy where the file system has no links.
         fs::hard_link(&kept_map, &files.map)

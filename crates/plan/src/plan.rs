@@ -167,6 +167,10 @@ pub struct Record {
     /// The sites.
     #[serde(default)]
     pub watch: Vec<Watch>,
+    /// Also count, record and follow what the plan does that the hooks of the campaign were placed by: its `watch_sites` and `trails`.
+    /// Plans of large systems are short by it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub common: bool,
     /// Further sites, one by one. What a `watch` says of one of them holds too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub watch_sites: Vec<WatchSites>,
@@ -226,6 +230,7 @@ impl Default for Record {
     fn default() -> Self {
         Record {
             watch: Vec::new(),
+            common: false,
             watch_sites: Vec::new(),
             trails: None,
             tasks: Vec::new(),
@@ -314,6 +319,22 @@ pub enum PlanError {
         /// Error and correction.
         what: String,
     },
+}
+
+impl Plan {
+    /// The plan on its own: with all that it shares with the plan that the hooks of its campaign were placed by.
+    #[must_use]
+    pub fn completed(mut self, campaign: &Plan) -> Plan {
+        if !std::mem::take(&mut self.record.common) {
+            return self;
+        }
+        self.record.watch_sites.extend(campaign.record.watch_sites.iter().cloned());
+        if let Some(shared) = &campaign.record.trails {
+            let trails = self.record.trails.get_or_insert_default();
+            trails.add(shared);
+        }
+        self
+    }
 }
 
 impl Default for Plan {
@@ -413,7 +434,8 @@ impl Plan {
 
     /// The points of trails are in methods that are followed.
     fn check_points(&self) -> Result<(), PlanError> {
-        let Some(trails) = &self.record.trails else { return Ok(()) };
+        // What is shared may follow them.
+        let Some(trails) = self.record.trails.as_ref().filter(|_| !self.record.common) else { return Ok(()) };
         let followed: BTreeSet<&MethodName> = trails.methods.iter().collect();
         match trails.points.iter().find(|it| !followed.contains(&MethodName::of(it))) {
             Some(site) => Err(PlanError::Point { site: site.to_string() }),

@@ -49,6 +49,15 @@ pub struct Trails {
 }
 
 impl Trails {
+    /// Follows all that others follow, too.
+    pub(crate) fn add(&mut self, others: &Trails) {
+        self.methods.extend(others.methods.iter().cloned());
+        self.points.extend(others.points.iter().cloned());
+        self.loops |= others.loops;
+        self.loop_counts |= others.loop_counts;
+        self.path_depth = self.path_depth.max(others.path_depth);
+    }
+
     /// Whether loops are followed; paths are those of their iterations.
     pub fn has_loops(&self) -> bool {
         self.loops || self.loop_counts || self.path_depth.is_some()

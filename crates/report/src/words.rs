@@ -269,6 +269,7 @@ pub fn test(workload: &str) -> &str {
 pub fn counted(it: &CascadeStep) -> String {
     let (with, without) = (it.with.as_slice(), it.without.as_slice());
     match it.p {
+        None if it.test.is_none() => it.note.clone().unwrap_or_default(),
         Some(p) => {
             let mean = |of: &[u64]| of.iter().sum::<u64>() as f64 / of.len().max(1) as f64;
             format!("{:.1} iterations instead of {:.1} (p = {p:.3})", mean(with), mean(without))

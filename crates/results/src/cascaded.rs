@@ -251,9 +251,10 @@ impl Detail for Cascade {
         for cycle in &mut self.cycles {
             cycle.replay = command(cycle.trial);
             let steps = cycle.detail.steps.iter_mut().chain(cycle.detail.alike.iter_mut().flatten());
-            steps.for_each(|it| it.replay = command(it.trial));
+            steps.filter(|it| it.test.is_some()).for_each(|it| it.replay = command(it.trial));
         }
-        self.steps.iter_mut().for_each(|it| it.replay = command(it.trial));
+        let steps = self.steps.iter_mut().filter(|it| it.test.is_some());
+        steps.for_each(|it| it.replay = command(it.trial));
     }
 
     fn exit_code(&self) -> ExitCode {

@@ -188,6 +188,8 @@ pub struct LoopTally {
     pub body: SiteId,
     /// The calling context that the loop is in.
     pub context: u32,
+    /// The loop around it, in the same method or in a caller.
+    pub around: Option<SiteId>,
     /// How often its body was executed.
     pub iterations: u64,
 }
@@ -515,6 +517,7 @@ impl<'a> Trace<'a> {
                     record::TALLY => dictionary.tallies.push(LoopTally {
                         body: SiteId(it.subject),
                         context: it.word(0) as u32,
+                        around: ((it.word(0) >> 32) as u32).checked_sub(1).map(SiteId),
                         iterations: it.word(1),
                     }),
                     record::REPORT => reports.push((it.flags, it.subject, it.word(0) as u32)),

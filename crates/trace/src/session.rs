@@ -308,9 +308,10 @@ impl Session {
         self.dictionary().stream.push(&self.trial, record::PATH, cut.into(), around.0, &payload);
     }
 
-    /// Begins to count the iterations of a loop, named by the site of its body, in a calling context.
-    pub fn tally(&self, body: SiteId, context: u32) -> Option<Tally> {
-        self.dictionary().stream.tally(&self.trial, body.0, context)
+    /// Begins to count the iterations of a loop, named by the site of its body, in a calling context and within another loop.
+    pub fn tally(&self, body: SiteId, context: u32, around: Option<SiteId>) -> Option<Tally> {
+        let around = around.map_or(0, |it| it.0.saturating_add(1));
+        self.dictionary().stream.tally(&self.trial, body.0, (context, around))
     }
 
     /// Says that a fault happens now. Written before it does.

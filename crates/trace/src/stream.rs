@@ -116,9 +116,15 @@ impl Stream {
         self.records += u64::from(self.push(trial, record::LOOP, 0, body, &[iterations]));
     }
 
-    /// Begins to count the iterations of a loop in a calling context. None if there is no room for the record.
-    pub(crate) fn tally(&mut self, trial: &TrialFile, body: u32, context: u32) -> Option<Tally> {
-        if !self.push(trial, record::TALLY, 0, body, &[context.into(), 0]) {
+    /// Begins to count the iterations of a loop in a calling context, and within another loop if that is not 0: its site and one. None if
+    /// there is no room for the record.
+    pub(crate) fn tally(
+        &mut self,
+        trial: &TrialFile,
+        body: u32,
+        (context, around): (u32, u32),
+    ) -> Option<Tally> {
+        if !self.push(trial, record::TALLY, 0, body, &[u64::from(context) | u64::from(around) << 32, 0]) {
             return None;
         }
         let chunk = self.chunks.back()?;

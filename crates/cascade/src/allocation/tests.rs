@@ -56,12 +56,12 @@ fn faults(tests: &[u32]) -> Vec<Fault> {
     tests.iter().map(|&count| Fault { tests: (0..count).map(|test| (test, 1)).collect() }).collect()
 }
 
-fn in_phase(it: &Allocation, phase: Phase) -> Vec<(FaultNo, TestNo)> {
+fn in_phase(it: &Allocation, phase: AllocationPhase) -> Vec<(FaultNo, TestNo)> {
     it.asked().filter(|it| it.phase == phase).map(|it| (it.fault, it.test)).collect()
 }
 
 /// Experiments of a phase with each fault.
-fn counts(it: &Allocation, phase: Phase) -> Vec<usize> {
+fn counts(it: &Allocation, phase: AllocationPhase) -> Vec<usize> {
     let mut counts = vec![0; it.faults.len()];
     in_phase(it, phase).iter().for_each(|it| counts[it.0 as usize] += 1);
     counts
@@ -81,7 +81,7 @@ fn phase_one_takes_the_test_that_covers_most() {
         outcome: |_, _| Some(vec![]),
     };
     let it = world.done(12, Mode::ThreePhase, 1);
-    assert_eq!(in_phase(&it, Phase::One), [(0, 2), (2, 4), (3, 6)]);
+    assert_eq!(in_phase(&it, AllocationPhase::One), [(0, 2), (2, 4), (3, 6)]);
     assert_eq!(it.unreached(), [1]);
     assert!(it.never_injected().is_empty());
     assert_eq!(it.experiments().len(), 8, "all pairs, each once");
@@ -97,7 +97,7 @@ fn a_void_experiment_is_replaced_by_the_next_best_test() {
         outcome: |fault, test| (fault == 0 || test == 2).then(Vec::new),
     };
     let it = world.done(8, Mode::ThreePhase, 1);
-    assert_eq!(in_phase(&it, Phase::One), [(0, 0), (1, 2), (1, 3), (1, 4)]);
+    assert_eq!(in_phase(&it, AllocationPhase::One), [(0, 0), (1, 2), (1, 3), (1, 4)]);
     let progress: Vec<Progress> = it.asked().filter(|it| it.fault == 1).map(|it| it.progress).collect();
     assert_eq!(progress[..3].iter().filter(|it| **it == Progress::Told).count(), 1);
     assert!(it.spent() <= 8 && it.never_injected().is_empty());
@@ -107,7 +107,7 @@ fn a_void_experiment_is_replaced_by_the_next_best_test() {
 fn a_fault_that_is_never_injected_is_given_up() {
     let world = World { faults: faults(&[50, 50]), outcome: |fault, _| (fault == 0).then(Vec::new) };
     let it = world.done(8, Mode::ThreePhase, 1);
-    assert_eq!(counts(&it, Phase::One), [1, VOIDS_MAX]);
+    assert_eq!(counts(&it, AllocationPhase::One), [1, VOIDS_MAX]);
     assert_eq!(it.never_injected(), [1]);
     assert_eq!((it.spent(), it.experiments().len()), (8, 8), "the other fault has the budget");
     // Without phases each pair is as likely, so there is nothing to give up.
@@ -124,19 +124,22 @@ fn clusters_take_turns_in_phase_two() {
     let asked = world.run(&mut it, 1, 0);
     let two = &asked[4..12];
     let members: Vec<Vec<FaultNo>> = it
-        .clusters_of(Phase::Two)
+        .clusters_of(AllocationPhase::Two)
         .expect("it was planned")
         .list()
         .iter()
         .map(|it| it.faults.clone())
         .collect();
     assert_eq!(members, [vec![0, 1, 2], vec![3]]);
-    assert!(it.clusters_of(Phase::One).is_none() && it.clusters_of(Phase::Random).is_none());
+    assert!(
+        it.clusters_of(AllocationPhase::One).is_none() && it.clusters_of(AllocationPhase::Random).is_none()
+    );
     assert_eq!(two.iter().filter(|it| it.0 == 3).count(), 4);
     assert!(two.windows(2).all(|it| (it[0].0 == 3) != (it[1].0 == 3)), "they alternate: {two:?}");
     // Members and tests are drawn at random.
-    let drawn: BTreeSet<(FaultNo, TestNo)> =
-        (0..50).flat_map(|seed| in_phase(&world.done(16, Mode::ThreePhase, seed), Phase::Two)).collect();
+    let drawn: BTreeSet<(FaultNo, TestNo)> = (0..50)
+        .flat_map(|seed| in_phase(&world.done(16, Mode::ThreePhase, seed), AllocationPhase::Two))
+        .collect();
     let of_small = drawn.iter().filter(|it| it.0 == 3).count();
     assert!(
         of_small == 19 && drawn.len() - of_small > 45,
@@ -155,7 +158,7 @@ fn a_quota_that_a_cluster_cannot_use_goes_to_a_larger_one() {
     for seed in 0..20 {
         let it = world.done(72, Mode::ThreePhase, seed);
         assert_eq!(it.budget().phases(), [18 - 12, 36 + 12, 18]);
-        let counts = counts(&it, Phase::Two);
+        let counts = counts(&it, AllocationPhase::Two);
         let by_cluster = [counts[0], counts[1..3].iter().sum(), counts[3..].iter().sum()];
         assert_eq!((by_cluster[0], by_cluster.iter().sum::<usize>()), (1, 48));
         assert!(by_cluster[1] > 16 && by_cluster[2] > 16, "15 are moved at random: {by_cluster:?}");
@@ -168,13 +171,13 @@ fn phase_three_prefers_clusters_whose_experiments_differ() {
     let outcome = |fault, test| Some([vec![10 + test], vec![0], vec![]][fault as usize].clone());
     let world = World { faults: faults(&[300, 300, 300]), outcome };
     let it = world.done(400, Mode::ThreePhase, 1);
-    let clusters = it.clusters_of(Phase::Three).expect("it was planned");
+    let clusters = it.clusters_of(AllocationPhase::Three).expect("it was planned");
     assert_eq!(clusters.list().iter().map(|it| it.score).collect::<Vec<_>>(), [0.0, 1.0, 1.0]);
     assert_eq!(clusters.list().iter().map(|it| it.has_effect).collect::<Vec<_>>(), [true, true, false]);
-    let three = counts(&it, Phase::Three);
+    let three = counts(&it, AllocationPhase::Three);
     assert_eq!(three.iter().sum::<usize>(), 100);
     assert!(three[0] > 90, "the weights are 1, 0.01 and 0.01: {three:?}");
-    assert!(counts(&it, Phase::Two).iter().all(|it| *it > 60), "in phase two all are equal");
+    assert!(counts(&it, AllocationPhase::Two).iter().all(|it| *it > 60), "in phase two all are equal");
     assert_eq!(it.scores(), it.clusters().scores());
     // They are drawn one after the other: the others come at any time.
     let places = (0..10).flat_map(|seed| {
@@ -185,8 +188,8 @@ fn phase_three_prefers_clusters_whose_experiments_differ() {
     // Where it has no tests left, the others have the rest.
     let world = World { faults: faults(&[70, 300, 300]), ..world };
     let it = world.done(400, Mode::ThreePhase, 1);
-    assert_eq!(counts(&it, Phase::One)[0] + counts(&it, Phase::Two)[0], 70);
-    assert_eq!(counts(&it, Phase::Three).iter().sum::<usize>(), 100);
+    assert_eq!(counts(&it, AllocationPhase::One)[0] + counts(&it, AllocationPhase::Two)[0], 70);
+    assert_eq!(counts(&it, AllocationPhase::Three).iter().sum::<usize>(), 100);
 }
 
 #[test]
@@ -195,8 +198,11 @@ fn a_quota_of_phase_three_goes_to_a_smaller_weight() {
     let outcome = |fault, test| Some([vec![10 + test], vec![test % 2], vec![2]][fault as usize].clone());
     let world = World { faults: faults(&[300, 100, 300]), outcome };
     let it = world.done(400, Mode::ThreePhase, 1);
-    assert_eq!((counts(&it, Phase::One), counts(&it, Phase::Two)), (vec![1; 3], vec![99; 3]));
-    let three = counts(&it, Phase::Three);
+    assert_eq!(
+        (counts(&it, AllocationPhase::One), counts(&it, AllocationPhase::Two)),
+        (vec![1; 3], vec![99; 3])
+    );
+    let three = counts(&it, AllocationPhase::Three);
     assert!(
         three[0] > 50 && three[1] == 0 && three[2] > 20 && three.iter().sum::<usize>() == 100,
         "{three:?}"
@@ -207,12 +213,12 @@ fn a_quota_of_phase_three_goes_to_a_smaller_weight() {
 fn a_small_budget_leaves_faults_to_the_later_phases() {
     let world = World { faults: faults(&[9; 40]), outcome: |fault, _| Some(vec![fault % 2]) };
     let it = world.done(40, Mode::ThreePhase, 3);
-    assert_eq!(counts(&it, Phase::One).iter().sum::<usize>(), 10);
-    let one = in_phase(&it, Phase::One);
+    assert_eq!(counts(&it, AllocationPhase::One).iter().sum::<usize>(), 10);
+    let one = in_phase(&it, AllocationPhase::One);
     assert!(one.iter().any(|it| it.0 >= 20) && one.iter().any(|it| it.0 < 20), "not the first ones: {one:?}");
     // Two clusters and the faults that were not tried take turns.
     let tried: BTreeSet<FaultNo> = one.iter().map(|it| it.0).collect();
-    let untried = in_phase(&it, Phase::Two).iter().filter(|it| !tried.contains(&it.0)).count();
+    let untried = in_phase(&it, AllocationPhase::Two).iter().filter(|it| !tried.contains(&it.0)).count();
     assert!((6..=7).contains(&untried), "{untried} of 20");
     assert_eq!(it.spent(), 40);
 }
@@ -230,7 +236,8 @@ fn a_new_total_holds_for_the_phases_that_have_not_begun() {
         }
         it.scale(total);
         world.run(&mut it, 1, 0);
-        let phases = [Phase::One, Phase::Two, Phase::Three].map(|phase| in_phase(&it, phase).len());
+        let phases = [AllocationPhase::One, AllocationPhase::Two, AllocationPhase::Three]
+            .map(|phase| in_phase(&it, phase).len());
         assert_eq!(phases, expected, "{before} {total}");
     }
     let mut it = world.allocation(40, Mode::Random, 1);
@@ -262,8 +269,9 @@ fn seeds_make_a_difference() {
 #[test]
 fn random_pairs_are_equally_likely() {
     let world = World { faults: faults(&[2, 8]), outcome: |_, _| Some(vec![]) };
-    let drawn: Vec<(FaultNo, TestNo)> =
-        (0..1000).flat_map(|seed| in_phase(&world.done(1, Mode::Random, seed), Phase::Random)).collect();
+    let drawn: Vec<(FaultNo, TestNo)> = (0..1000)
+        .flat_map(|seed| in_phase(&world.done(1, Mode::Random, seed), AllocationPhase::Random))
+        .collect();
     for pair in pairs(&world.faults) {
         // 100 are expected; the limit is four standard deviations.
         let count = drawn.iter().filter(|it| **it == pair).count();
@@ -345,7 +353,7 @@ proptest! {
         let expected: Vec<(FaultNo, TestNo)> =
             (0..).zip(&world.faults).filter_map(|(at, fault)| Some((at, best(fault)?))).collect();
         prop_assert_eq!(&one, &expected);
-        prop_assert_eq!(in_phase(&it, Phase::One), expected);
+        prop_assert_eq!(in_phase(&it, AllocationPhase::One), expected);
     }
 
     #[test]

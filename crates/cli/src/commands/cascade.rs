@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hypocenter_cascade::{Cascade, Fit, Judging, Model, Settings};
+use hypocenter_cascade::{Cascade, CascadeSettings, Fit, Judging, Model};
 use hypocenter_engine::{Played, Recording};
 use hypocenter_plan::{Arm, Plan, Record};
 use hypocenter_program::{Scope, SitePattern, StateOptions, find_sites};
@@ -34,9 +34,9 @@ pub struct Cascading {
 /// What is asked of a campaign.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CascadeRequest {
-    /// Settings of the engine.
+    /// CascadeSettings of the engine.
     #[serde(flatten)]
-    settings: Settings,
+    settings: CascadeSettings,
     /// Campaigns whose trials are taken for what they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     recorded: Vec<PathBuf>,
@@ -47,7 +47,7 @@ const DELAYS_TOTAL: u64 = 3;
 
 impl Verb for Cascading {
     const NAME: &'static str = "cascade";
-    const ROUND: &'static str = "experiment";
+    const ROUND: &'static str = "try";
     type Args = CascadeArgs;
     type Settings = CascadeRequest;
     type Engine = Played<Cascade>;
@@ -83,7 +83,7 @@ impl Verb for Cascading {
             record: Record { lossless: true, ..Record::default() },
             ..Plan::default()
         };
-        let settings = Settings {
+        let settings = CascadeSettings {
             tests: request.workloads.keys().cloned().collect(),
             plan,
             repeats: args.repeats as usize,

@@ -45,6 +45,7 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     }
     let plan = read_plan(&path)?;
     let before = of_trial(before, &campaign, JobId(index))?;
+    let plan = plan.completed(before.hooks.as_deref().unwrap_or(&before.plan));
     if let Some(to) = &args.export {
         return export_to(to, args, &before, &plan, &campaign, index);
     }

@@ -54,7 +54,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "report",
         ],
     ),
-    ("xtask", &["classfile", "plan", "logs", "trace", "program", "ties", "engine", "lab", "explore"]),
+    (
+        "xtask",
+        &["classfile", "plan", "logs", "trace", "program", "ties", "engine", "lab", "explore", "results"],
+    ),
 ];
 
 const ENGINE: &[&str] = &["engine", "program", "ties", "logs", "plan", "results", "trace"];

@@ -12,9 +12,7 @@ use crate::sources::{Source, all, compared, made_up, without_comments};
 /// Items that nobody uses yet or any more. Use them, make them private or remove them; none may be added.
 const UNUSED: &[&str] = &[
     // For engines to come.
-    "engine::discoveries",
     "engine::fisher",
-    "engine::welch",
     "program::EFFECT_DEPTH_MAX",
     "program::REACHED_METHODS_MAX",
 ];
