@@ -2,7 +2,7 @@ package outbox;
 
 import java.util.List;
 
-/** Sends batches of messages. A batch of which a message was refused is sent again, all of it. */
+/** Sends batches of messages. */
 final class Sender {
     private final Gateway gateway;
     private final int retries;
@@ -12,19 +12,17 @@ final class Sender {
         this.retries = retries;
     }
 
-    /** Tests whether every message of the batch was delivered in the end. */
-    boolean send(List<String> batch) {
-        int left = retries;
-        int refused = deliver(batch);
-        while (refused > 0 && left > 0) {
-            left--;
-            refused = deliver(batch);
+    /** Sends a batch, and all of it again if a message of it was refused. Gives the number that is refused in the end. */
+    int send(List<String> batch) {
+        int refused = attempt(batch);
+        for (int left = retries; refused > 0 && left > 0; left--) {
+            refused = attempt(batch);
         }
-        return refused == 0;
+        return refused;
     }
 
-    /** Delivers a batch under one permit. Gives the number of messages that were refused. */
-    private int deliver(List<String> batch) {
+    /** Sends a batch once, under one permit. Gives the number of messages that were refused. */
+    private int attempt(List<String> batch) {
         Permit permit = gateway.permit();
         int refused = 0;
         for (String message : batch) {
