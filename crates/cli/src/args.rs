@@ -798,6 +798,8 @@ pub enum Document {
     Summary,
     /// Summary of a campaign of `explore`
     Exploration,
+    /// Summary of a campaign of `cascade`
+    Cascade,
     /// hypocenter.toml, for editors with TOML support
     Config,
 }
