@@ -8,7 +8,7 @@ use super::{Frame, MESSAGE_CHARS, Section, command, figures, left_out, name, pla
 use crate::text::{count, escaped, thousands};
 use crate::words::{self, test};
 use hypocenter_results::cascaded::{Cascade, CascadeKind, CascadeStep, Cycle};
-use hypocenter_results::{Document, Finding};
+use hypocenter_results::{Document, Finding, Proof};
 
 /// Cycles and steps that are shown.
 const CYCLES_SHOWN: usize = 50;
@@ -60,13 +60,18 @@ fn one(it: &Finding<Cycle>) -> String {
     let found = match it.detail.in_one_test {
         true => "One test shows the whole cycle, so a single fault in it is enough to see it.".to_owned(),
         false => format!(
-            "No test shows the whole cycle. Found in phase {}; as many experiments chosen at random have all of its own with a \
-             probability of {:.0} %.",
+            "No test shows the whole cycle. Found in phase {}. As many experiments, chosen at random, include those of the cycle with \
+             a probability of {:.0} %.",
             it.detail.phase,
             it.detail.by_chance * 100.0
         ),
     };
-    let _ = write!(text, "<p class=\"dim\">{}. {found}</p>\n</article>\n", words::proven(it.proof));
+    let proof = match it.proof {
+        Proof::Confirmed => "Confirmed: the last run of each step shows it again.",
+        Proof::SeenOnce => "Seen once: some of its steps were not run again.",
+        Proof::Refuted => "Refuted: the last run of some step does not show it again.",
+    };
+    let _ = write!(text, "<p class=\"dim\">{proof} {found}</p>\n</article>\n");
     text
 }
 
