@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::allocation::{self, Allocation, Budget, Mode};
 use crate::beam::Limits;
 use crate::compare::{Judging, Run, growth};
-use crate::experiment::{Doses, Experiment, Lab, Need, Normal, Standing};
+use crate::experiment::{Doses, Experiment, Lab, Need, Normal, Standing, Variant};
 use crate::model::Model;
 use crate::reader::{RunDigest, RunReader};
 use crate::stitch::{self, Fit, Ring, Shown};
@@ -438,8 +438,8 @@ impl Cascade {
         stitch::rings(&self.shown, &clusters.scores(), &cluster_of, self.what.fit, &limits)
     }
 
-    /// Takes a run without a fault.
-    fn normal_told(&mut self, test: usize, number: usize, run: Run, outcome: &Outcome) {
+    /// Takes a run without a fault. Experiments that waited for it may end.
+    fn normal_told(&mut self, test: usize, number: usize, run: Run, outcome: &Outcome) -> Vec<Event> {
         let why = match () {
             () if outcome.end == End::Interrupted => None,
             () if !outcome.end.is_well() => Some(format!("it {} without a fault", outcome.end)),
@@ -458,8 +458,16 @@ impl Cascade {
             let open = |it: &Experiment| it.test == test && it.standing == Standing::Open;
             let waiting: Vec<usize> =
                 (0..self.experiments.len()).filter(|&it| open(&self.experiments[it])).collect();
-            waiting.into_iter().for_each(|it| self.go_on(it));
+            return waiting.into_iter().flat_map(|it| self.go_on_and_tell(it, outcome)).collect();
         }
+        Vec::new()
+    }
+
+    /// Lets an experiment go on after a run without a fault, and says what came of it if that was all that it needed.
+    fn go_on_and_tell(&mut self, number: usize, outcome: &Outcome) -> Vec<Event> {
+        self.go_on(number);
+        let last = self.experiments[number].variants.iter().flat_map(Variant::told).map(|it| it.trial).max();
+        last.map_or_else(Vec::new, |it| self.told_of(number, JobId(it), outcome))
     }
 
     /// Whether a run shows a step again.
@@ -515,10 +523,7 @@ impl Engine for Cascade {
                 self.reach_told(test, outcome);
                 Vec::new()
             }
-            Task::Normal { test, number } => {
-                self.normal_told(test, number, run, outcome);
-                Vec::new()
-            }
+            Task::Normal { test, number } => self.normal_told(test, number, run, outcome),
             Task::Injected { experiment, variant, number } => {
                 self.experiments[experiment].tell(variant, number, run);
                 self.go_on(experiment);
