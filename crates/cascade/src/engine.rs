@@ -557,3 +557,6 @@ fn run_of(id: JobId, outcome: &Outcome, digest: RunDigest) -> Run {
         digest,
     }
 }
+
+#[cfg(test)]
+mod tests;
