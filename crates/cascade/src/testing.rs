@@ -126,3 +126,8 @@ pub(crate) fn lab<'m>(model: &'m Model, doses: &'m Doses) -> Lab<'m> {
 pub(crate) fn normal(run: &Run) -> Normal<'_> {
     Normal { first: vec![run; 5], fresh: Some(vec![run; 5]) }
 }
+
+/// An effect in all of five runs with the fault, and in none of five without: a growth if it has a probability.
+pub(crate) fn effect(spot: Spot, by: &[u32], p: Option<f64>) -> Effect {
+    Effect { spot, ways: ways(by), with: vec![1; 5], without: vec![0; 5], p }
+}
