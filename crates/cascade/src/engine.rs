@@ -454,12 +454,21 @@ impl Cascade {
         }
         self.problems.extend(outcome.problems.iter().map(|it| format!("{}: {}", it.place, it.what)));
         self.tests[test].runs[number] = Some(run);
+    }
+
+    /// Lets the experiments go on that wait for fresh runs of a test without a fault, if those are there.
+    fn wake(&mut self, test: usize, outcome: &Outcome) -> Vec<Event> {
+        let mut events = Vec::new();
         if self.tests[test].set(1, self.what.repeats).is_some() {
             let open = |it: &Experiment| it.test == test && it.standing == Standing::Open;
             let waiting: Vec<usize> =
                 (0..self.experiments.len()).filter(|&it| open(&self.experiments[it])).collect();
-            waiting.into_iter().for_each(|it| self.go_on(it));
+            for number in waiting {
+                self.go_on(number);
+                events.extend(self.told_of(number, outcome));
+            }
         }
+        events
     }
 
     /// Whether a run shows a step again.
@@ -517,12 +526,12 @@ impl Engine for Cascade {
             }
             Task::Normal { test, number } => {
                 self.normal_told(test, number, run, outcome);
-                Vec::new()
+                self.wake(test, outcome)
             }
             Task::Injected { experiment, variant, number } => {
                 self.experiments[experiment].tell(variant, number, run);
                 self.go_on(experiment);
-                self.told_of(experiment, id, outcome)
+                self.told_of(experiment, outcome).into_iter().collect()
             }
             Task::Again { step } => {
                 let shows = run.is_injected.then(|| self.shows(step, &run));
@@ -557,3 +566,6 @@ fn run_of(id: JobId, outcome: &Outcome, digest: RunDigest) -> Run {
         digest,
     }
 }
+
+#[cfg(test)]
+mod tests;

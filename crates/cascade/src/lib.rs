@@ -18,6 +18,8 @@ mod model;
 mod random;
 mod reader;
 mod stitch;
+#[cfg(test)]
+mod testing;
 mod told;
 
 pub use compare::Judging;

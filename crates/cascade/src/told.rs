@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use hypocenter_engine::JobId;
 use hypocenter_plan::{CandidateResult, Fault, Outcome};
 use hypocenter_results::cascaded::{
     Cascade as Results, CascadeKind, CascadeStep, Cycle, ExperimentCounts, FaultCluster, FaultCounts, Share,
@@ -12,16 +11,17 @@ use hypocenter_results::event::{Effect as EventEffect, RoundEnded};
 use hypocenter_results::{Event, Finding, Proof, Rate};
 
 use crate::engine::Cascade;
-use crate::experiment::{Dose, Standing};
+use crate::experiment::{Dose, Standing, Variant};
 use crate::stitch::{self, Ring, Shown};
 
 impl Cascade {
     /// Says what came of an experiment that is over.
-    pub(crate) fn told_of(&self, number: usize, id: JobId, outcome: &Outcome) -> Vec<Event> {
+    pub(crate) fn told_of(&self, number: usize, outcome: &Outcome) -> Option<Event> {
         let experiment = &self.experiments[number];
         if experiment.standing == Standing::Open {
-            return Vec::new();
+            return None;
         }
+        let last = experiment.variants.iter().flat_map(Variant::told).map(|it| it.trial).max().unwrap_or(0);
         let faults = self.model.faults();
         let fault = &faults[experiment.fault as usize].shown;
         let test = &self.what.tests[experiment.test];
@@ -48,14 +48,14 @@ impl Cascade {
         let ended = self.experiments.iter().filter(|it| it.standing != Standing::Open).count() as u64;
         let round = RoundEnded {
             number: ended,
-            trial: id.0,
+            trial: last,
             meant,
             effect,
             left: left as u64,
-            record: format!("{{\"experiment\":{ended},\"trial\":{}}}", id.0),
+            record: format!("{{\"experiment\":{ended},\"trial\":{last}}}"),
             ..RoundEnded::default()
         };
-        vec![Event::Round(Box::new(round))]
+        Some(Event::Round(Box::new(round)))
     }
 
     pub(crate) fn document(&self) -> Results {
