@@ -58,10 +58,20 @@ fn main() {
     println!("cargo::rustc-env=HYPOCENTER_AGENT_FILE={}", library.display());
 }
 
-/// A list of the files that the demo carries, by path and text: the sources of its target, its configuration, and what that names.
+/// Lists of the files that the demo carries, by path and text: of each of its targets the sources, the configuration, and what that names.
 fn demo_files() {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
-    let target = root.join("../../targets/quorum");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    for name in ["quorum", "outbox"] {
+        let list = target_files(&root.join("../../targets").join(name), name);
+        let out = out.join(format!("demo_{name}.rs"));
+        std::fs::write(&out, list).unwrap_or_else(|error| panic!("{}: {error}", out.display()));
+    }
+}
+
+/// The files of a target whose package is called like it.
+fn target_files(target: &Path, package: &str) -> String {
+    let sources = format!("src/{package}/");
     // Not all of the target: what is built there is no matter.
     println!("cargo::rerun-if-changed={}", target.join("src").display());
     let configuration = target.join("hypocenter.toml");
@@ -74,7 +84,7 @@ fn demo_files() {
         let names = names.map(|it| it.to_string_lossy().into_owned()).filter(|it| is_wanted(it));
         names.map(|it| format!("{directory}{it}")).collect()
     };
-    let mut paths = list("src/quorum/", &|it| it.ends_with(".java"));
+    let mut paths = list(&sources, &|it| it.ends_with(".java"));
     paths.extend(list("", &|it| it == "hypocenter.toml" || it.ends_with(".sh") && text.contains(it)));
     paths.sort();
     let mut files = String::from("&[\n");
@@ -83,9 +93,7 @@ fn demo_files() {
         println!("cargo::rerun-if-changed={file}");
         files += &format!("    ({path:?}, include_str!({file:?})),\n");
     }
-    files += "]\n";
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("demo_files.rs");
-    std::fs::write(&out, files).unwrap_or_else(|error| panic!("{}: {error}", out.display()));
+    files + "]\n"
 }
 
 /// One directory for all profiles of this build, beside them: `target/agent-build`.

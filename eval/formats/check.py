@@ -24,8 +24,8 @@ def main():
     is_good = True
     for campaign in campaigns:
         summary = read(campaign / "summary.json")
-        name = {"reproduce": "summary.json", "explore": "exploration.json"}[summary["verb"]]
-        found = len(summary["found"] if summary["verb"] == "reproduce" else summary["findings"])
+        name = {"reproduce": "summary.json", "explore": "exploration.json", "cascade": "cascade.json"}[summary["verb"]]
+        found = len(summary[{"reproduce": "found", "explore": "findings", "cascade": "cycles"}[summary["verb"]]])
         wrong = {
             "findings.sarif": validate(read(campaign / "findings.sarif"), read(sarif)),
             "summary.json": validate(summary, read(schemas / name)),

@@ -162,7 +162,7 @@ fn drive<V: Verb>(
         verb: ready.request.verb.clone(),
         campaign: called.name.clone(),
         directory: Some(called.from.display().to_string()),
-        workload: ready.request.workload().name.clone(),
+        workload: ready.request.workload_name(),
         target: ready.target().to_owned(),
         seed: ready.request.seed,
         seconds: (clock::waited() + console.before()).as_secs_f64(),

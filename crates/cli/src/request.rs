@@ -152,6 +152,47 @@ impl Chosen {
         }
     }
 
+    /// The tests of a campaign: all workloads of the configuration, a template as one for each of its tests. A name or a command
+    /// leaves one workload or one template.
+    pub fn tests(args: &TargetArgs, name: Option<&str>) -> Result<Chosen, Failure> {
+        let config = Config::read(&args.config)?;
+        let name = args.named.as_deref().or(name);
+        let mut names = vec![name];
+        if args.command.is_empty() && name.is_none() && config.workload.len() > 1 {
+            let is_meant = |it: &&Workload| args.test.is_none() || it.is_template();
+            let all = config.workload.iter().map(|it| it.as_ref()).filter(is_meant);
+            names = all.map(|it| Some(it.name.as_str())).collect();
+        }
+        let each = |name: &Option<&str>| {
+            let mut flags = args.clone();
+            if args.command.is_empty() && args.test.is_none() {
+                let is_template = config.workload(*name, &args.config)?.is_template();
+                flags.test = is_template.then(|| "*".to_owned());
+            }
+            Chosen::each(&flags, *name)
+        };
+        let mut all = names.iter().map(each).collect::<Result<Vec<Chosen>, Failure>>()?.into_iter();
+        let Some(mut chosen) = all.next() else {
+            return Err(Failure::usage("--test: no workload of the configuration is a template over tests")
+                .hint("use {test.class}, {test.method} or {test.id} in a command, or remove --test"));
+        };
+        for other in all {
+            if other.target != chosen.target {
+                let (one, another) = (&chosen.workload.name, &other.workload.name);
+                return Err(Failure::usage(format!(
+                    "workloads `{one}` and `{another}` have different class paths or packages"
+                ))
+                .hint(
+                    "add `classpath` and `packages` under [target], which hold for all, or name one workload",
+                ));
+            }
+            // The oracle of a failure is about one of them.
+            chosen.oracle = None;
+            chosen.others.extend([other.workload].into_iter().chain(other.others));
+        }
+        Ok(chosen)
+    }
+
     /// The same, and this says when the failure has happened. A process without a name of its own is called `main`.
     pub fn judged_by(self, oracle: Oracle, main: &str) -> Result<Chosen, Failure> {
         check_names(&oracle, &self.workload, main)?;
@@ -217,10 +258,18 @@ impl Request {
         self.workloads.values().next().expect("a campaign has a workload")
     }
 
-    /// The name for what is run: that of the workload, or of the template that several come from.
-    pub fn workload_name(&self) -> &str {
-        let name = self.workload().name.as_str();
-        if self.workloads.len() == 1 { name } else { name.split('@').next().unwrap_or(name) }
+    /// The name for what is run: that of the workload, or of the template that several come from; of other workloads all names.
+    pub fn workload_name(&self) -> String {
+        let name = |it: &Workload| it.name.split('@').next().unwrap_or(&it.name).to_owned();
+        let mut names: Vec<String> = self.workloads.values().map(name).collect();
+        names.dedup();
+        match names.as_slice() {
+            _ if self.workloads.len() == 1 => self.workload().name.clone(),
+            [first, .., _] if names.len() > WORKLOADS_NAMED => {
+                format!("{first} and {} more", names.len() - 1)
+            }
+            _ => names.join(", "),
+        }
     }
 
     /// The engine of verbs whose trials are all known: the workloads in turn, each under the plan. The seed of a trial follows from
@@ -369,6 +418,9 @@ pub fn campaigns(out: &Path) -> Vec<String> {
     there.sort();
     there.into_iter().rev().map(|it| it.1).collect()
 }
+
+/// Number of workloads that are all named.
+const WORKLOADS_NAMED: usize = 4;
 
 /// Number of campaigns that are listed in place of a missing one, newest first.
 const CAMPAIGNS_NAMED: usize = 5;

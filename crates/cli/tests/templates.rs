@@ -25,7 +25,14 @@ const SOURCES: [(&str, &str); 5] = [
             }
         }",
     ),
-    ("Store", "package own; public class Store { void put() { } }"),
+    (
+        "Store",
+        "package own; public class Store {
+            void put(int bytes) {
+                if (bytes < 0) { throw new IllegalStateException(\"no bytes\"); }
+            }
+        }",
+    ),
     (
         "Runner",
         "package own; public class Runner {
@@ -162,4 +169,42 @@ fn a_template_without_a_test_says_what_to_do() {
     let lone = self::place("lone");
     let said = lone.tool("run unit --test *").exits(1);
     said.says("workload `unit` is a template over tests, and lone has none").says("hypocenter scan --tests");
+}
+
+#[test]
+fn all_workloads_are_tests_of_cascade_unless_some_are_named() {
+    let place = place("own");
+    let quick = "--budget 0 --repeats 1 --set cascade.spare_tests=0 --json";
+    let check = |args: &str, number: usize, name: &str, tests: &[&str]| {
+        let said = place.tool(&format!("cascade {args} {quick}")).exits(0);
+        let document = said.json();
+        assert_eq!((&document["workload"], &document["cycles"]), (&name.into(), &Value::Array(Vec::new())));
+        assert_eq!(workloads(&place, &format!("cascade-000{number}")), tests, "{args}");
+    };
+    let all =
+        ["unit@own.AlphaTest#testOne", "unit@own.AlphaTest#testTwo", "unit@own.AlphaTest$Inner#testThree"];
+    check("", 1, "plain, unit", &[&["plain"][..], &all].concat());
+    check("unit", 2, "unit", &all);
+    check("plain", 3, "plain", &["plain"]);
+    check("--workload plain", 4, "plain", &["plain"]);
+    check("--test AlphaTest#testOne", 5, all[0], &all[..1]);
+    place.tool("cascade --test nothing").exits(1).says("no test of the target matches");
+    place.tool("cascade --resume cascade-0001 --json").exits(0);
+}
+
+#[test]
+fn workloads_of_different_targets_are_no_tests_of_one_campaign() {
+    let place = place("own");
+    let workload = |name: &str| {
+        let at = classes().display();
+        format!(
+            "[[workload]]\nname = '{name}'\ncommand = 'java -cp {at}:lib-{name} own.Runner own.AlphaTest testOne'\n"
+        )
+    };
+    place.file("hypocenter.toml", format!("{}\n{}", workload("north"), workload("south")));
+    let said = place.tool("cascade").exits(1);
+    said.says("workloads `north` and `south` have different class paths or packages").says("[target]");
+    let said = place.tool("cascade --test *").exits(1);
+    said.says("no workload of the configuration is a template over tests");
+    assert!(place.campaigns().is_empty(), "nothing was begun");
 }

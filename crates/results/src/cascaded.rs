@@ -241,6 +241,7 @@ pub struct Cycle {
 
 impl Detail for Cascade {
     const VERSION: u32 = 1;
+    const NAMES_FAULTS: bool = false;
     type Finding = Cycle;
 
     fn findings(&self) -> &[Finding<Cycle>] {

@@ -100,6 +100,8 @@ pub struct Finding<D> {
 pub trait Detail: Serialize + DeserializeOwned + JsonSchema {
     /// The version of the document. It is raised when a field changes its meaning or goes away; new optional fields do not raise it.
     const VERSION: u32;
+    /// True if a finding names the faults that were injected for it. Those of a cycle are in its steps.
+    const NAMES_FAULTS: bool = true;
     /// Data of the engine about a finding.
     type Finding;
 

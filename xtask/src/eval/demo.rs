@@ -44,7 +44,7 @@ pub fn run(args: &DemoArgs) -> Result<Verdict> {
     let took = begun.elapsed();
     println!("hypocenter demo: {status}, {:.0} s of at most {} s", took.as_secs_f64(), DEMO_MAX.as_secs());
     let out = place.join("hypocenter-out");
-    let campaigns = ["reproduced", "explored"].map(|it| out.join(it));
+    let campaigns = ["reproduced", "explored", "cascaded"].map(|it| out.join(it));
     let is_read = read_by_others(&campaigns)?;
     let has_pages = campaigns.iter().all(|it| it.join("report.html").is_file());
     let good = status.success() && took <= DEMO_MAX && is_read && has_pages;

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use hypocenter_cascade::{Cascade, CascadeSettings, Fit, Judging, Model};
 use hypocenter_engine::{Played, Recording};
-use hypocenter_plan::{Arm, Plan, Record};
+use hypocenter_plan::{Arm, NodeRule, Plan, Record, Workload};
 use hypocenter_program::{Scope, SitePattern, StateOptions, find_sites};
 use hypocenter_results::cascaded::{Cascade as Results, CascadeKind};
 
 use serde::{Deserialize, Serialize};
 
-use crate::args::{CascadeArgs, LabArgs, LimitArgs, TargetArgs};
+use crate::args::{CascadeArgs, LabArgs, LimitArgs};
 use crate::campaign::Verb;
 use crate::commands::scan::prefixes;
 use crate::config::Config;
@@ -70,7 +70,7 @@ impl Verb for Cascading {
             config.cascade.clone(),
             CascadeConfig::check,
         )?;
-        let chosen = Chosen::each(&all_tests(args, &config)?, args.workload.as_deref())?;
+        let chosen = Chosen::tests(&args.target, args.workload.as_deref())?;
         let arm = match &search.ready {
             Some(method) => ready(method, &chosen.target)?,
             None => Arm::Start,
@@ -78,7 +78,7 @@ impl Verb for Cascading {
         let request = chosen.request(Cascading::NAME, &args.target, Plan::default(), 2);
         let longest = search.delays_ms.last().copied().unwrap_or(1);
         let plan = Plan {
-            nodes: request.workload().nodes_inside(),
+            nodes: nodes_inside(&request),
             arm,
             record: Record { lossless: true, ..Record::default() },
             ..Plan::default()
@@ -159,15 +159,15 @@ impl Cascading {
     }
 }
 
-/// The flags, with all tests where none are named.
-fn all_tests(args: &CascadeArgs, config: &Config) -> Result<TargetArgs, Failure> {
-    let mut flags = args.target.clone();
-    if flags.command.is_empty() && flags.test.is_none() {
-        let name = flags.named.as_deref().or(args.workload.as_deref());
-        let is_template = config.workload(name, &flags.config)?.is_template();
-        flags.test = is_template.then(|| "*".to_owned());
+/// The nodes inside the processes of all tests.
+fn nodes_inside(request: &Request) -> Vec<NodeRule> {
+    let mut nodes: Vec<NodeRule> = Vec::new();
+    for it in request.workloads.values().flat_map(Workload::nodes_inside) {
+        if !nodes.contains(&it) {
+            nodes.push(it);
+        }
     }
-    Ok(flags)
+    nodes
 }
 
 /// Faults may happen once this method has returned: at the last of its exits, since the others leave it early.

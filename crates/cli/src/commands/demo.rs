@@ -1,7 +1,7 @@
-//! `hypocenter demo`: everything on a bundled target, told step by step.
+//! `hypocenter demo`: everything on bundled targets, told step by step.
 //!
-//! The target is `targets/quorum`: its sources are in the binary, and are written out and compiled here. The steps are ordinary
-//! commands, which are shown as they would be typed.
+//! The targets are `targets/quorum` and, for the last chapter, `targets/outbox`: their sources are in the binary, and are written out and
+//! compiled here. The steps are ordinary commands, which are shown as they would be typed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,13 +19,21 @@ use crate::java::{self, INSTALL_HINT};
 use crate::screen;
 use crate::store::told;
 
-/// The target: its sources, its configuration, and what that names, by their paths.
-static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/demo_files.rs"));
+/// Files by their paths.
+type Files = &'static [(&'static str, &'static str)];
+
+/// The target: its sources, its configuration, and what that names.
+static FILES: Files = include!(concat!(env!("OUT_DIR"), "/demo_quorum.rs"));
+/// The target of the last chapter, and its directory in that of the first.
+static OUTBOX_FILES: Files = include!(concat!(env!("OUT_DIR"), "/demo_outbox.rs"));
+const OUTBOX: &str = "outbox";
+const OUTBOX_CONFIGURATION: &str = "outbox/hypocenter.toml";
 const CONFIGURATION: &str = "hypocenter.toml";
 /// The nodes whose logs are kept as those of the failure.
 const NODES: [&str; 3] = ["q1", "q2", "q3"];
-/// The flag whose value is a path in the target's directory.
+/// Flags whose values are paths in the target's directory.
 const LOG: &str = "--log";
+const CONFIG: &str = "--config";
 /// Java release of the sources.
 const RELEASE: &str = "17";
 
@@ -77,8 +85,19 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
     let effort = ["--jobs", &jobs, "--normal-runs", "2", "--replays", "2", "--neighbours", "1"];
     let explored = place.carry_out(&[&search[..], &effort].concat(), "explored")?;
 
+    chapter("4. Can a fault feed itself?");
+    screen::story(&[
+        &format!(
+            "The last example is an outbox, in {shown}/{OUTBOX}. A permit to send is valid for 300 ms. If it expires, the messages"
+        ),
+        "that are left are refused, and the whole batch is sent again. `newsletter` sends many messages once, `reminder`",
+        "sends few and tries again. Neither shows a cycle by itself; the steps that they show are joined to one.",
+    ]);
+    let search = ["cascade", CONFIG, OUTBOX_CONFIGURATION, "--jobs", &jobs];
+    let cascaded = place.carry_out(&search, "cascaded")?;
+
     chapter("Reports");
-    for name in ["reproduced", "explored"] {
+    for name in ["reproduced", "explored", "cascaded"] {
         let page = place.out().join(name).join("report.html");
         screen::line("report", &told(&page));
     }
@@ -86,12 +105,17 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
         "done",
         &format!("{:.0} s; next: run `hypocenter init` in your own project", begun.elapsed().as_secs_f64()),
     );
-    // What was promised is that a fault is found in both ways.
-    Ok(match (reproduced, explored) {
-        (ExitCode::Done, ExitCode::Findings) => ExitCode::Done,
-        (ExitCode::Done, ExitCode::Done) => ExitCode::Findings,
-        (ExitCode::Done, other) | (other, _) => other,
-    })
+    Ok(outcome(reproduced, &[explored, cascaded]))
+}
+
+/// The exit code of the demo: what was promised is that `reproduce` ends well, and that each search finds something.
+fn outcome(reproduced: ExitCode, searches: &[ExitCode]) -> ExitCode {
+    let searches = searches.iter().map(|it| match it {
+        ExitCode::Findings => ExitCode::Done,
+        ExitCode::Done => ExitCode::Findings,
+        other => *other,
+    });
+    [reproduced].into_iter().chain(searches).find(|it| *it != ExitCode::Done).unwrap_or(ExitCode::Done)
 }
 
 fn chapter(title: &str) {
@@ -109,42 +133,19 @@ impl Place {
     fn make(directory: &Path) -> Result<Place, Failure> {
         let home = java::home_for(None)
             .ok_or_else(|| Failure::usage("the demo needs a JDK, and none was found").hint(INSTALL_HINT))?;
-        let javac = home.join("bin/javac");
-        if !javac.is_file() {
+        if !javac(&home).is_file() {
             return Err(
                 Failure::usage(format!("{}: not a JDK: it has no javac", home.display())).hint(INSTALL_HINT)
             );
         }
-        let cannot = |path: &Path, error: std::io::Error| {
-            Failure::usage(format!("{}: {error}", path.display())).hint("give another directory")
-        };
         if fs::read_dir(directory).is_ok_and(|mut it| it.next().is_some()) {
             return Err(Failure::usage(format!("{}: the directory is not empty", directory.display()))
                 .hint("give a new or empty directory, or remove the directory of the last demo"));
         }
         fs::create_dir_all(directory).map_err(|error| cannot(directory, error))?;
         let directory = directory.canonicalize().map_err(|error| cannot(directory, error))?;
-        let mut sources = Vec::new();
-        for (name, text) in FILES {
-            let path = directory.join(name);
-            let text = if *name == CONFIGURATION { with_java(text, &home) } else { (*text).to_owned() };
-            let parent = path.parent().unwrap_or(&directory);
-            let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, text));
-            written.map_err(|error| cannot(&path, error))?;
-            sources.extend(path.extension().is_some_and(|it| it == "java").then_some(path));
-        }
-        let output = Command::new(&javac)
-            .args(["--release", RELEASE, "-d"])
-            .arg(directory.join("build/classes"))
-            .args(&sources)
-            .output()
-            .map_err(|error| cannot(&javac, error))?;
-        if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let first = said.lines().next().unwrap_or("it says nothing");
-            return Err(Failure::usage(format!("{}: the target does not compile: {first}", javac.display()))
-                .hint(INSTALL_HINT));
-        }
+        write_and_compile(FILES, &directory, &home)?;
+        write_and_compile(OUTBOX_FILES, &directory.join(OUTBOX), &home)?;
         Ok(Place { directory })
     }
 
@@ -159,12 +160,13 @@ impl Place {
         screen::story(&[&format!("$ {}", CommandLine::of_words(&typed).0)]);
         // The demo is not in the directory of the target, as its user would be.
         let placed = (0..typed.len()).map(|at| match at.checked_sub(1).map(|it| typed[it].as_str()) {
-            Some(LOG) => self.directory.join(&typed[at]).display().to_string(),
+            Some(LOG | CONFIG) => self.directory.join(&typed[at]).display().to_string(),
             _ => typed[at].clone(),
         });
-        let config = self.directory.join(CONFIGURATION).display().to_string();
-        let out = self.out().display().to_string();
-        let places = ["--config".to_owned(), config, "--out".to_owned(), out, "--quiet".to_owned()];
+        let mut places = vec!["--out".to_owned(), self.out().display().to_string(), "--quiet".to_owned()];
+        if !typed.iter().any(|it| it == CONFIG) {
+            places.extend([CONFIG.to_owned(), self.directory.join(CONFIGURATION).display().to_string()]);
+        }
         let args =
             Args::try_parse_from(placed.chain(places)).map_err(|error| Failure::usage(error.to_string()))?;
         crate::carry_out(args.verb)
@@ -194,6 +196,41 @@ impl Place {
     }
 }
 
+/// Writes a target into a directory, and compiles it.
+fn write_and_compile(files: Files, directory: &Path, home: &Path) -> Result<(), Failure> {
+    let mut sources = Vec::new();
+    for (name, text) in files {
+        let path = directory.join(name);
+        let text = if *name == CONFIGURATION { with_java(text, home) } else { (*text).to_owned() };
+        let parent = path.parent().unwrap_or(directory);
+        let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, text));
+        written.map_err(|error| cannot(&path, error))?;
+        sources.extend(path.extension().is_some_and(|it| it == "java").then_some(path));
+    }
+    let javac = javac(home);
+    let output = Command::new(&javac)
+        .args(["--release", RELEASE, "-d"])
+        .arg(directory.join("build/classes"))
+        .args(&sources)
+        .output()
+        .map_err(|error| cannot(&javac, error))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let first = said.lines().next().unwrap_or("it says nothing");
+        return Err(Failure::usage(format!("{}: the target does not compile: {first}", javac.display()))
+            .hint(INSTALL_HINT));
+    }
+    Ok(())
+}
+
+fn javac(home: &Path) -> PathBuf {
+    home.join("bin/javac")
+}
+
+fn cannot(path: &Path, error: std::io::Error) -> Failure {
+    Failure::usage(format!("{}: {error}", path.display())).hint("give another directory")
+}
+
 /// A configuration whose commands name `java`, which need not be on the PATH.
 fn with_java(text: &str, home: &Path) -> String {
     let on_path = java::on_path("java").and_then(|it| Some(it.parent()?.parent()?.to_owned()));
@@ -209,15 +246,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_target_is_whole() {
-        let text = |path: &str| FILES.iter().find(|it| it.0 == path).map(|it| it.1);
-        assert!(text("src/quorum/Server.java").is_some() && text("src/quorum/Client.java").is_some());
-        let configuration = text(CONFIGURATION).expect("it has a configuration");
-        for word in configuration.split([' ', '"', '\'']).filter(|it| it.ends_with(".sh")) {
-            assert!(text(word).is_some(), "{word} is not there");
-        }
-        let elsewhere = with_java(configuration, Path::new("/opt/a jdk"));
-        assert!(elsewhere.contains("\"'/opt/a jdk/bin/java' -XX:+UseSerialGC"), "{elsewhere}");
-        toml::from_str::<toml::Table>(&elsewhere).expect("it is still a configuration");
+    fn the_targets_are_whole() {
+        let check = |files: Files, sources: &[&str]| {
+            let text = |path: &str| files.iter().find(|it| it.0 == path).map(|it| it.1);
+            for source in sources {
+                assert!(text(source).is_some(), "{source} is not there");
+            }
+            let configuration = text(CONFIGURATION).expect("it has a configuration");
+            for word in configuration.split([' ', '"', '\'']).filter(|it| it.ends_with(".sh")) {
+                assert!(text(word).is_some(), "{word} is not there");
+            }
+            let elsewhere = with_java(configuration, Path::new("/opt/a jdk"));
+            assert!(elsewhere.contains("\"'/opt/a jdk/bin/java' -XX:+UseSerialGC"), "{elsewhere}");
+            toml::from_str::<toml::Table>(&elsewhere).expect("it is still a configuration");
+        };
+        check(FILES, &["src/quorum/Server.java", "src/quorum/Client.java"]);
+        check(OUTBOX_FILES, &["src/outbox/Newsletter.java", "src/outbox/Reminder.java"]);
+    }
+
+    #[test]
+    fn the_demo_ends_well_if_every_chapter_finds_what_it_promised() {
+        use ExitCode::{AlreadyFails, Budget, Done, Findings};
+        let check = |reproduced, searches: [ExitCode; 2], expected| {
+            assert_eq!(outcome(reproduced, &searches), expected, "{reproduced:?}, {searches:?}");
+        };
+        check(Done, [Findings, Findings], Done);
+        check(Done, [Done, Findings], Findings);
+        check(Done, [Findings, Done], Findings);
+        check(Done, [Findings, AlreadyFails], AlreadyFails);
+        check(Budget, [Findings, Findings], Budget);
+        check(Findings, [Done, AlreadyFails], Findings);
     }
 }

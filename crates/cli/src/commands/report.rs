@@ -130,7 +130,7 @@ fn summary<D: Detail>(campaign: &Path, verb: &str) -> Result<Document<D>, Failur
             .hint(format!("`{}` continues it", Called::of(campaign).resume(verb)))
     })?;
     // Somebody else may have written it.
-    if summary.detail.findings().iter().any(|it| it.faults.is_empty()) {
+    if D::NAMES_FAULTS && summary.detail.findings().iter().any(|it| it.faults.is_empty()) {
         return Err(Failure::usage(format!("{}: a finding has no fault", path.display()))
             .hint(format!("`{}` writes it again", Called::of(campaign).resume(verb))));
     }

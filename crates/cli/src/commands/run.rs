@@ -257,7 +257,7 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
     if lab.json {
         screen::json(&Summary {
             campaign: ready.directory.display().to_string(),
-            workload: ready.request.workload_name(),
+            workload: &ready.request.workload_name(),
             trials: tally.trials,
             well: tally.well,
             injected: tally.injected,
