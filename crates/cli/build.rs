@@ -62,7 +62,7 @@ fn main() {
 fn demo_files() {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    for name in ["quorum", "outbox"] {
+    for name in ["quorum", "mailer"] {
         let list = target_files(&root.join("../../targets").join(name), name);
         let out = out.join(format!("demo_{name}.rs"));
         std::fs::write(&out, list).unwrap_or_else(|error| panic!("{}: {error}", out.display()));

@@ -1,6 +1,6 @@
 //! `hypocenter demo`: everything on bundled targets, told step by step.
 //!
-//! The targets are `targets/quorum` and, for the last chapter, `targets/outbox`: their sources are in the binary, and are written out and
+//! The targets are `targets/quorum` and, for the last chapter, `targets/mailer`: their sources are in the binary, and are written out and
 //! compiled here. The steps are ordinary commands, which are shown as they would be typed.
 
 use std::fs;
@@ -25,9 +25,9 @@ type Files = &'static [(&'static str, &'static str)];
 /// The target: its sources, its configuration, and what that names.
 static FILES: Files = include!(concat!(env!("OUT_DIR"), "/demo_quorum.rs"));
 /// The target of the last chapter, and its directory in that of the first.
-static OUTBOX_FILES: Files = include!(concat!(env!("OUT_DIR"), "/demo_outbox.rs"));
-const OUTBOX: &str = "outbox";
-const OUTBOX_CONFIGURATION: &str = "outbox/hypocenter.toml";
+static MAILER_FILES: Files = include!(concat!(env!("OUT_DIR"), "/demo_mailer.rs"));
+const MAILER: &str = "mailer";
+const MAILER_CONFIGURATION: &str = "mailer/hypocenter.toml";
 const CONFIGURATION: &str = "hypocenter.toml";
 /// The nodes whose logs are kept as those of the failure.
 const NODES: [&str; 3] = ["q1", "q2", "q3"];
@@ -88,12 +88,12 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
     chapter("4. Can a fault feed itself?");
     screen::story(&[
         &format!(
-            "The last example is an outbox, in {shown}/{OUTBOX}. A permit to send is valid for 300 ms. If it expires, the messages"
+            "The last example is a mailer, in {shown}/{MAILER}. A permit to send is valid for 300 ms. If it expires, the messages"
         ),
         "that are left are refused, and the whole batch is sent again. `newsletter` sends many messages once, `reminder`",
         "sends few and tries again. Neither shows a cycle by itself; the steps that they show are joined to one.",
     ]);
-    let search = ["cascade", CONFIG, OUTBOX_CONFIGURATION, "--jobs", &jobs];
+    let search = ["cascade", CONFIG, MAILER_CONFIGURATION, "--jobs", &jobs];
     let cascaded = place.carry_out(&search, "cascaded")?;
 
     chapter("Reports");
@@ -145,7 +145,7 @@ impl Place {
         fs::create_dir_all(directory).map_err(|error| cannot(directory, error))?;
         let directory = directory.canonicalize().map_err(|error| cannot(directory, error))?;
         write_and_compile(FILES, &directory, &home)?;
-        write_and_compile(OUTBOX_FILES, &directory.join(OUTBOX), &home)?;
+        write_and_compile(MAILER_FILES, &directory.join(MAILER), &home)?;
         Ok(Place { directory })
     }
 
@@ -261,7 +261,7 @@ mod tests {
             toml::from_str::<toml::Table>(&elsewhere).expect("it is still a configuration");
         };
         check(FILES, &["src/quorum/Server.java", "src/quorum/Client.java"]);
-        check(OUTBOX_FILES, &["src/outbox/Newsletter.java", "src/outbox/Reminder.java"]);
+        check(MAILER_FILES, &["src/mailer/Newsletter.java", "src/mailer/Reminder.java"]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-package outbox;
+package mailer;
 
 import java.util.Collections;
 
@@ -7,6 +7,6 @@ final class Newsletter {
     private Newsletter() { }
 
     public static void main(String[] args) {
-        System.exit(new Outbox(0).flush(Collections.nCopies(60, "news")));
+        System.exit(new Mailer(0).flush(Collections.nCopies(60, "news")));
     }
 }

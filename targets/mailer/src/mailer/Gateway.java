@@ -1,4 +1,4 @@
-package outbox;
+package mailer;
 
 import java.util.ArrayList;
 import java.util.List;

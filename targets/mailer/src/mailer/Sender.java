@@ -1,4 +1,4 @@
-package outbox;
+package mailer;
 
 import java.util.List;
 

@@ -1,4 +1,4 @@
-package outbox;
+package mailer;
 
 /** A message came after its permit had expired. */
 final class ExpiredException extends Exception {

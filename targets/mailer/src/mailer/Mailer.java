@@ -1,13 +1,13 @@
-package outbox;
+package mailer;
 
 import java.util.List;
 
-/** Messages that wait to be sent. */
-final class Outbox {
+/** Sends messages through a gateway. */
+final class Mailer {
     private final Gateway gateway = new Gateway();
     private final Sender sender;
 
-    Outbox(int retries) {
+    Mailer(int retries) {
         sender = new Sender(gateway, retries);
     }
 

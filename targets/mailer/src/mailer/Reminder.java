@@ -1,4 +1,4 @@
-package outbox;
+package mailer;
 
 import java.util.List;
 
@@ -7,6 +7,6 @@ final class Reminder {
     private Reminder() { }
 
     public static void main(String[] args) {
-        System.exit(new Outbox(3).flush(List.of("first", "second", "third", "fourth", "fifth")));
+        System.exit(new Mailer(3).flush(List.of("first", "second", "third", "fourth", "fifth")));
     }
 }
