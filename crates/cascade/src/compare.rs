@@ -125,8 +125,12 @@ pub(crate) fn differ(with: &[&Run], without: &[&Run]) -> bool {
     })
 }
 
-/// The probability that a sample is larger than another by chance: where one is always there and the other never, it is none.
+/// The probability that a sample is larger than another by chance: where one is always there and the other never, it is none. A single
+/// run beside several has no spread to judge by, so it shows nothing.
 fn chance(with: &[f64], without: &[f64]) -> f64 {
+    if (with.len() == 1) != (without.len() == 1) {
+        return 1.0;
+    }
     let (always, never) = (with.iter().all(|&it| it > 0.0), without.iter().all(|&it| it == 0.0));
     if always && never && with.len() > 1 && !without.is_empty() { 0.0 } else { welch(with, without) }
 }
@@ -165,3 +169,6 @@ impl Counts {
         Counts { loops, seconds: runs.iter().map(|it| it.seconds).collect() }
     }
 }
+
+#[cfg(test)]
+mod tests;

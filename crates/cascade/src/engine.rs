@@ -6,16 +6,16 @@ use std::sync::Arc;
 use hypocenter_engine::{Engine, Job, JobId, Look, Next, Purpose, Work};
 use hypocenter_plan::{
     Arm, Candidate, CandidateResult, End, Guard, Outcome, Plan, Repeat, Site, SiteKind, Trails, WatchLevel,
-    WatchSites,
+    WatchSites, glob_matches,
 };
 use hypocenter_results::Event;
-use hypocenter_results::cascaded::{Cascade as Results, StepKind};
+use hypocenter_results::cascaded::{Cascade as Results, CascadeKind, StepKind};
 use serde::{Deserialize, Serialize};
 
 use crate::allocation::{self, Allocation, Budget, Mode};
 use crate::beam::Limits;
 use crate::compare::{Judging, Run, growth};
-use crate::experiment::{Doses, Experiment, Lab, Need, Normal, Standing, Variant};
+use crate::experiment::{Doses, Experiment, Lab, Need, Normal, Standing};
 use crate::model::Model;
 use crate::reader::{RunDigest, RunReader};
 use crate::stitch::{self, Fit, Ring, Shown};
@@ -26,6 +26,10 @@ const QUEUE_MIN: usize = 8;
 const RINGS_RUN_AGAIN: usize = 10;
 /// Sets of runs without a fault that are compared with each other: two stages of two sides.
 const SETS: usize = 4;
+/// Runs of an experiment, before it is known what they are.
+const RUNS_OF_EXPERIMENT: f64 = 6.0;
+/// From so many experiments on it is known.
+const SAMPLE_MIN: usize = 5;
 
 /// What is asked of a campaign.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -64,6 +68,21 @@ pub struct CascadeSettings {
     pub delays_in_cycle: usize,
     /// Whether each step of a cycle is run once more.
     pub runs_again: bool,
+    /// The time that all runs may take, each alone, in milliseconds; the budget is made to fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<u64>,
+    /// Cycles that are known and not reported.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<KnownCycle>,
+}
+
+/// A cycle that somebody knows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownCycle {
+    /// Patterns of the methods of its faults.
+    pub methods: Vec<String>,
+    /// Why it is accepted.
+    pub why: String,
 }
 
 /// See the module.
@@ -82,6 +101,10 @@ pub struct Cascade {
     phase: Phase,
     pub(crate) shown: Vec<Shown>,
     pub(crate) rings: Vec<Ring>,
+    /// The known cycles that were found, by their number in the settings, and how many of each.
+    pub(crate) accepted: BTreeMap<usize, u64>,
+    /// Seconds of all runs.
+    spent: f64,
     /// By step: whether its last run showed it again, and that run.
     pub(crate) again: BTreeMap<usize, (JobId, Option<bool>)>,
     pub(crate) problems: BTreeSet<String>,
@@ -165,6 +188,8 @@ impl Cascade {
             phase: Phase::Normal,
             shown: Vec::new(),
             rings: Vec::new(),
+            accepted: BTreeMap::new(),
+            spent: 0.0,
             again: BTreeMap::new(),
             problems: BTreeSet::new(),
             model,
@@ -205,10 +230,21 @@ impl Cascade {
                 let Shown { experiment, variant, .. } = self.shown[step];
                 self.again.insert(step, (id, None));
                 let of = Purpose::Replay(JobId(self.first_trial(step)));
-                (self.experiments[experiment].test, self.injecting(experiment, variant), of)
+                let mut plan = self.injecting(experiment, variant);
+                plan.record.watch_sites.extend(self.loops_of(step));
+                (self.experiments[experiment].test, plan, of)
             }
         };
         Job { id, purpose, work: Work::trial(self.what.tests[test].clone(), plan) }
+    }
+
+    /// The loops of a step, whose iterations are recorded with their time.
+    fn loops_of(&self, step: usize) -> Option<WatchSites> {
+        let faults =
+            [self.shown[step].cause, self.shown[step].effect].map(|it| &self.model.faults()[it as usize]);
+        let loops = faults.iter().filter(|it| it.shown.kind == CascadeKind::Delay);
+        let sites: Vec<Site> = loops.flat_map(|it| it.observe.iter().cloned()).collect();
+        (!sites.is_empty()).then_some(WatchSites { sites, level: WatchLevel::Event })
     }
 
     /// The plan that has the hooks of all runs, and what they count and follow.
@@ -310,7 +346,8 @@ impl Cascade {
             }
         }
         let reached = faults.iter().filter(|it| !it.tests.is_empty()).count();
-        let budget = Budget::new((reached as f64 * self.what.budget).round() as usize);
+        let wanted = (reached as f64 * self.what.budget).round() as usize;
+        let budget = Budget::new(self.affordable(0).map_or(wanted, |it| it.min(wanted)));
         let mode = if self.what.is_random { Mode::Random } else { Mode::ThreePhase };
         match Allocation::new(&faults, budget, mode, self.what.seed) {
             Ok(it) => self.allocation = Some(it),
@@ -318,6 +355,34 @@ impl Cascade {
                 self.problems.insert(error.to_string());
                 self.phase = Phase::Over;
             }
+        }
+    }
+
+    /// Number of experiments that the time allows, of which some are over.
+    fn affordable(&self, over: usize) -> Option<usize> {
+        let time = self.what.time_ms? as f64 / 1e3;
+        let told = self.tests.iter().flat_map(|it| it.told());
+        let (runs, seconds) = told.fold((0, 0.0), |(runs, all), it| (runs + 1, all + it.seconds));
+        let each = if runs == 0 { 1.0 } else { seconds / f64::from(runs) };
+        let spare = self.what.spare_tests.min(self.tests.len()) * (SETS - 1) * self.what.repeats;
+        let left = (time - self.spent - spare as f64 * each).max(0.0);
+        // What experiments have cost so far; before that, so many runs.
+        let normal = seconds;
+        let of_one = match over {
+            0..SAMPLE_MIN => RUNS_OF_EXPERIMENT * each,
+            over => (self.spent - normal).max(0.0) / over as f64,
+        };
+        Some(over + (left / of_one.max(1e-3)) as usize)
+    }
+
+    /// Makes the budget fit the time that is left.
+    fn fit_to_time(&mut self) {
+        let over = self.experiments.iter().filter(|it| it.standing == Standing::Over).count();
+        let Some(affordable) = self.affordable(over) else { return };
+        if let Some(allocation) = &mut self.allocation
+            && affordable < allocation.budget().total()
+        {
+            allocation.scale(affordable.max(allocation.spent()));
         }
     }
 
@@ -420,6 +485,7 @@ impl Cascade {
         }
         self.shown = stitch::steps(&self.model, &self.experiments);
         self.rings = self.found();
+        self.leave_out_known();
         if self.what.runs_again {
             let rings = self.rings.iter().take(RINGS_RUN_AGAIN);
             let is_injected =
@@ -438,8 +504,37 @@ impl Cascade {
         stitch::rings(&self.shown, &clusters.scores(), &cluster_of, self.what.fit, &limits)
     }
 
-    /// Takes a run without a fault. Experiments that waited for it may end.
-    fn normal_told(&mut self, test: usize, number: usize, run: Run, outcome: &Outcome) -> Vec<Event> {
+    /// Cycles all of whose faults, or faults with like consequences, somebody knows are counted and not reported.
+    fn leave_out_known(&mut self) {
+        let Some(clusters) = self.allocation.as_ref().map(Allocation::clusters) else { return };
+        let faults = self.model.faults();
+        let fits = |fault: u32, known: &KnownCycle| {
+            let method = &faults[fault as usize].shown.method;
+            known.methods.iter().any(|it| glob_matches(it, method))
+        };
+        let is_known = |fault: u32, known: &KnownCycle| {
+            let alike = clusters.index_of(fault).map(|it| clusters.list()[it].faults.as_slice());
+            fits(fault, known) || alike.into_iter().flatten().any(|&it| fits(it, known))
+        };
+        let shown = &self.shown;
+        let number = |ring: &Ring| {
+            let known = self.what.known.iter();
+            known.clone().position(|known| ring.steps.iter().all(|&it| is_known(shown[it].cause, known)))
+        };
+        let mut accepted = BTreeMap::new();
+        let reported = self.rings.iter().filter(|ring| match number(ring) {
+            Some(known) => {
+                *accepted.entry(known).or_default() += 1 + ring.alike_count;
+                false
+            }
+            None => true,
+        });
+        self.rings = reported.cloned().collect();
+        self.accepted = accepted;
+    }
+
+    /// Takes a run without a fault.
+    fn normal_told(&mut self, test: usize, number: usize, run: Run, outcome: &Outcome) {
         let why = match () {
             () if outcome.end == End::Interrupted => None,
             () if !outcome.end.is_well() => Some(format!("it {} without a fault", outcome.end)),
@@ -454,20 +549,21 @@ impl Cascade {
         }
         self.problems.extend(outcome.problems.iter().map(|it| format!("{}: {}", it.place, it.what)));
         self.tests[test].runs[number] = Some(run);
+    }
+
+    /// Lets the experiments go on that wait for fresh runs of a test without a fault, if those are there.
+    fn wake(&mut self, test: usize, outcome: &Outcome) -> Vec<Event> {
+        let mut events = Vec::new();
         if self.tests[test].set(1, self.what.repeats).is_some() {
             let open = |it: &Experiment| it.test == test && it.standing == Standing::Open;
             let waiting: Vec<usize> =
                 (0..self.experiments.len()).filter(|&it| open(&self.experiments[it])).collect();
-            return waiting.into_iter().flat_map(|it| self.go_on_and_tell(it, outcome)).collect();
+            for number in waiting {
+                self.go_on(number);
+                events.extend(self.told_of(number, outcome));
+            }
         }
-        Vec::new()
-    }
-
-    /// Lets an experiment go on after a run without a fault, and says what came of it if that was all that it needed.
-    fn go_on_and_tell(&mut self, number: usize, outcome: &Outcome) -> Vec<Event> {
-        self.go_on(number);
-        let last = self.experiments[number].variants.iter().flat_map(Variant::told).map(|it| it.trial).max();
-        last.map_or_else(Vec::new, |it| self.told_of(number, JobId(it), outcome))
+        events
     }
 
     /// Whether a run shows a step again.
@@ -518,16 +614,21 @@ impl Engine for Cascade {
     fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: RunDigest) -> Vec<Event> {
         let (Some(task), Some(outcome)) = (self.open.remove(&id), outcome) else { return Vec::new() };
         let run = run_of(id, outcome, digest);
+        self.spent += run.seconds;
         match task {
             Task::Reach { test } => {
                 self.reach_told(test, outcome);
                 Vec::new()
             }
-            Task::Normal { test, number } => self.normal_told(test, number, run, outcome),
+            Task::Normal { test, number } => {
+                self.normal_told(test, number, run, outcome);
+                self.wake(test, outcome)
+            }
             Task::Injected { experiment, variant, number } => {
                 self.experiments[experiment].tell(variant, number, run);
                 self.go_on(experiment);
-                self.told_of(experiment, id, outcome)
+                self.fit_to_time();
+                self.told_of(experiment, outcome).into_iter().collect()
             }
             Task::Again { step } => {
                 let shows = run.is_injected.then(|| self.shows(step, &run));
@@ -541,8 +642,8 @@ impl Engine for Cascade {
         self.again.values().any(|it| it.0 == id)
     }
 
-    fn results(&self, _: &Look<'_>) -> Results {
-        self.document()
+    fn results(&self, look: &Look<'_>) -> Results {
+        self.document(look)
     }
 }
 
@@ -562,3 +663,6 @@ fn run_of(id: JobId, outcome: &Outcome, digest: RunDigest) -> Run {
         digest,
     }
 }
+
+#[cfg(test)]
+mod tests;

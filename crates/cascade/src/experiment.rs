@@ -278,3 +278,6 @@ fn in_both(first: Vec<Effect>, second: Vec<Effect>) -> Vec<Effect> {
     });
     again.collect()
 }
+
+#[cfg(test)]
+mod tests;

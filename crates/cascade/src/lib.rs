@@ -18,10 +18,12 @@ mod model;
 mod random;
 mod reader;
 mod stitch;
+#[cfg(test)]
+mod testing;
 mod told;
 
 pub use compare::Judging;
-pub use engine::{Cascade, CascadeSettings};
+pub use engine::{Cascade, CascadeSettings, KnownCycle};
 pub use model::{Model, Weakness};
 pub use reader::{RunDigest, RunReader, Spot};
 pub use stitch::Fit;

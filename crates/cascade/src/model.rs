@@ -5,19 +5,20 @@ use std::collections::BTreeSet;
 use hypocenter_plan::{Candidate, Fault, Guard, MethodName, Pause, Repeat, Site, SiteKind};
 use hypocenter_program::{Effect, LoopFact, MethodId, Point, PointKind, Points, Program};
 use hypocenter_results::cascaded::{CascadeFault, CascadeKind};
+use serde::{Deserialize, Serialize};
 
 /// So many callers of a method tell its calls apart (6.2).
 pub(crate) const CALLERS: usize = 2;
 
 /// The faults of a system.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     faults: Vec<Weakness>,
     followed: Vec<MethodName>,
 }
 
 /// A fault of the system.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Weakness {
     /// The fault, for people.
     pub shown: CascadeFault,
@@ -40,6 +41,12 @@ impl Model {
         let kept = || points.all().iter().filter(|it| it.left_out.is_none() && !it.inject.is_empty());
         let followed = followed(program, kept().map(|it| it.method));
         Model { faults: kept().map(|it| Weakness::of(program, it)).collect(), followed }
+    }
+
+    /// A model of given faults.
+    #[cfg(test)]
+    pub(crate) fn with(faults: Vec<Weakness>) -> Model {
+        Model { faults, followed: Vec::new() }
     }
 
     /// All faults, each named by its place here.

@@ -210,3 +210,6 @@ pub(crate) fn rings(
     }
     rings
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,26 +2,32 @@
 
 use std::collections::BTreeSet;
 
-use hypocenter_engine::JobId;
+use hypocenter_engine::Look;
 use hypocenter_plan::{CandidateResult, Fault, Outcome};
 use hypocenter_results::cascaded::{
-    Cascade as Results, CascadeKind, CascadeStep, Cycle, ExperimentCounts, FaultCluster, FaultCounts, Share,
-    StepKind, TestRow,
+    Cascade as Results, CascadeKind, CascadeStep, Cycle, ExperimentCounts, FaultCluster, FaultCounts,
+    LoopRate, Share, StepKind, TestRow,
 };
 use hypocenter_results::event::{Effect as EventEffect, RoundEnded};
 use hypocenter_results::{Event, Finding, Proof, Rate};
 
+use hypocenter_trace::SiteId;
+
 use crate::engine::Cascade;
-use crate::experiment::{Dose, Standing};
+use crate::experiment::{Dose, Standing, Variant};
 use crate::stitch::{self, Ring, Shown};
+
+/// A run is shown in so many spans of time.
+const SPANS: usize = 80;
 
 impl Cascade {
     /// Says what came of an experiment that is over.
-    pub(crate) fn told_of(&self, number: usize, id: JobId, outcome: &Outcome) -> Vec<Event> {
+    pub(crate) fn told_of(&self, number: usize, outcome: &Outcome) -> Option<Event> {
         let experiment = &self.experiments[number];
         if experiment.standing == Standing::Open {
-            return Vec::new();
+            return None;
         }
+        let last = experiment.variants.iter().flat_map(Variant::told).map(|it| it.trial).max().unwrap_or(0);
         let faults = self.model.faults();
         let fault = &faults[experiment.fault as usize].shown;
         let test = &self.what.tests[experiment.test];
@@ -48,17 +54,17 @@ impl Cascade {
         let ended = self.experiments.iter().filter(|it| it.standing != Standing::Open).count() as u64;
         let round = RoundEnded {
             number: ended,
-            trial: id.0,
+            trial: last,
             meant,
             effect,
             left: left as u64,
-            record: format!("{{\"experiment\":{ended},\"trial\":{}}}", id.0),
+            record: format!("{{\"experiment\":{ended},\"trial\":{last}}}"),
             ..RoundEnded::default()
         };
-        vec![Event::Round(Box::new(round))]
+        Some(Event::Round(Box::new(round)))
     }
 
-    pub(crate) fn document(&self) -> Results {
+    pub(crate) fn document(&self, look: &Look<'_>) -> Results {
         let faults = self.model.faults();
         let count = |kind| faults.iter().filter(|it| it.shown.kind == kind).count() as u64;
         let (part, of) = self.false_growth();
@@ -86,8 +92,12 @@ impl Cascade {
             false_growth: Share { part, of },
             steps: (0..self.shown.len()).map(|it| self.step(it)).collect(),
             clusters: clusters.collect(),
-            cycles: self.rings.iter().map(|it| self.finding(it)).collect(),
-            accepted: Vec::new(),
+            cycles: self.rings.iter().map(|it| self.finding(it, look)).collect(),
+            accepted: self
+                .accepted
+                .iter()
+                .map(|(&known, &times)| (self.what.known[known].why.clone(), times))
+                .collect(),
             is_going: !self.is_over(),
             problems: self.problems.iter().cloned().collect(),
         }
@@ -147,6 +157,7 @@ impl Cascade {
             replay: String::new(),
             note: (!notes.is_empty()).then(|| notes.join("; ")),
             shown_again: again.and_then(|it| it.1),
+            rate: None,
         }
     }
 
@@ -171,11 +182,13 @@ impl Cascade {
                 short(&self.what.tests[experiment.test])
             )),
             shown_again: None,
+            rate: None,
         }
     }
 
-    fn finding(&self, ring: &Ring) -> Finding<Cycle> {
-        let steps: Vec<CascadeStep> = ring.steps.iter().map(|&it| self.step(it)).collect();
+    fn finding(&self, ring: &Ring, look: &Look<'_>) -> Finding<Cycle> {
+        let with_rate = |&it: &usize| CascadeStep { rate: self.rate(it, look), ..self.step(it) };
+        let steps: Vec<CascadeStep> = ring.steps.iter().map(with_rate).collect();
         let injected = || steps.iter().filter(|it| it.test.is_some());
         let again = injected().map(|it| it.shown_again);
         let proof = match again.collect::<Option<Vec<bool>>>() {
@@ -214,6 +227,32 @@ impl Cascade {
                 steps,
             },
         }
+    }
+
+    /// How often the loop of a step went round over the time of its last run: that which grew, else that which was delayed.
+    fn rate(&self, number: usize, look: &Look<'_>) -> Option<LoopRate> {
+        let (id, _) = self.again.get(&number)?;
+        let shown = &self.shown[number];
+        let faults = self.model.faults();
+        let of = [shown.effect, shown.cause].map(|it| &faults[it as usize]);
+        let of = of.into_iter().find(|it| it.shown.kind == CascadeKind::Delay)?;
+        let (outcome, evidence) = look(*id)?;
+        let (map, trace) = (evidence.map().ok()?, evidence.trace().ok()?);
+        let bodies: BTreeSet<SiteId> = of.observe.iter().filter_map(|it| map.find(it)).collect();
+        let span_ms = (outcome.wall_ms as f64 / SPANS as f64).max(1.0);
+        let mut counts = vec![0; SPANS];
+        for jvm in trace.jvms() {
+            for event in trace.events(&jvm).filter(|it| bodies.contains(&it.site)) {
+                let at = (trace.ms_since_start(event.ticks) / span_ms) as usize;
+                counts[at.min(SPANS - 1)] += 1;
+            }
+        }
+        let faults = outcome.candidates.iter().filter_map(|it| match &it.result {
+            CandidateResult::Injected(it) => Some(it.at_ms),
+            _ => None,
+        });
+        let fault_ms = faults.fold(f64::INFINITY, f64::min);
+        fault_ms.is_finite().then(|| LoopRate { of: of.shown.clone(), span_ms, counts, fault_ms })
     }
 
     /// The probability that a random choice of as many experiments has certain ones among them.

@@ -86,6 +86,17 @@ impl Default for ExploreConfig {
     }
 }
 
+/// Cycle that has already been analyzed.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KnownCascadeConfig {
+    /// Methods of its faults, as `package.Class.method`; `*` stands for any text. A cycle is known if each of its faults, or one with like
+    /// consequences, is in one of them.
+    pub methods: Vec<String>,
+    /// Explanation of the cycle.
+    pub why: String,
+}
+
 /// Settings of `cascade`. Delays, and the method after which the system is up, depend on the system.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -117,6 +128,8 @@ pub struct CascadeConfig {
     pub path_depth: u32,
     /// Maximum number of tests whose runs without a fault are compared with each other, to know how often chance looks like an effect.
     pub spare_tests: usize,
+    /// Cycles that are accepted: they are counted and not reported.
+    pub known: Vec<KnownCascadeConfig>,
     /// Checks that the search does without, to measure what they are worth: `callers`, `paths`, `paced`.
     pub without: Vec<String>,
 }
@@ -136,6 +149,7 @@ impl Default for CascadeConfig {
             delays_in_cycle: 1,
             path_depth: 3,
             spare_tests: 3,
+            known: Vec::new(),
             without: Vec::new(),
         }
     }

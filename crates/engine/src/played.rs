@@ -107,6 +107,7 @@ impl<E: Engine> Engine for Played<E> {
     }
 
     fn results(&self, look: &Look<'_>) -> E::Results {
-        self.engine.results(look)
+        let outside: BTreeMap<JobId, JobId> = self.given.iter().map(|(&given, &own)| (own, given)).collect();
+        self.engine.results(&|id| look(*outside.get(&id)?))
     }
 }

@@ -88,10 +88,13 @@ pub struct Share {
 }
 
 /// Kind of a fault that can be part of a cascade.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum CascadeKind {
     /// The iterations of a loop take longer, or are more.
+    #[default]
     Delay,
     /// An exception.
     Exception,
@@ -100,7 +103,7 @@ pub enum CascadeKind {
 }
 
 /// A fault of the system.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct CascadeFault {
     /// Its kind.
     pub kind: CascadeKind,
@@ -207,6 +210,22 @@ pub struct CascadeStep {
     /// Whether a last run with this fault showed the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown_again: Option<bool>,
+    /// Iterations of the loop over the time of that run, for a step from or to a loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<LoopRate>,
+}
+
+/// Iterations of a loop over the time of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoopRate {
+    /// The loop.
+    pub of: CascadeFault,
+    /// Length of a span of time.
+    pub span_ms: f64,
+    /// Iterations in each.
+    pub counts: Vec<u64>,
+    /// When the fault was injected first.
+    pub fault_ms: f64,
 }
 
 /// Faults with like consequences.

@@ -36,6 +36,8 @@ const HEADINGS: [&str; 11] = [
     "runs (new)",
     "by chance",
 ];
+/// The game of users.
+const DEFAULT: &str = "default";
 const LIMIT: Duration = Duration::from_secs(3 * 3600);
 /// The most loops that may seem to grow by chance.
 const FALSE_MAX: f64 = 0.02;
@@ -51,6 +53,9 @@ pub struct CascadeArgs {
     /// Number of seeds
     #[arg(long, value_name = "N", default_value_t = 5)]
     seeds: u64,
+    /// Give each seed runs of its own where it plays by default, in place of those of other seeds
+    #[arg(long)]
+    own_runs: bool,
     /// Number of parallel trials
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: u16,
@@ -147,9 +152,15 @@ struct Game {
     each_seed: bool,
 }
 
-const GAMES: [Game; 7] = [
-    Game { name: "default", args: &[], each_seed: true },
+const GAMES: [Game; 9] = [
+    Game { name: DEFAULT, args: &[], each_seed: true },
     Game { name: "random allocation", args: &["--set", "cascade.allocation=\"random\""], each_seed: true },
+    Game { name: "budget 1.5", args: &["--budget", "1.5"], each_seed: true },
+    Game {
+        name: "random, budget 1.5",
+        args: &["--budget", "1.5", "--set", "cascade.allocation=\"random\""],
+        each_seed: true,
+    },
     Game { name: "without callers", args: &["--set", "cascade.without=[\"callers\"]"], each_seed: false },
     Game { name: "without paths", args: &["--set", "cascade.without=[\"paths\"]"], each_seed: false },
     Game {
@@ -239,6 +250,8 @@ fn judged(target: &str, truth: &Truth, played: &[Played], seeds: u64) -> Vec<(St
     let without = of("buggy", "without both");
     let all_decoys = count(&without, &|it| it.decoys == truth.decoy.len());
     let random = count(&of("buggy", "random allocation"), &|it| it.found);
+    let [scarce, random_scarce] =
+        ["budget 1.5", "random, budget 1.5"].map(|it| count(&of("buggy", it), &|it| it.found));
     vec![
         (format!("{target}: the true cycle in {found} of {seeds} seeds"), found == seeds),
         (format!("{target}: {decoys} decoys reported"), decoys == 0),
@@ -256,7 +269,13 @@ fn judged(target: &str, truth: &Truth, played: &[Played], seeds: u64) -> Vec<(St
             ),
             part as f64 <= FALSE_MAX * whole as f64,
         ),
-        (format!("{target}: random allocation finds the true cycle in {random} of {seeds} seeds"), true),
+        (
+            format!(
+                "{target}: random allocation finds the true cycle in {random} of {seeds} seeds; with a budget of 1.5 for each fault three phases \
+                 find it in {scarce} of {seeds}, random allocation in {random_scarce} of {seeds}"
+            ),
+            true,
+        ),
     ]
 }
 
@@ -273,7 +292,7 @@ impl Session<'_> {
         let mut played = Vec::new();
         for (twin, config) in [("buggy", "hypocenter.toml"), ("fixed", "fixed.toml")] {
             let store = self.store(twin)?;
-            for game in GAMES.iter().filter(|it| twin == "buggy" || it.name == "default") {
+            for game in GAMES.iter().filter(|it| twin == "buggy" || it.name == DEFAULT) {
                 for seed in 1..=if game.each_seed { self.args.seeds } else { 1 } {
                     played.push(self.play(twin, config, &store, game, seed)?);
                 }
@@ -296,7 +315,8 @@ impl Session<'_> {
     }
 
     fn play(&self, twin: &'static str, config: &str, store: &Path, game: &Game, seed: u64) -> Result<Played> {
-        let name = format!("{}-{seed}", game.name.replace(' ', "-"));
+        let own = if self.args.own_runs && game.name == DEFAULT { "own-" } else { "" };
+        let name = format!("{own}{}-{seed}", game.name.replace([' ', ','], "-"));
         let directory = store.join(&name);
         if !directory.join("summary.json").is_file() {
             let what = format!("{} {twin}, {}, seed {seed}", self.target.name, game.name);
@@ -334,7 +354,8 @@ impl Session<'_> {
         command.arg("--config").arg(self.target.directory.join(config)).arg("--out").arg(store);
         let (seed, jobs) = (seed.to_string(), self.args.jobs.to_string());
         command.args(["--campaign", name, "--seed", &seed, "--jobs", &jobs]);
-        for campaign in recorded(store)? {
+        let has_own = self.args.own_runs && game.name == DEFAULT;
+        for campaign in if has_own { Vec::new() } else { recorded(store)? } {
             command.arg("--recorded").arg(campaign);
         }
         command.env_remove("JAVA_TOOL_OPTIONS").env("JAVA_HOME", &self.jdk.home);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hypocenter_cascade::{Cascade, CascadeSettings, Fit, Judging, Model};
+use hypocenter_cascade::{Cascade, CascadeSettings, Fit, Judging, KnownCycle, Model};
 use hypocenter_engine::{Played, Recording};
 use hypocenter_plan::{Arm, NodeRule, Plan, Record, Workload};
 use hypocenter_program::{Scope, SitePattern, StateOptions, find_sites};
@@ -22,7 +22,7 @@ use crate::recorded;
 use crate::request::{Chosen, Request, existing};
 use crate::scanned::Scanned;
 use crate::screen::{self, Working};
-use crate::search_config::CascadeConfig;
+use crate::search_config::{CascadeConfig, KnownCascadeConfig};
 use crate::target::{Target, TargetSpec};
 
 /// The verb: the faults of the target, and what is asked.
@@ -101,6 +101,8 @@ impl Verb for Cascading {
             beam: search.beam,
             delays_in_cycle: search.delays_in_cycle,
             runs_again: true,
+            time_ms: args.limits.time.map(|it| it.as_millis() as u64 * u64::from(args.target.lab.jobs)),
+            known: search.known.into_iter().map(known).collect(),
         };
         let recorded = args.recorded.iter().map(|it| existing(&args.target.lab, it)).collect();
         Ok((Request { seed: args.seed, ..request }, CascadeRequest { settings, recorded }))
@@ -168,6 +170,10 @@ fn nodes_inside(request: &Request) -> Vec<NodeRule> {
         }
     }
     nodes
+}
+
+fn known(it: KnownCascadeConfig) -> KnownCycle {
+    KnownCycle { methods: it.methods, why: it.why }
 }
 
 /// Faults may happen once this method has returned: at the last of its exits, since the others leave it early.

@@ -7,7 +7,7 @@ use super::drawing::{both, cut, wrapped};
 use super::{Frame, MESSAGE_CHARS, Section, command, figures, left_out, name, place};
 use crate::text::{count, escaped, thousands};
 use crate::words::{self, test};
-use hypocenter_results::cascaded::{Cascade, CascadeKind, CascadeStep, Cycle};
+use hypocenter_results::cascaded::{Cascade, CascadeKind, CascadeStep, Cycle, LoopRate};
 use hypocenter_results::{Document, Finding, Proof};
 
 /// Cycles and steps that are shown.
@@ -57,6 +57,7 @@ fn one(it: &Finding<Cycle>) -> String {
     let mut text = String::from("<article class=\"finding\">\n");
     text += &both(|width| ring(steps, width), &it.why);
     text += &table(steps);
+    text += &steps.iter().filter_map(|it| Some(rate(it, it.rate.as_ref()?))).collect::<String>();
     let found = match it.detail.in_one_test {
         true => "One test shows the whole cycle, so a single fault in it is enough to see it.".to_owned(),
         false => format!(
@@ -73,6 +74,42 @@ fn one(it: &Finding<Cycle>) -> String {
     };
     let _ = write!(text, "<p class=\"dim\">{proof} {found}</p>\n</article>\n");
     text
+}
+
+/// The iterations of a loop over the time of a run, and the fault in it.
+fn rate(step: &CascadeStep, it: &LoopRate) -> String {
+    let most = it.counts.iter().copied().max().unwrap_or(0).max(1) as f64;
+    let label = format!(
+        "Iterations of the {} in a run of {} with the fault: at most {} in {}",
+        words::brief_fault(&it.of),
+        test(step.test.as_deref().unwrap_or_default()),
+        thousands(most as u64),
+        words::seconds(it.span_ms.ceil() as u64)
+    );
+    let draw = |width: f64| {
+        let height = 70.0;
+        let each = width / it.counts.len().max(1) as f64;
+        let mut text = String::new();
+        for (number, &count) in it.counts.iter().enumerate().filter(|it| *it.1 > 0) {
+            let tall = (height - 14.0) * count as f64 / most;
+            let _ = write!(
+                text,
+                "<rect class=\"rate\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{tall:.1}\"/>",
+                number as f64 * each,
+                height - tall,
+                (each - 1.0).max(1.0)
+            );
+        }
+        let x = (it.fault_ms / it.span_ms * each).clamp(0.0, width);
+        let _ = write!(
+            text,
+            "<path class=\"arc fault-line\" d=\"M{x:.1} 12V{height}\"/><text class=\"how\" x=\"{:.1}\" y=\"10\" text-anchor=\"{}\">fault</text>",
+            x.min(width - 2.0),
+            if x > width / 2.0 { "end" } else { "start" }
+        );
+        (height, text)
+    };
+    format!("<p>{}.</p>\n{}", escaped(&label, MESSAGE_CHARS), both(draw, &label))
 }
 
 /// Experiments as a table, each with its command below it.

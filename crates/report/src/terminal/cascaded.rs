@@ -24,6 +24,9 @@ pub fn cascaded(document: &Document<Cascade>) -> Vec<Line> {
         let why = row.left_out.as_deref().unwrap_or_default();
         lines.push(Line::note("left out", &format!("{}: {why}", test(&row.name))));
     }
+    for (why, times) in &it.accepted {
+        lines.push(Line::new("known", format!("{}: {why}", count(*times, "cycle", "cycles"))));
+    }
     for problem in &it.problems {
         lines.push(Line::note("lab", problem));
     }
