@@ -100,6 +100,13 @@ fn rate(step: &CascadeStep, it: &LoopRate) -> String {
                 (each - 1.0).max(1.0)
             );
         }
+        let whole = words::seconds((it.span_ms * it.counts.len() as f64) as u64);
+        let _ = write!(
+            text,
+            "<path class=\"base\" d=\"M0 {height}H{width}\"/><text class=\"seen\" x=\"0\" y=\"{y}\">start</text>\
+             <text class=\"seen\" text-anchor=\"end\" x=\"{width}\" y=\"{y}\">{whole}</text>",
+            y = height + 14.0
+        );
         let x = (it.fault_ms / it.span_ms * each).clamp(0.0, width);
         let _ = write!(
             text,
@@ -107,7 +114,7 @@ fn rate(step: &CascadeStep, it: &LoopRate) -> String {
             x.min(width - 2.0),
             if x > width / 2.0 { "end" } else { "start" }
         );
-        (height, text)
+        (height + 20.0, text)
     };
     format!("<p>{}.</p>\n{}", escaped(&label, MESSAGE_CHARS), both(draw, &label))
 }
