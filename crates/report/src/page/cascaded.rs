@@ -442,6 +442,7 @@ mod tests {
             replay: String::new(),
             note: None,
             shown_again: None,
+            rate: None,
         };
         (0..number).map(step).collect()
     }
