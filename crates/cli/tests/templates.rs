@@ -188,7 +188,7 @@ fn all_workloads_are_tests_of_cascade_unless_some_are_named() {
     check("plain", 3, "plain", &["plain"]);
     check("--workload plain", 4, "plain", &["plain"]);
     check("--test AlphaTest#testOne", 5, all[0], &all[..1]);
-    place.tool("cascade --test nothing").exits(1).says("no test of the target matches");
+    place.tool("cascade --test nothing").exits(1).says("--test nothing");
     place.tool("cascade --resume cascade-0001 --json").exits(0);
 }
 
