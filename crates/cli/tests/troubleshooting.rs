@@ -68,6 +68,7 @@ fn every_page_of_the_guide_is_there() {
         "docs/start.md",
         "docs/clusters.md",
         "docs/exploring.md",
+        "docs/cascading.md",
         "docs/oracles.md",
     ] {
         let path = root().join(name);

@@ -25,6 +25,7 @@ const PAGES: &[Page] = pages![
     "start",
     "clusters",
     "exploring",
+    "cascading",
     "oracles",
     "reading-a-report",
     "limits",
