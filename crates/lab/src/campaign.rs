@@ -276,10 +276,10 @@ impl<E: Engine> Course<'_, E> {
     }
 }
 
-/// Whether a job injects something. A run that is to know what is normal may have faults that only count how often they could happen.
+/// Whether a job injects something. Candidates of a run without a fault are only counted.
 fn has_fault(job: &Job) -> bool {
-    let may = matches!(&job.work, Work::Trial { plan, .. } if !plan.candidates.is_empty());
-    may && job.purpose != Purpose::Normal
+    job.purpose != Purpose::Normal
+        && matches!(&job.work, Work::Trial { plan, .. } if !plan.candidates.is_empty())
 }
 
 /// Asks the engine for work. An answer that is not in the journal must change nothing, or a resumed campaign would differ from one
