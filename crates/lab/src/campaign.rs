@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hypocenter_engine::{DigestOf, Engine, Job, JobId, Next, Work};
+use hypocenter_engine::{DigestOf, Engine, Job, JobId, Next, Purpose, Work};
 use hypocenter_plan::Outcome;
 use hypocenter_results::Event as Learnt;
 
@@ -276,9 +276,10 @@ impl<E: Engine> Course<'_, E> {
     }
 }
 
-/// Whether a job injects something.
+/// Whether a job injects something. Candidates of a run without a fault are only counted.
 fn has_fault(job: &Job) -> bool {
-    matches!(&job.work, Work::Trial { plan, .. } if !plan.candidates.is_empty())
+    job.purpose != Purpose::Normal
+        && matches!(&job.work, Work::Trial { plan, .. } if !plan.candidates.is_empty())
 }
 
 /// Asks the engine for work. An answer that is not in the journal must change nothing, or a resumed campaign would differ from one

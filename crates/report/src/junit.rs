@@ -7,6 +7,7 @@ use crate::Times;
 use crate::plain;
 use crate::text::escaped;
 use crate::words;
+use hypocenter_results::cascaded::{Cascade, CascadeStep, TestRow};
 use hypocenter_results::explored::{self, Exploration, Suspicion};
 use hypocenter_results::reproduced::{Reproduction, Standing};
 use hypocenter_results::{Detail, Document, Finding, Header};
@@ -82,6 +83,34 @@ pub fn plain<D: Detail>(Document { header, detail }: &Document<D>, times: Times<
         cases.push(Case { name: plain::faults(it), came, seconds: times(it.trial) });
     }
     Suite { header, failure: "finding" }.document(&cases)
+}
+
+/// Of a campaign of `cascade`: a case for each test without a fault, and one for each cycle.
+pub fn cascaded(Document { header, detail: it }: &Document<Cascade>, times: Times<'_>) -> String {
+    let without = |it: &TestRow| {
+        let came = it.left_out.as_ref().map_or(Came::Well, |why| Came::Error(format!("left out: {why}")));
+        Case { name: format!("{} without a fault", it.name), came, seconds: Some(it.seconds) }
+    };
+    let mut cases: Vec<Case> = it.tests.iter().take(CASES_MAX).map(without).collect();
+    for finding in it.cycles.iter().take(CASES_MAX) {
+        let step = |it: &CascadeStep| {
+            let test = it.test.as_deref().map_or_else(String::new, |it| format!(" in {it}"));
+            let replay = if it.replay.is_empty() { "" } else { "\nreplay: " };
+            format!(
+                "{} → {}\n{}{test}: {}{replay}{}",
+                it.cause,
+                it.effect,
+                it.kind.name(),
+                words::counted(it),
+                it.replay
+            )
+        };
+        let steps: Vec<String> = finding.detail.steps.iter().map(step).collect();
+        let text = format!("{}\nrate: {}\n", steps.join("\n"), words::replays(finding));
+        let came = Came::Failed(finding.why.clone(), text);
+        cases.push(Case { name: finding.why.clone(), came, seconds: times(finding.trial) });
+    }
+    Suite { header, failure: "cycle" }.document(&cases)
 }
 
 /// Of a campaign of `explore`.

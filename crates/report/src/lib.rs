@@ -99,6 +99,14 @@ impl Reported for Cascade {
     fn page(document: &Document<Cascade>, _runs: Option<&Runs>) -> String {
         page::cascaded(document)
     }
+
+    fn junit(document: &Document<Cascade>, times: Times<'_>) -> String {
+        junit::cascaded(document, times)
+    }
+
+    fn sarif(document: &Document<Cascade>, sources: Sources<'_>) -> String {
+        sarif::cascaded(document, sources)
+    }
 }
 
 impl Reported for Compared {

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::text::shown;
 use crate::words;
 use crate::{Reported, Sources};
+use hypocenter_results::cascaded::{Cascade, CascadeFault, CascadeStep, Cycle};
 use hypocenter_results::explored::{Exploration, Severity, Suspicion, SymptomKind};
 use hypocenter_results::reproduced::{Explained, Lead, LinePlace, Reproduction};
 use hypocenter_results::{Document, Finding, Header, Injected, Proof};
@@ -49,6 +50,10 @@ const EXPLORE_RULES: [Rule; 5] = [
     ("explore/hang", "FaultHangsThreads", "After a fault at this call threads wait forever or have ended."),
     ("explore/oracle", "FaultSatisfiesOracle", "After a fault at this call the oracle reports the failure."),
 ];
+
+/// The one of `cascade`.
+const CASCADE_RULES: [Rule; 1] =
+    [("cascade/cycle", "FaultFeedsItself", "The faults at these places cause each other, in a cycle.")];
 
 /// Of a campaign of `reproduce`.
 pub fn reproduced(summary: &Document<Reproduction>, sources: Sources<'_>) -> String {
@@ -109,6 +114,43 @@ pub fn explored(Document { header, detail: it }: &Document<Exploration>, sources
         results: findings.map(|it| suspicious(it, several_nodes, sources)).collect(),
     }
     .document()
+}
+
+/// Of a campaign of `cascade`.
+pub fn cascaded(Document { header, detail }: &Document<Cascade>, sources: Sources<'_>) -> String {
+    let cycles = detail.cycles.iter().take(RESULTS_MAX);
+    Run {
+        header,
+        verdict: words::cascaded(detail).plain(),
+        rules: &CASCADE_RULES,
+        results: cycles.map(|it| cycle(it, sources)).collect(),
+    }
+    .document()
+}
+
+/// A cycle: at the places of its faults, in their order.
+fn cycle(it: &Finding<Cycle>, sources: Sources<'_>) -> Value {
+    let place = |it: &CascadeFault| {
+        let (class, method) = it.method.rsplit_once('.').unwrap_or((&it.method, ""));
+        LinePlace { class: class.to_owned(), method: method.to_owned(), line: it.line }
+    };
+    let at = |it: &CascadeStep| location(&place(&it.cause), None, Some(&it.cause.to_string()), sources);
+    let locations: Vec<Value> = it.detail.steps.iter().map(at).collect();
+    let replays = it.detail.steps.iter().map(|it| text(&it.replay)).filter(|it| !it.is_empty());
+    json!({
+        "ruleId": CASCADE_RULES[0].0,
+        "ruleIndex": 0,
+        "level": "error",
+        "message": { "text": text(&it.why) },
+        "locations": locations,
+        "partialFingerprints": { "hypocenterCycle/v1": cycle_fingerprint(it.detail.steps.iter().map(|it| &it.cause)) },
+        "properties": {
+            "replay": text(&it.replay),
+            "replaysOfSteps": replays.collect::<Vec<_>>(),
+            "replays": it.rate.runs,
+            "replaysThatFailed": it.rate.hits,
+        },
+    })
 }
 
 /// Parts of a document.
@@ -402,15 +444,42 @@ fn text(it: &str) -> String {
     shown(it, TEXT_CHARS).into_owned()
 }
 
+/// FNV-1a.
+struct Fnv(u64);
+
+impl Fnv {
+    fn new() -> Fnv {
+        Fnv(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn take(&mut self, text: &str) {
+        for byte in text.bytes().chain([0]) {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn shown(&self) -> String {
+        format!("{:016x}", self.0)
+    }
+}
+
+/// Stands for a cycle wherever its lines move to and whichever of its faults comes first.
+fn cycle_fingerprint<'f>(faults: impl Iterator<Item = &'f CascadeFault>) -> String {
+    let words = |it: &CascadeFault| {
+        let exception = it.exception.as_deref().unwrap_or("");
+        format!("{:?} {} {exception} {}", it.kind, it.method, it.ordinal.unwrap_or(0))
+    };
+    let faults: Vec<String> = faults.map(words).collect();
+    let rotations = (0..faults.len()).map(|it| [&faults[it..], &faults[..it]].concat());
+    let mut hash = Fnv::new();
+    rotations.min().unwrap_or_default().iter().for_each(|it| hash.take(it));
+    hash.shown()
+}
+
 /// Stands for a fault wherever its lines and numbers of threads move to: kind, what is thrown, and the site without its line.
 fn fingerprint<'f>(faults: impl IntoIterator<Item = &'f Injected>) -> String {
-    // FNV-1a.
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    let mut take = |text: &str| {
-        for byte in text.bytes().chain([0]) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    };
+    let mut hash = Fnv::new();
+    let mut take = |text: &str| hash.take(text);
     for it in faults {
         take(RULES[rule(&it.fault)].0);
         if let Fault::Exception { class, .. } = &it.fault {
@@ -424,5 +493,5 @@ fn fingerprint<'f>(faults: impl IntoIterator<Item = &'f Injected>) -> String {
         take(callee.as_deref().unwrap_or(""));
         take(&ordinal.to_string());
     }
-    format!("{hash:016x}")
+    hash.shown()
 }

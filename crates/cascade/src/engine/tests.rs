@@ -42,6 +42,8 @@ fn settings() -> CascadeSettings {
         beam: 1000,
         delays_in_cycle: 1,
         runs_again: true,
+        time_ms: None,
+        known: Vec::new(),
     }
 }
 
@@ -610,4 +612,46 @@ fn a_plan_has_the_fault_and_the_guard_of_its_dose() {
         })
         .collect();
     assert_eq!(delays, BTreeSet::from([40]));
+}
+
+#[test]
+fn a_known_cycle_is_counted_and_not_reported() {
+    let known = |methods: &[&str]| {
+        let methods = methods.iter().map(|it| (*it).to_owned()).collect();
+        let known = vec![KnownCycle { methods, why: "two queues share a disk".to_owned() }];
+        campaign(&CascadeSettings { known, ..settings() }, |_| ()).results
+    };
+    let all = campaign(&settings(), |_| ()).results;
+    let count = 1 + all.cycles[0].detail.alike_count;
+    let found = known(&["*"]);
+    assert!(found.cycles.is_empty());
+    assert_eq!(found.accepted, [("two queues share a disk".to_owned(), count)]);
+    // One fault of it that nobody knows makes it another.
+    let one = all.cycles[0].detail.steps[0].cause.method.clone();
+    for methods in [&[] as &[&str], &["none.of.them"], &[&one]] {
+        let found = known(methods);
+        assert_eq!((found.cycles.len(), found.accepted.len()), (1, 0), "{methods:?}");
+    }
+}
+
+#[test]
+fn the_budget_fits_the_time() {
+    let within = |time_ms| campaign(&CascadeSettings { time_ms, ..settings() }, |_| ());
+    let seconds = |it: &Campaign| -> f64 {
+        let told = it.entries.iter().filter_map(|it| match it {
+            Entry::Told(_, outcome, _) => Some(outcome.wall_ms as f64 / 1e3),
+            Entry::Asked(..) => None,
+        });
+        told.sum()
+    };
+    let whole = within(None);
+    let (all, made) = (seconds(&whole), whole.results.experiments.made);
+    for share in [0.6, 0.8] {
+        let cut = within(Some((all * share * 1e3) as u64));
+        let (took, made) = (seconds(&cut), (cut.results.experiments.made, made));
+        assert!((1..made.1).contains(&made.0), "{made:?} in {took} of {all} s");
+        // Each experiment that is under way when the time is up is finished.
+        assert!(took <= all * (share + 0.1), "{took} of {all} s with {share}");
+    }
+    assert_eq!(within(Some((2.0 * all * 1e3) as u64)).results.experiments.made, made);
 }

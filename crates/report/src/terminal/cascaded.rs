@@ -56,7 +56,9 @@ fn cycle(it: &Finding<Cycle>) -> Vec<Line> {
         let label = if number == 0 { "cycle" } else { "" };
         lines.push(Line::new(label, format!("{} → {}", step.cause, step.effect)));
         lines.push(Line::more(format!("  {}", shown(step))));
-        lines.push(Line::more(format!("  {}", step.replay)));
+        if !step.replay.is_empty() {
+            lines.push(Line::more(format!("  {}", step.replay)));
+        }
     }
     let further = match it.detail.alike_count {
         0 => String::new(),
