@@ -429,11 +429,11 @@ pub struct ExploreArgs {
 ///
 /// Injects one fault at a time into one test of the target and compares it with
 /// runs of the test without the fault, to learn which other faults it causes.
-/// Such steps from different tests are joined to cycles. The workload is a
-/// template over tests: a command with {test.class} and {test.method}.
+/// Such steps from different tests are joined to cycles. Its tests are those of a
+/// template, a command with {test.class} and {test.method}, and other workloads.
 ///
 /// Examples:
-///   hypocenter cascade                      all tests of the target
+///   hypocenter cascade                      all workloads and tests
 ///   hypocenter cascade --test 'Block*Test#*' --budget 2
 ///   hypocenter cascade --time 6h --jobs 2
 ///   hypocenter cascade --dry-run            the first experiments, without faults
@@ -444,7 +444,7 @@ pub struct ExploreArgs {
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct CascadeArgs {
-    /// Workload to run [default: the only one]
+    /// Workload or template whose tests are run [default: all]
     #[arg(value_name = "WORKLOAD", conflicts_with = "named")]
     pub workload: Option<String>,
     /// Experiments for each fault that a test reaches; each is one fault in one test
