@@ -73,6 +73,8 @@ impl Cascade {
             faults: it.faults.iter().map(|&it| faults[it as usize].shown.clone()).collect(),
             alike: it.score,
         });
+        let all = self.rings.iter().map(|it| self.finding(it, look));
+        let (cycles, unconfirmed) = all.partition(|it| it.proof == Proof::Confirmed);
         let void = self.experiments.iter().filter(|it| it.standing == Standing::Void).count() as u64;
         Results {
             faults: FaultCounts {
@@ -92,7 +94,8 @@ impl Cascade {
             false_growth: Share { part, of },
             steps: (0..self.shown.len()).map(|it| self.step(it)).collect(),
             clusters: clusters.collect(),
-            cycles: self.rings.iter().map(|it| self.finding(it, look)).collect(),
+            cycles,
+            unconfirmed,
             accepted: self
                 .accepted
                 .iter()

@@ -29,6 +29,9 @@ pub struct Cascade {
     pub clusters: Vec<FaultCluster>,
     /// Cycles: each is a fault that brings itself about. The first of each cluster of like cycles.
     pub cycles: Vec<Finding<Cycle>>,
+    /// Cycles one of whose steps was not run again, or did not show again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unconfirmed: Vec<Finding<Cycle>>,
     /// Cycles that were accepted before, by name, and their number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<(String, u64)>,
@@ -121,9 +124,12 @@ pub struct CascadeFault {
 
 impl fmt::Display for CascadeFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let CascadeFault { kind, method, line, exception, .. } = self;
+        let CascadeFault { kind, method, line, exception, ordinal } = self;
         match kind {
-            CascadeKind::Delay => write!(f, "loop in {method}")?,
+            CascadeKind::Delay => match ordinal {
+                Some(number @ 1..) => write!(f, "loop {number} in {method}")?,
+                _ => write!(f, "loop in {method}")?,
+            },
             CascadeKind::Negation => write!(f, "negated result of {method}")?,
             CascadeKind::Exception => {
                 let class = exception.as_deref().unwrap_or("exception");
@@ -268,7 +274,7 @@ impl Detail for Cascade {
     }
 
     fn name_replays(&mut self, command: &dyn Fn(u64) -> String) {
-        for cycle in &mut self.cycles {
+        for cycle in self.cycles.iter_mut().chain(&mut self.unconfirmed) {
             cycle.replay = command(cycle.trial);
             let steps = cycle.detail.steps.iter_mut().chain(cycle.detail.alike.iter_mut().flatten());
             steps.filter(|it| it.test.is_some()).for_each(|it| it.replay = command(it.trial));

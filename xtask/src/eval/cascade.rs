@@ -139,7 +139,7 @@ impl Known {
 
 /// All cycles, also those that stand behind one that is like them.
 fn rings(it: &Cascade) -> impl Iterator<Item = &[CascadeStep]> {
-    it.cycles.iter().flat_map(|it| {
+    it.cycles.iter().chain(&it.unconfirmed).flat_map(|it| {
         std::iter::once(it.detail.steps.as_slice()).chain(it.detail.alike.iter().map(Vec::as_slice))
     })
 }

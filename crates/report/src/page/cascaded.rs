@@ -40,16 +40,30 @@ pub fn page(document: &Document<Cascade>) -> String {
         )),
         rest: place(header.directory.as_deref()),
     };
-    frame.page([cycles(it), steps(it), clusters(it), Some(coverage(it))].into_iter().flatten())
+    frame.page(
+        [cycles(it), unconfirmed(it), steps(it), clusters(it), Some(coverage(it))].into_iter().flatten(),
+    )
 }
 
 fn cycles(it: &Cascade) -> Option<Section> {
-    let mut body: String = it.cycles.iter().take(CYCLES_SHOWN).map(one).collect();
-    body += &left_out(it.cycles.len(), CYCLES_SHOWN, "summary.json has all.");
+    let body = rings_of(&it.cycles);
     let lead = "Each arrow is an experiment: the fault at its start was injected into the test that is named, and the fault at its end \
                 followed, which runs of that test without the fault do not show.";
     let (title, lead) = ("Cycles".to_owned(), lead.to_owned());
     (!it.cycles.is_empty()).then_some(Section { id: "cycles", title, lead, body })
+}
+
+fn unconfirmed(it: &Cascade) -> Option<Section> {
+    let lead =
+        "A last run of one of their steps did not show it again, or was not made. They may be coincidence."
+            .to_owned();
+    let (title, body) = ("Seen, not confirmed".to_owned(), rings_of(&it.unconfirmed));
+    (!it.unconfirmed.is_empty()).then_some(Section { id: "unconfirmed", title, lead, body })
+}
+
+fn rings_of(cycles: &[Finding<Cycle>]) -> String {
+    let rings: String = cycles.iter().take(CYCLES_SHOWN).map(one).collect();
+    rings + &left_out(cycles.len(), CYCLES_SHOWN, "summary.json has all.")
 }
 
 fn one(it: &Finding<Cycle>) -> String {

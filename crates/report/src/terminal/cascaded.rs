@@ -20,6 +20,10 @@ pub fn cascaded(document: &Document<Cascade>) -> Vec<Line> {
     if it.cycles.len() > CYCLES_SHOWN {
         lines.push(Line::more(format!("{} more are in the report", it.cycles.len() - CYCLES_SHOWN)));
     }
+    for finding in it.unconfirmed.iter().take(CYCLES_SHOWN) {
+        lines.push(Line::new("seen", finding.why.clone()));
+        lines.push(Line::more(proven(finding.proof)));
+    }
     for row in it.tests.iter().filter(|it| it.left_out.is_some()) {
         let why = row.left_out.as_deref().unwrap_or_default();
         lines.push(Line::note("left out", &format!("{}: {why}", test(&row.name))));
