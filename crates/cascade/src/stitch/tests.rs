@@ -239,6 +239,12 @@ fn nesting_holds_only_in_the_runs_that_show_it() {
     assert_eq!(cycles(&all, STRICT), Vec::<Vec<u32>>::new(), "{:?}", in_short(&all));
     let all = [grows(&model, 3, false), grows(&model, 4, true), slows(&model, 1, 4)];
     assert_eq!(cycles(&steps(&model, &all), STRICT).len(), 1);
+    // Exception 3 shows only the loop around, and exception 4 the one beside it too.
+    let one = run().injected_at([0, 0], 0, &[]).loops(0, 9).loops(1, 2).within(0, 1);
+    let outer_only = || experiment(&model, 3, 0, vec![one.clone(); 5], growth(spot(0), &[]));
+    assert_eq!(cycles(&steps(&model, &[outer_only(), slows(&model, 1, 3)]), STRICT).len(), 1);
+    let all = [outer_only(), grows(&model, 4, true), slows(&model, 2, 3)];
+    assert_eq!(cycles(&steps(&model, &all), STRICT), Vec::<Vec<u32>>::new(), "beside in other runs");
     // The same in two doses of one experiment.
     let doses = doses(&[10]);
     let mut it = grows(&model, 3, false);
