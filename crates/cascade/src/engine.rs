@@ -10,6 +10,7 @@ use hypocenter_plan::{
 };
 use hypocenter_results::Event;
 use hypocenter_results::cascaded::{Cascade as Results, CascadeKind, StepKind};
+use hypocenter_results::event::Learned;
 use serde::{Deserialize, Serialize};
 
 use crate::allocation::{self, Allocation, Budget, Mode};
@@ -358,6 +359,20 @@ impl Cascade {
         }
     }
 
+    /// What is going to be tried.
+    fn planned(&self) -> Event {
+        let of = |it: &&TestRuns| it.left_out.is_none();
+        let runs = || self.tests.iter().filter(of).flat_map(|it| it.told());
+        let faults: BTreeSet<u32> =
+            self.tests.iter().filter(of).flat_map(|it| it.reached.iter().copied()).collect();
+        Event::Learned(Learned::Experiments {
+            faults: faults.len() as u64,
+            tests: self.tests.iter().filter(of).count() as u64,
+            most: self.allocation.as_ref().map_or(0, |it| it.budget().total()) as u64,
+            each_ms: (1e3 * runs().map(|it| it.seconds).sum::<f64>() / runs().count().max(1) as f64) as u64,
+        })
+    }
+
     /// Number of experiments that the time allows, of which some are over.
     fn affordable(&self, over: usize) -> Option<usize> {
         let time = self.what.time_ms? as f64 / 1e3;
@@ -622,7 +637,12 @@ impl Engine for Cascade {
             }
             Task::Normal { test, number } => {
                 self.normal_told(test, number, run, outcome);
-                self.wake(test, outcome)
+                let mut events = self.wake(test, outcome);
+                if self.phase == Phase::Normal && self.is_idle() {
+                    self.allocate();
+                    events.push(self.planned());
+                }
+                events
             }
             Task::Injected { experiment, variant, number } => {
                 self.experiments[experiment].tell(variant, number, run);

@@ -38,6 +38,8 @@ pub trait Verb: Sized {
     const NAME: &'static str;
     /// Name of its rounds.
     const ROUND: &'static str = "round";
+    /// Whether the number of trials that may follow is known before the first.
+    const FORESEEN: bool = true;
     /// Command line.
     type Args;
     /// Its settings, stored with the campaign.
@@ -147,7 +149,11 @@ fn drive<V: Verb>(
     let called = Called::of(&ready.directory);
     let (several_nodes, several_logs) = verb.several(&ready.request);
     let voice = Voice { campaign: called.name.clone(), round: V::ROUND, several_nodes, several_logs };
-    let console = Console::new(voice, &ready.directory, (ready.request.repeat, u64::from(lab.jobs)))?;
+    let console = Console::new(
+        voice,
+        &ready.directory,
+        (V::FORESEEN.then_some(ready.request.repeat), u64::from(lab.jobs)),
+    )?;
     let stopwatch = Stopwatch::new(interrupt);
     let driven = ready.drive(&mut engine, lab, &stopwatch, interrupt, &console);
     console.finish()?;
@@ -194,6 +200,8 @@ fn drive<V: Verb>(
             finish::<V>(&document, runs.as_ref(), ready, lab.json)?;
             Ok(ExitCode::Budget)
         }
+        // Nothing was added to what an earlier sitting has written.
+        Err(failure) if !console.is_live() && ready.directory.join(report::SUMMARY).exists() => Err(failure),
         Err(failure) => {
             // The findings so far are printed, as far as the error allows it.
             if let Err(also) = finish::<V>(&document, runs.as_ref(), ready, false) {

@@ -90,9 +90,9 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
 
 impl Console {
     /// The console of a campaign in this directory.
-    pub fn new(voice: Voice, campaign: &Path, (most, jobs): (u64, u64)) -> Result<Console, Failure> {
+    pub fn new(voice: Voice, campaign: &Path, (most, jobs): (Option<u64>, u64)) -> Result<Console, Failure> {
         let seen = Seen {
-            forecast: Some(Forecast { trials: most, jobs, run_seconds: 0.0, run_bytes: 0 }),
+            forecast: most.map(|trials| Forecast { trials, jobs, run_seconds: 0.0, run_bytes: 0 }),
             is_live: false,
             elapsed: Duration::ZERO,
             before: Duration::ZERO,
@@ -117,6 +117,11 @@ impl Console {
         let mut seen = self.seen();
         let failed = seen.recorder.failed.take();
         failed.map_or(Ok(()), |error| Err(cannot_write(&seen.recorder.path, &error)))
+    }
+
+    /// Whether something was started in this sitting.
+    pub fn is_live(&self) -> bool {
+        self.seen().is_live
     }
 
     /// Time that the campaign had taken before this sitting.

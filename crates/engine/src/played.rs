@@ -42,25 +42,52 @@ fn key(work: &Work) -> String {
     serde_json::to_string(work).expect("work is always JSON")
 }
 
-/// See the module. Without a recording it is the engine itself.
+/// See the module. Without a recording it is the engine itself. Where there is one, the trials that the results name are numbered as the
+/// engine asked for them.
 pub struct Played<E: Engine> {
     engine: E,
-    recording: Recording<DigestOf<E>>,
+    recording: Option<Recording<DigestOf<E>>>,
+    /// Jobs that nothing is recorded for, in the order in which they were asked for.
+    missing: VecDeque<Job>,
+    /// What the engine said when it was asked last.
+    is_done: bool,
     /// Jobs that were given out, by their numbers outside, with those that the engine knows.
     given: BTreeMap<JobId, JobId>,
-    asked: u64,
 }
 
 impl<E: Engine> Played<E> {
     /// Lets an engine play on a recording.
     pub fn new(engine: E, recording: Recording<DigestOf<E>>) -> Played<E> {
-        Played { engine, recording, given: BTreeMap::new(), asked: 0 }
+        let recording = (!recording.is_empty()).then_some(recording);
+        let (missing, given) = (VecDeque::new(), BTreeMap::new());
+        let mut it = Played { engine, recording, missing, is_done: false, given };
+        it.play();
+        it
     }
 
-    /// The number that a job has outside.
+    /// Plays as far as what is recorded goes. It depends on nothing but what was told, so a campaign that goes on plays the same.
+    fn play(&mut self) {
+        let Some(recording) = &mut self.recording else { return };
+        loop {
+            let jobs = match self.engine.next(usize::MAX) {
+                Next::Start(jobs) => jobs,
+                other => {
+                    self.is_done = other == Next::Done;
+                    return;
+                }
+            };
+            for job in jobs {
+                match recording.take(&job.work) {
+                    Some((outcome, digest)) => drop(self.engine.tell(job.id, Some(&outcome), digest)),
+                    None => self.missing.push_back(job),
+                }
+            }
+        }
+    }
+
+    /// A job by the number that it has outside.
     fn give(&mut self, job: Job) -> Job {
-        let id = JobId(self.asked);
-        self.asked += 1;
+        let id = JobId(self.given.len() as u64);
         self.given.insert(id, job.id);
         Job { id, ..job }
     }
@@ -75,21 +102,17 @@ impl<E: Engine> Engine for Played<E> {
     }
 
     fn next(&mut self, room: usize) -> Next {
-        loop {
-            let jobs = match self.engine.next(room) {
+        let jobs: Vec<Job> = match &self.recording {
+            None => match self.engine.next(room) {
                 Next::Start(jobs) => jobs,
                 other => return other,
-            };
-            let mut missing = Vec::new();
-            for job in jobs {
-                match self.recording.take(&job.work) {
-                    Some((outcome, digest)) => drop(self.engine.tell(job.id, Some(&outcome), digest)),
-                    None => missing.push(self.give(job)),
-                }
-            }
-            if !missing.is_empty() {
-                return Next::Start(missing);
-            }
+            },
+            Some(_) => self.missing.drain(..room.min(self.missing.len())).collect(),
+        };
+        match jobs.is_empty() {
+            true if self.is_done => Next::Done,
+            true => Next::Wait,
+            false => Next::Start(jobs.into_iter().map(|it| self.give(it)).collect()),
         }
     }
 
@@ -99,7 +122,9 @@ impl<E: Engine> Engine for Played<E> {
 
     fn tell(&mut self, id: JobId, outcome: Option<&Outcome>, digest: DigestOf<E>) -> Vec<Event> {
         let Some(&id) = self.given.get(&id) else { return Vec::new() };
-        self.engine.tell(id, outcome, digest)
+        let events = self.engine.tell(id, outcome, digest);
+        self.play();
+        events
     }
 
     fn keeps_trace(&self, id: JobId) -> bool {

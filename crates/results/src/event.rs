@@ -123,6 +123,17 @@ pub enum Effect {
 pub enum Learned {
     /// The runs without a fault are over, and the search can begin.
     Search(Box<Search>),
+    /// It is known which test reaches which fault, and the experiments begin.
+    Experiments {
+        /// Number of faults that a test reaches.
+        faults: u64,
+        /// Number of tests.
+        tests: u64,
+        /// The most experiments.
+        most: u64,
+        /// Time that a run takes.
+        each_ms: u64,
+    },
     /// The failure happens now and then without a fault: so often.
     Flaky(Rate),
     /// Runs without a fault differ so much in their time that the machine must be busy.

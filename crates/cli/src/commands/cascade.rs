@@ -48,6 +48,7 @@ const DELAYS_TOTAL: u64 = 3;
 impl Verb for Cascading {
     const NAME: &'static str = "cascade";
     const ROUND: &'static str = "try";
+    const FORESEEN: bool = false;
     type Args = CascadeArgs;
     type Settings = CascadeRequest;
     type Engine = Played<Cascade>;

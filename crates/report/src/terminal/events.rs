@@ -13,6 +13,8 @@ use crate::words::{line_number, seconds, short, short_place};
 
 /// Maximum number of missing entries that are listed; the report has all.
 const MISSING_SHOWN: usize = 6;
+/// Runs of an experiment of `cascade`, as a rule.
+const RUNS_OF_EXPERIMENT: u64 = 6;
 /// Maximum number of new lines of a round that are listed; more are only counted.
 const NEW_SHOWN: usize = 3;
 /// Faults that were not reached and are named.
@@ -179,6 +181,16 @@ impl Voice {
                     ),
                 ]
             }
+            Learned::Experiments { faults, tests, most, each_ms } => vec![Line::new(
+                "plan",
+                format!(
+                    "{} in {}: at most {} of about {RUNS_OF_EXPERIMENT} runs, each {:.1} s",
+                    count(*faults, "fault", "faults"),
+                    count(*tests, "test", "tests"),
+                    count(*most, "experiment", "experiments"),
+                    span(*each_ms as f64 / 1e3)
+                ),
+            )],
             Learned::Busy { least_ms, most_ms } => vec![
                 Line::new("machine", busy(*least_ms, *most_ms)),
                 Line::more("timeouts may expire without a fault; fewer --jobs may help"),

@@ -189,7 +189,7 @@ fn a_recorded_campaign_without_checks_gives_the_decoy_of_each() {
     let tests = |fit: Fit| -> BTreeSet<String> {
         let change = |it: &mut CascadeSettings| (it.fit, it.runs_again) = (fit, false);
         let (_, found, _) = played(change, 2, 0);
-        let details = found.cycles.iter().map(|it| &it.detail);
+        let details = found.unconfirmed.iter().map(|it| &it.detail);
         let steps = details.flat_map(|it| it.steps.iter().chain(it.alike.iter().flatten()));
         steps.filter_map(|it| it.test.clone()).collect()
     };
