@@ -76,7 +76,7 @@ fn everything_a_jvm_says_is_read_back() {
         context: 6,
         path: 99,
     });
-    let tally = session.tally(SiteId(3), 6).expect("there is room");
+    let tally = session.tally(SiteId(3), 6, Some(SiteId(0))).expect("there is room");
     (0..5).for_each(|_| tally.add());
     session.report(ReportKind::Unhooked, 2, "too far");
     session.patched(4, &PatchTally { placed: 3, moved: 1, refused: 2, nanos: 10, bytes: 20 });
@@ -102,7 +102,10 @@ fn everything_a_jvm_says_is_read_back() {
     );
     assert_eq!((said.injections[0].occurrence, said.injections[0].stack_hash), (5, 77));
     assert_eq!((said.injections[0].context, said.injections[0].path), (6, 99));
-    assert_eq!(said.tallies, [LoopTally { body: SiteId(3), context: 6, iterations: 5 }]);
+    assert_eq!(
+        said.tallies,
+        [LoopTally { body: SiteId(3), context: 6, around: Some(SiteId(0)), iterations: 5 }]
+    );
     assert_eq!(said.string(said.injections[0].threw), "java.io.IOException");
     let events: Vec<Event> = trace.events(jvm).collect();
     assert_eq!(events.len(), 2);
