@@ -164,8 +164,7 @@ impl Method {
             let own = loops.entry(head).or_insert_with(|| BTreeSet::from([head]));
             own.extend(Self::reached(&backward, from, Some(head)));
         }
-        self.loops =
-            loops.into_iter().map(|(head, all)| Loop { head, all, marks: Vec::new() }).collect();
+        self.loops = loops.into_iter().map(|(head, all)| Loop { head, all, marks: Vec::new() }).collect();
         for &(_, pc) in self.lines.iter().filter(|(line, _)| marks.contains(line)) {
             let around = self.loops.iter_mut().filter(|it| it.all.contains(&pc));
             if let Some(it) = around.min_by_key(|it| it.all.len()) {

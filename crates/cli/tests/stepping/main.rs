@@ -55,7 +55,11 @@ impl Stepped {
         fs::write(&java, source).unwrap();
         let word = Path::new;
         output(jdk, "javac", &[word("-g"), word("-d"), at, &java]);
-        let text = output(jdk, "javap", &["-c", "-l", "-p", "-cp"].map(word).iter().copied().chain([at, word(CLASS)]).collect::<Vec<_>>());
+        let text = output(
+            jdk,
+            "javap",
+            &["-c", "-l", "-p", "-cp"].map(word).iter().copied().chain([at, word(CLASS)]).collect::<Vec<_>>(),
+        );
         let stepper = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stepping/Stepper.java");
         let printed = output(jdk, "java", &[&stepper, at, word(CLASS), &steps]);
         let steps = fs::read_to_string(&steps).unwrap();
@@ -192,7 +196,8 @@ impl Names<'_> {
 fn assert_same<T: std::fmt::Debug + PartialEq>(what: &str, traced: &[T], expected: &[T]) {
     let at = traced.iter().zip(expected).position(|(a, b)| a != b);
     let at = at.unwrap_or(traced.len().min(expected.len()));
-    let around = |all: &[T]| format!("{:#?}", &all[at.saturating_sub(8).min(all.len())..all.len().min(at + 3)]);
+    let around =
+        |all: &[T]| format!("{:#?}", &all[at.saturating_sub(8).min(all.len())..all.len().min(at + 3)]);
     assert!(
         at == traced.len() && at == expected.len(),
         "{what} {at} of {} in the trace and {} by steps\ntrace: {}\nsteps: {}",

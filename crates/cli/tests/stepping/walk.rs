@@ -120,7 +120,11 @@ impl<'m> Walk<'m> {
             return;
         }
         let text = branch(call.name, call.method, call.last, pc);
-        let hit = if it.is_switch() { text.split(" to ").next().expect("some text").to_owned() } else { text.clone() };
+        let hit = if it.is_switch() {
+            text.split(" to ").next().expect("some text").to_owned()
+        } else {
+            text.clone()
+        };
         self.seen.hits.push(hit);
         let depth = self.depth;
         // The iteration that is at most so many calls away, or else the call itself.
@@ -166,7 +170,8 @@ impl<'m> Walk<'m> {
         let Some(own) = call.loops.pop() else { return };
         let name = site(call, own.number);
         if own.iterations > 0 {
-            *self.seen.tallies.entry((callers.clone(), name.clone(), own.around)).or_default() += own.iterations;
+            *self.seen.tallies.entry((callers.clone(), name.clone(), own.around)).or_default() +=
+                own.iterations;
         }
         self.seen.runs.push((callers, name, own.iterations));
     }
