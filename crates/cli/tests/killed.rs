@@ -217,7 +217,11 @@ fn a_jvm_killed_while_eight_threads_record_leaves_every_complete_record() {
                 jdk.java(),
                 classes().display(),
             );
-            let tool = Tool::on(jdk, "run").args("--json").plan(&plan()).arg("--classpath").arg(classes());
+            let tool = Tool::on(jdk, "run")
+                .args("--json")
+                .plan(&plan())
+                .args("--packages hits.Rounds --classpath")
+                .arg(classes());
             let done = tool.command(&["sh", "-c", &script]).exits(0);
             // The shell's word for signal 9.
             assert_eq!(done.program(), "137\n".repeat(JVMS as usize));

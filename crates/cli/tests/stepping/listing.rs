@@ -16,6 +16,8 @@ pub struct Instruction {
 #[derive(Debug, Default)]
 pub struct Method {
     pub code: BTreeMap<u32, Instruction>,
+    /// The methods of the class that it calls.
+    pub calls: BTreeSet<String>,
     /// Exception ranges: start, end, handler.
     handlers: Vec<(u32, u32, u32)>,
     /// Lines, each with the code index that it starts at.
@@ -96,7 +98,11 @@ pub fn read(text: &str, marks: &[u32]) -> BTreeMap<String, Method> {
                 let jumps = opcode.starts_with("if") || opcode.starts_with("goto");
                 let target = rest.first().filter(|_| jumps).map(|it| it.parse().expect("a target"));
                 let it = Instruction { name: (*opcode).to_owned(), target, ..Instruction::default() };
-                methods.get_mut(&name).expect("a method").code.insert(at, it);
+                let own = methods.get_mut(&name).expect("a method");
+                own.code.insert(at, it);
+                // `#7  // Method m3:(I)I`
+                let called = rest.iter().position(|it| *it == "Method").and_then(|at| rest.get(at + 1));
+                own.calls.extend(called.and_then(|it| Some(it.split_once(':')?.0.to_owned())));
                 if opcode.ends_with("switch") {
                     section = "switch";
                 }

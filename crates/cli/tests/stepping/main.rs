@@ -24,7 +24,9 @@ use support::{Done, Jdk, Tool, each, jdks};
 use tempfile::TempDir;
 use walk::{Seen, Walk};
 
-const METHODS: u32 = 200;
+/// Methods that are generated, and those of them whose paths must be compared.
+const METHODS: u32 = 240;
+const METHODS_MIN: usize = 200;
 const SEED: u64 = 28;
 const CLASS: &str = "stepped.Small";
 const DESCRIPTOR: &str = "(I)I";
@@ -117,9 +119,33 @@ impl Stepped {
         let words = [&jdk.java(), "-XX:+UseSerialGC", "-Xverify:all", "-cp", &at, CLASS];
         let done = Tool::on(jdk, "run").args("--json").plan(&self.plan(depth)).command(&words).exits(0);
         assert_eq!(done.program(), self.printed, "the program does something else");
-        assert_eq!(done.outcome()["jvms"][0]["hooks"]["refused"], 0);
         assert!(!done.stderr.contains("not watched"), "{}", done.stderr);
         done
+    }
+
+    /// The methods whose hooks do not all have a place, and those that call them: a loop whose ends cannot all be told apart from other ways
+    /// is seen to end later.
+    fn incomplete(&self, done: &Done) -> BTreeSet<String> {
+        let outcome = done.outcome();
+        let problems = outcome["problems"].as_array().expect("a list");
+        let mut methods = BTreeSet::new();
+        for it in problems {
+            let [place, what] = ["place", "what"].map(|key| it[key].as_str().unwrap_or_default());
+            assert!(what.contains("the ways into pc"), "{it}");
+            let method = place.strip_prefix("stepped.Small.").and_then(|it| it.split(':').next());
+            methods.insert(method.expect("a method of the class").to_owned());
+        }
+        let refused = outcome["jvms"][0]["hooks"]["refused"].as_u64();
+        assert_eq!(refused, Some(problems.len() as u64), "every hook that is left out is reported");
+        loop {
+            let calls = |it: &Method| it.calls.iter().any(|name| methods.contains(name));
+            let more = self.followed().filter(|(name, it)| !methods.contains(*name) && calls(it));
+            let more: Vec<String> = more.map(|it| it.0.clone()).collect();
+            if more.is_empty() {
+                return methods;
+            }
+            methods.extend(more);
+        }
     }
 
     /// What the trace has.
@@ -216,7 +242,11 @@ fn hooks_see_the_paths_that_single_stepping_sees() {
     let rows: Vec<(&Jdk, usize)> = jdks().iter().flat_map(|jdk| [(jdk, 0), (jdk, 2)]).collect();
     let name = |&(jdk, depth): &(&Jdk, usize)| format!("depth {depth} on Java {}", jdk.feature);
     each(&rows, name, |&(jdk, depth)| {
-        let (expected, traced) = (stepped.expected(depth), stepped.traced(&stepped.run(jdk, depth)));
+        let done = stepped.run(jdk, depth);
+        let incomplete = stepped.incomplete(&done);
+        assert!(METHODS as usize - incomplete.len() >= METHODS_MIN, "{incomplete:?}");
+        let expected = stepped.expected(depth).without(&incomplete);
+        let traced = stepped.traced(&done).without(&incomplete);
         // The methods do what this test is about.
         let kinds = ["entry", "branch", "switch", "loop_body"];
         let count = |kind: &str| expected.hits.iter().filter(|it| it.split(' ').nth(1) == Some(kind)).count();

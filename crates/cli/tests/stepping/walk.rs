@@ -20,6 +20,18 @@ pub struct Seen {
     pub tallies: BTreeMap<(String, String, Option<String>), u64>,
 }
 
+impl Seen {
+    /// Leaves out what some methods have a part in.
+    pub fn without(mut self, methods: &BTreeSet<String>) -> Seen {
+        let is_kept = |text: &str| !text.split([' ', '<']).any(|word| methods.contains(word));
+        self.hits.retain(|it| is_kept(it));
+        self.runs.retain(|it| is_kept(&it.0));
+        self.paths.retain(|it| is_kept(&it.0));
+        self.tallies.retain(|it, _| is_kept(&it.0));
+        self
+    }
+}
+
 /// A loop that the thread is in.
 struct Open {
     number: usize,
