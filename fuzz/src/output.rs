@@ -18,6 +18,15 @@ struct Zone {
     place: u32,
 }
 
+/// A block that should be there for what comes out of a call.
+struct Block<'o> {
+    hook: &'o Hook,
+    /// The end of the call.
+    end: u32,
+    /// The handler that goes on, by its type and address; none if the exception is thrown again.
+    to: Option<(u16, u32)>,
+}
+
 /// A patched method against its original.
 pub struct Output<'o, 'a> {
     pub hooks: &'o [Hook],
@@ -149,8 +158,8 @@ impl<'a> Output<'_, 'a> {
         Some((number, rest))
     }
 
-    /// The blocks for calls that should be there: the call, its end, and the handler that goes on, by its type.
-    fn blocks(&self) -> Vec<(&Hook, u32, Option<(u16, u32)>)> {
+    /// The blocks for calls, in order.
+    fn blocks(&self) -> Vec<Block<'_>> {
         let mut blocks = Vec::new();
         for hook in self.hooks.iter().filter(|it| it.spot == Spot::Thrown) {
             let call = self.old.iter().find(|it| it.pc == hook.at).expect("the hook of a call is at one");
@@ -158,12 +167,13 @@ impl<'a> Output<'_, 'a> {
             for it in self.old_code.handlers() {
                 let covers = u32::from(it.start) <= call.pc && call.pc < u32::from(it.end);
                 if covers && !is_caught {
-                    blocks.push((hook, call.end(), Some((it.catch_type, u32::from(it.handler)))));
+                    let to = Some((it.catch_type, u32::from(it.handler)));
+                    blocks.push(Block { hook, end: call.end(), to });
                     is_caught = it.catch_type == 0;
                 }
             }
             if !is_caught {
-                blocks.push((hook, call.end(), None));
+                blocks.push(Block { hook, end: call.end(), to: None });
             }
         }
         blocks
@@ -173,7 +183,7 @@ impl<'a> Output<'_, 'a> {
     /// their code.
     fn check_blocks<'n>(&self, mut rest: &'n [Instruction<'a>], zones: &[Zone]) -> &'n [Instruction<'a>] {
         let mut entries = self.new_code.handlers();
-        for (hook, end, to) in self.blocks() {
+        for Block { hook, end, to } in self.blocks() {
             let [dup, push, call, last, after @ ..] = rest else { panic!("the block of a call is missing") };
             let Handler { start, end: covered, handler, catch_type } = entries.next().expect("its entry");
             let n = self.old.partition_point(|it| it.pc < hook.at);

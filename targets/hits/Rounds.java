@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public class Rounds {
     /** A bound for the disk that a slow kill costs. */
-    private static final int ROUNDS_MAX = 20_000;
+    private static final int ROUNDS_MAX = 3_000;
 
     static void round(int n) {
         for (int i = 0; i < n % 4; i++) {

@@ -15,7 +15,7 @@ const THREADS: u64 = 8;
 const JVMS: u64 = 10;
 const RUNS: u64 = 5;
 /// The most rounds of all threads after which the kill is asked for.
-const ROUNDS_MAX: u64 = 30_000;
+const ROUNDS_MAX: u64 = 6_000;
 
 /// The methods of `hits.Rounds` that are followed, with their number of branches.
 const METHODS: [(&str, &str, u32); 4] =
@@ -49,22 +49,30 @@ fn plan() -> Value {
     })
 }
 
-/// The hits of a thread's n-th round, each with its callers, and how often its loop is iterated.
-fn round(n: u64) -> (Vec<String>, u64) {
-    let mut hits = vec!["round entry in round".to_owned()];
+// All that a thread can hit, each with its callers.
+const ENTRY: &str = "round entry in round";
+const GOES_ON: &str = "round branch 0 = 0 in round";
+const ENDS: &str = "round branch 0 = 1 in round";
+const IS_THIRD: &str = "round branch 1 = 0 in round";
+const IS_NOT_THIRD: &str = "round branch 1 = 1 in round";
+const BODY: &str = "round loop_body in round";
+const STEP: &str = "step entry in step<round";
+const IS_EVEN: &str = "step branch 0 = 0 in step<round";
+const IS_ODD: &str = "step branch 0 = 1 in step<round";
+const EVEN: &str = "even entry in even<step<round";
+const THIRD: &str = "third entry in third<round";
+const HITS: [&str; 11] =
+    [ENTRY, GOES_ON, ENDS, IS_THIRD, IS_NOT_THIRD, BODY, STEP, IS_EVEN, IS_ODD, EVEN, THIRD];
+
+/// The hits of a thread's n-th round, and how often its loop is iterated.
+fn round(n: u64) -> (Vec<&'static str>, u64) {
+    let mut hits = vec![ENTRY];
     for i in 0..n % 4 {
-        let is_even = (n + i).is_multiple_of(2);
-        hits.extend(
-            ["round branch 0 = 0 in round", "round loop_body in round", "step entry in step<round"]
-                .map(str::to_owned),
-        );
-        hits.push(format!("step branch 0 = {} in step<round", u8::from(!is_even)));
-        hits.extend(is_even.then(|| "even entry in even<step<round".to_owned()));
+        hits.extend([GOES_ON, BODY, STEP]);
+        hits.extend(if (n + i).is_multiple_of(2) { &[IS_EVEN, EVEN][..] } else { &[IS_ODD] });
     }
-    hits.push("round branch 0 = 1 in round".to_owned());
-    let is_third = n.is_multiple_of(3);
-    hits.push(format!("round branch 1 = {} in round", u8::from(!is_third)));
-    hits.extend(is_third.then(|| "third entry in third<round".to_owned()));
+    hits.push(ENDS);
+    hits.extend(if n.is_multiple_of(3) { &[IS_THIRD, THIRD][..] } else { &[IS_NOT_THIRD] });
     (hits, n % 4)
 }
 
@@ -107,13 +115,18 @@ impl Killed<'_> {
     }
 
     /// The threads' hits, by their names.
-    fn hits(&self) -> BTreeMap<&str, Vec<String>> {
-        let mut hits: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    fn hits(&self) -> BTreeMap<&str, Vec<&'static str>> {
+        let mut hits: BTreeMap<&str, Vec<&'static str>> = BTreeMap::new();
+        let mut known: BTreeMap<(SiteId, u8, u32), &'static str> = BTreeMap::new();
         for event in self.trace.events(self.jvm) {
-            let is_branch = self.map.site(event.site).is_some_and(|it| it.kind == SiteKind::Branch);
-            let value = if is_branch { format!(" = {}", event.flags) } else { String::new() };
-            let text = format!("{}{value} in {}", self.site(event.site), self.callers(event.context));
-            hits.entry(self.dictionary.thread_name(event.thread)).or_default().push(text);
+            let hit = *known.entry((event.site, event.flags, event.context)).or_insert_with(|| {
+                let is_branch = self.map.site(event.site).is_some_and(|it| it.kind == SiteKind::Branch);
+                let value = if is_branch { format!(" = {}", event.flags) } else { String::new() };
+                let text = format!("{}{value} in {}", self.site(event.site), self.callers(event.context));
+                let hit = HITS.into_iter().find(|it| *it == text);
+                hit.unwrap_or_else(|| panic!("nothing hits this: {text}"))
+            });
+            hits.entry(self.dictionary.thread_name(event.thread)).or_default().push(hit);
         }
         hits
     }
@@ -133,11 +146,11 @@ impl Killed<'_> {
         assert!(runs.keys().all(|it| hits.contains_key(it)));
         for (thread, hits) in &hits {
             assert!(thread.starts_with("rounds-"), "`{thread}` is none of the threads");
-            let expected: Vec<String> = (0..).flat_map(|n| round(n).0).take(hits.len()).collect();
+            let expected: Vec<&str> = (0..).flat_map(|n| round(n).0).take(hits.len()).collect();
             let wrong = hits.iter().zip(&expected).position(|(a, b)| a != b);
             assert_eq!(wrong, None, "{thread}: {:?}", wrong.map(|at| (at, &hits[at], &expected[at])));
             // The end of a loop is recorded behind the test that ends it.
-            let ended = hits.iter().filter(|it| *it == "round branch 0 = 1 in round").count();
+            let ended = hits.iter().filter(|it| **it == ENDS).count();
             let runs = runs.get(thread).map_or(&[] as &[u64], Vec::as_slice);
             assert!(
                 (ended.saturating_sub(1)..=ended).contains(&runs.len()),
@@ -150,16 +163,16 @@ impl Killed<'_> {
             );
         }
         self.check_counts(hits.values().flatten());
-        let rounds = hits.values().flatten().filter(|it| it.starts_with("round entry")).count() as u64;
+        let rounds = hits.values().flatten().filter(|it| **it == ENTRY).count() as u64;
         self.check_paths(rounds);
     }
 
     /// Counters and tallies have what is recorded, and at most one more hit for each thread.
-    fn check_counts<'h>(&self, hits: impl Iterator<Item = &'h String>) {
+    fn check_counts<'h>(&self, hits: impl Iterator<Item = &'h &'static str>) {
         let (mut recorded, mut iterations) = (0, 0);
         for hit in hits {
             recorded += 1;
-            iterations += u64::from(hit.starts_with("round loop_body"));
+            iterations += u64::from(*hit == BODY);
         }
         let counted: u64 = self.trace.counts(self.jvm).iter().sum();
         assert!((recorded..=recorded + THREADS).contains(&counted), "{counted} hits, {recorded} recorded");
