@@ -26,6 +26,9 @@ pub struct JitArgs {
     /// The version of ZooKeeper
     #[arg(long, value_enum, default_value = "3.6.2")]
     version: Version,
+    /// Kinds of hooks, as `hypocenter run --hook` takes them
+    #[arg(long, value_name = "KINDS", default_value = "every")]
+    hook: String,
     /// Number of runs without hooks, whose skipped compilations are taken together
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=100))]
     bare: u32,
@@ -105,7 +108,7 @@ pub fn run(args: &JitArgs) -> Result<Verdict> {
         }
         for record in ["count", "events"] {
             let directory = out.join(record);
-            let (these, row) = hooked(&zookeeper, &tool, jdk, record, directory.clone())?;
+            let (these, row) = hooked(&zookeeper, &tool, jdk, (&args.hook, record), directory.clone())?;
             rows.push(row);
             let new = these.skipped.difference(&bare.skipped);
             broken.extend(new.map(|(method, reason)| {
@@ -126,30 +129,30 @@ pub fn run(args: &JitArgs) -> Result<Verdict> {
     Ok(Verdict::of(broken.is_empty()))
 }
 
-/// A run with every kind of hook, and its row of the table.
+/// A run with hooks, and its row of the table.
 fn hooked(
     zookeeper: &ZooKeeper,
     tool: &Tool,
     jdk: &Jdk,
-    record: &str,
+    (hook, record): (&str, &str),
     directory: PathBuf,
 ) -> Result<(Compilations, Vec<String>)> {
     let run = ClusterRun {
         jdk,
         verb: "run",
-        args: &["--hook", "every", "--record", record, "--top", "0"],
+        args: &["--hook", hook, "--record", record, "--top", "0"],
         jvm_flags: FLAG,
         java_tool_options: None,
         directory: &directory,
     };
-    let what = format!("the same on JDK {} with --hook every --record {record}", jdk.version);
+    let what = format!("the same on JDK {} with --hook {hook} --record {record}", jdk.version);
     let cluster = step(&what, || zookeeper.run(tool, run))?;
     if !cluster.is_whole() {
         let why = format!("the cluster with hooks did not do its work; see {}", directory.display());
         return Err(Failure::new(why));
     }
     let these = Compilations::of(&cluster.logs)?;
-    let row = these.row(jdk, &format!("every, {record}"), cluster.done.hooks(), cluster.done.left_out());
+    let row = these.row(jdk, &format!("{hook}, {record}"), cluster.done.hooks(), cluster.done.left_out());
     Ok((these, row))
 }
 
