@@ -41,14 +41,16 @@ awk -v step="$step" -v own="$work/classes/0/" 'index($0, own) == 1 || NR % step 
 while read -r class; do
     n=$((n + 1))
     cp "$class" "corpus/classfile/seed-$n"
-    # Options of the patch target: kinds of hooks, methods, density, kinds of edges (see src/hooks.rs).
-    case $((n % 6)) in
-    0) options='\003\377\377\000' ;;
-    1) options='\057\377\377\000' ;;
-    2) options='\060\377\377\001' ;;
-    3) options='\177\377\377\011' ;;
-    4) options='\260\125\100\004' ;;
-    5) options='\277\377\200\017' ;;
+    # Options of the patch target: kinds of hooks, methods, density, kinds of edges, hooks that see something (see src/hooks.rs).
+    case $((n % 8)) in
+    0) options='\003\377\377\000\000' ;;
+    1) options='\057\377\377\000\000' ;;
+    2) options='\060\377\377\001\003' ;;
+    3) options='\177\377\377\011\017' ;;
+    4) options='\260\125\100\004\004' ;;
+    5) options='\277\377\200\017\017' ;;
+    6) options='\010\377\377\000\007' ;;
+    7) options='\040\377\377\000\014' ;;
     esac
     { printf "$options"; cat "$class"; } >"corpus/patch/seed-$n"
 done <"$work/chosen"

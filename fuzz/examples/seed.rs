@@ -8,9 +8,9 @@ use std::path::Path;
 use hypocenter_fuzz::sparse;
 use hypocenter_plan::{MethodLine, StateId};
 use hypocenter_trace::{
-    ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedPlan, ArmedRepeat, ArmedStack, ArmedStep,
-    FALL_THROUGH, InjectedRecord, MapBuilder, NewSite, PatchTally, Placement, ReportKind, Session, SiteId,
-    Step, TrialFile, TrialSpec, level,
+    ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedPlan, ArmedRepeat, ArmedSince, ArmedStack,
+    ArmedStep, ArmedTrack, FALL_THROUGH, InjectedRecord, MapBuilder, NewSite, PatchTally, Placement,
+    ReportKind, Session, SiteId, Step, Track, TrialControl, TrialFile, TrialSpec, level,
 };
 
 fn main() {
@@ -63,13 +63,21 @@ fn candidate(site: u32, fault: ArmedFault, stack: ArmedStack) -> ArmedCandidate 
         stack,
         occurrence: Some(u64::from(site)),
         probability: None,
-        always: site == 1,
+        repeat: match site {
+            0 => ArmedRepeat::Once,
+            1 => ArmedRepeat::Always,
+            2 => ArmedRepeat::Nanos(1_000),
+            3 => ArmedRepeat::Times(3),
+            _ => ArmedRepeat::TotalNanos(1_000),
+        },
+        since: (site == 1).then_some(ArmedSince { site: SiteId(2), least_nanos: 1, most_nanos: u64::MAX }),
+        within: (site == 2).then_some(SiteId(3)),
     }
 }
 
 fn plan() -> ArmedPlan {
     let line = MethodLine { method: "a.B.pack".into(), line: 12 };
-    ArmedPlan { candidates: candidates(), never_below: vec![line] }
+    ArmedPlan { candidates: candidates(), never_below: vec![line], arm_after: Some(SiteId(1)) }
 }
 
 fn candidates() -> Vec<ArmedCandidate> {
@@ -94,6 +102,20 @@ fn steps() -> Vec<ArmedStep> {
     (0..).map(SiteId).zip(steps).map(|(site, step)| ArmedStep { site, step }).collect()
 }
 
+fn tracks() -> Vec<ArmedTrack> {
+    let (method, body) = (SiteId(0), SiteId(3));
+    let tracks = [
+        Track::EnterMethod(method),
+        Track::LeaveMethod(method),
+        Track::EnterLoop(body),
+        Track::Iterate(body),
+        Track::LeaveLoop(body),
+        Track::Branch,
+        Track::Point,
+    ];
+    (0..).map(SiteId).zip(tracks).map(|(site, track)| ArmedTrack { site, track }).collect()
+}
+
 fn trial(path: &Path, jvms: u32) {
     let spec = TrialSpec {
         trial: 1,
@@ -104,18 +126,19 @@ fn trial(path: &Path, jvms: u32) {
         levels: vec![level::COUNT | level::EVENT; 8],
         plan: if jvms == 0 { ArmedPlan::default() } else { plan() },
         steps: steps(),
-        tracks: Vec::new(),
-        path_depth: None,
-        loop_runs: false,
-        loop_counts: false,
+        tracks: if jvms == 0 { Vec::new() } else { tracks() },
+        path_depth: (jvms > 0).then_some(jvms),
+        loop_runs: jvms > 0,
+        loop_counts: jvms > 0,
         stack_frames: 8,
         ring_bytes: 64 << 10,
         lossless: jvms == 2,
         native: false,
         ticking: jvms == 2,
     };
-    let file = TrialFile::create(path, &spec).expect("a new trial");
-    let request = file.request_dump();
+    let control = TrialControl::create(path, &spec).expect("a new trial");
+    let request = control.request_dump().expect("the file is there");
+    let file = TrialFile::open(path).expect("the new trial");
     for n in 0..jvms {
         let session = Session::join(path, &format!("node{n}"), 100 + n, "17.0.1").expect("room for a JVM");
         write_events(&session);
@@ -128,7 +151,7 @@ fn trial(path: &Path, jvms: u32) {
         assert!(file.claim(0) && file.claim(1) && file.claim(2) && file.take_limit());
         file.set_injected(0, 0, 1, 0);
         file.set_refused(1);
-        file.end();
+        control.end().expect("the file is there");
     }
 }
 
@@ -155,6 +178,11 @@ fn write_events(session: &Session) {
     session.context(1, 0, SiteId(0));
     session.context(2, 1, SiteId(4));
     session.path(SiteId(3), 2, 99, &[1 | 1 << 32, 5], false);
+    session.path(SiteId(4), 1, 7, &[u64::from(u32::MAX) << 32 | 6; 512], true);
+    for around in [None, Some(SiteId(5))] {
+        let tally = session.tally(SiteId(3), 2, around).expect("room for a tally");
+        (0..17).for_each(|_| tally.add());
+    }
     session.count_true(SiteId(2));
     session.count_candidate(0);
     session.injected(&InjectedRecord {

@@ -57,8 +57,29 @@ fn trace(bytes: &[u8]) {
             black_box(dictionary.callers(path.context));
         }
         assert_eq!(trace.counts_by_value(&jvm).len(), counts.len());
-        black_box(trace.loop_runs(&jvm).map(|it| it.iterations & 1).sum::<u64>());
+        // A tally has four words with its head, and a calling context too.
+        assert!(dictionary.tallies.len() <= bytes.len() / 32 * 2, "more tallies than the file has room for");
+        for it in dictionary.tallies.iter().take(LOOKUPS_MAX as usize) {
+            black_box((dictionary.callers(it.context), it.body, it.around, it.iterations));
+        }
+        assert!(
+            dictionary.contexts.len() <= bytes.len() / 32 * 2,
+            "more contexts than the file has room for"
+        );
+        for &context in dictionary.contexts.keys().take(LOOKUPS_MAX as usize) {
+            assert!(!dictionary.callers(context).is_empty(), "a context that is there has a method");
+        }
         // A record has at least two words.
+        let mut runs = 0;
+        for run in trace.loop_runs(&jvm) {
+            runs += 1;
+            black_box((run.iterations, run.body, dictionary.thread_name(run.thread)));
+        }
+        assert!(runs <= bytes.len() / 16 * 2, "more loops than the file has room for");
+        assert!(
+            trace.transitions(&jvm).count() <= bytes.len() / 16 * 2,
+            "more steps than the file has room for"
+        );
         let mut events = 0;
         for event in trace.events(&jvm) {
             events += 1;
@@ -93,7 +114,11 @@ fn trial(bytes: &[u8]) {
         assert!(pending.is_empty(), "a JVM is asked for what nobody requested");
         let _ = black_box(control.dumps_pending(u32::MAX));
     }
-    black_box((trial.dump_request(), trial.tracks().is_ok(), trial.path_depth()));
+    black_box((trial.dump_request(), trial.path_depth(), trial.loop_runs(), trial.loop_counts()));
+    match trial.tracks() {
+        Ok(tracks) => assert!(tracks.len() <= bytes.len() / 12, "more tracks than the file has room for"),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
     match trial.plan() {
         Ok(ArmedPlan { candidates, never_below, arm_after }) => {
             // Each has its own texts, so that together they are no longer than the file.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use hypocenter_classfile::{Code, Insertion, Instruction, Patcher, Place, Snippet, Unpatched, op};
+use hypocenter_classfile::{CallCatch, Code, Insertion, Instruction, Patcher, Place, Snippet, Unpatched, op};
 
 /// The number of option bytes before the class.
-pub const OPTION_BYTES: usize = 4;
+pub const OPTION_BYTES: usize = 5;
 /// How many hooks a method gets at most; numbers up to here fit `sipush`.
 const HOOKS_MAX: usize = 1000;
 /// How many of them are on edges: each set of ways in is compared with the others at its target.
@@ -20,6 +20,7 @@ pub struct Options {
     methods: u8,
     density: u8,
     edges: u8,
+    seen: u8,
 }
 
 mod kind {
@@ -31,6 +32,18 @@ mod kind {
     pub const CATCH_ALL: u8 = 32;
     pub const LARGE: u8 = 64;
     pub const ANYWHERE: u8 = 128;
+}
+
+/// The kinds of hooks that see something.
+mod seen {
+    /// The operands of a conditional jump.
+    pub const BRANCHES: u8 = 1;
+    /// The key of a switch.
+    pub const SWITCHES: u8 = 2;
+    /// What comes out of a call.
+    pub const CALLS: u8 = 4;
+    /// What the code itself throws.
+    pub const THROWS: u8 = 8;
 }
 
 /// A hook, before the snippet exists.
@@ -60,13 +73,28 @@ pub enum Spot {
         /// From these jumps.
         from: Vec<u32>,
     },
+    /// Directly before a conditional jump, in place of its test: the hook takes the operands and answers.
+    Branch,
+    /// Before a switch, whose key it sees.
+    Switch,
+    /// Before a throw, whose exception it sees.
+    Throw,
+    /// See [`CallCatch`].
+    Thrown,
+}
+
+impl Spot {
+    /// Whether it runs whenever control reaches the instruction.
+    pub fn is_before(&self) -> bool {
+        matches!(self, Spot::Before | Spot::Branch | Spot::Switch | Spot::Throw)
+    }
 }
 
 impl Options {
     /// The options, and the class behind them.
     pub fn split(bytes: &[u8]) -> Option<(Options, &[u8])> {
-        let (&[kinds, methods, density, edges], class) = bytes.split_first_chunk::<OPTION_BYTES>()?;
-        Some((Options { kinds, methods, density, edges }, class))
+        let (&[kinds, methods, density, edges, seen], class) = bytes.split_first_chunk::<OPTION_BYTES>()?;
+        Some((Options { kinds, methods, density, edges, seen }, class))
     }
 
     fn has(&self, kind: u8) -> bool {
@@ -121,7 +149,31 @@ pub fn choose(options: &Options, code: &[Instruction<'_>], whole: &Code<'_>) -> 
             push(at, spot);
         }
     }
+    // Last, as a hook that takes the operands of a jump has to stand directly before it.
+    for it in code {
+        let (kind, spot) = match it.opcode {
+            op::ATHROW => (seen::THROWS, Spot::Throw),
+            op::TABLESWITCH | op::LOOKUPSWITCH => (seen::SWITCHES, Spot::Switch),
+            _ if it.is_invoke() => (seen::CALLS, Spot::Thrown),
+            opcode if operands(opcode).is_some() => (seen::BRANCHES, Spot::Branch),
+            _ => continue,
+        };
+        if options.seen & kind != 0 && options.chosen(5, it.pc) {
+            push(it.pc, spot);
+        }
+    }
     hooks
+}
+
+/// The operands of a conditional jump, as a descriptor has them.
+fn operands(opcode: u8) -> Option<&'static str> {
+    match opcode {
+        op::IFEQ..=op::IFLE => Some("I"),
+        op::IF_ICMPEQ..=op::IF_ICMPLE => Some("II"),
+        op::IF_ACMPEQ | op::IF_ACMPNE => Some("Ljava/lang/Object;Ljava/lang/Object;"),
+        op::IFNULL | op::IFNONNULL => Some("Ljava/lang/Object;"),
+        _ => None,
+    }
 }
 
 fn block_starts(code: &[Instruction<'_>], whole: &Code<'_>) -> BTreeSet<u32> {
@@ -185,22 +237,58 @@ pub struct Snippets {
 }
 
 /// The constants that the snippets call.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Helpers {
     /// `hit(I)V`
     pub hit: u16,
     /// `caught(Ljava/lang/Throwable;I)V`
     pub caught: u16,
+    /// `key(II)V`
+    pub key: u16,
+    /// `way(..I)Z`, for each hook at a conditional jump: its number and what it calls.
+    pub ways: Vec<(i32, u16)>,
+}
+
+impl Helpers {
+    /// What the snippet of a hook calls, and whether it leaves there what it sees.
+    pub fn call(&self, hook: &Hook) -> (u16, bool) {
+        match hook.spot {
+            Spot::Branch => {
+                let way = self.ways.iter().find(|it| it.0 == hook.number);
+                (way.expect("a hook at a jump has its own helper").1, false)
+            }
+            Spot::Switch => (self.key, true),
+            Spot::Throw | Spot::Thrown => (self.caught, true),
+            Spot::Before | Spot::After | Spot::Entry | Spot::Edges { .. } => (self.hit, false),
+        }
+    }
 }
 
 impl Snippets {
     /// Makes the snippets, with the constants they need.
-    pub fn build(patcher: &mut Patcher<'_>, hooks: &[Hook]) -> Result<(Snippets, Helpers), Unpatched> {
+    pub fn build(
+        patcher: &mut Patcher<'_>,
+        hooks: &[Hook],
+        code: &[Instruction<'_>],
+    ) -> Result<(Snippets, Helpers), Unpatched> {
         let mut snippets = Snippets::default();
         let class = b"hypocenter/Rt";
-        let hit = patcher.method_ref(class, b"hit", b"(I)V")?;
-        let caught = patcher.method_ref(class, b"caught", b"(Ljava/lang/Throwable;I)V")?;
+        let mut helpers = Helpers {
+            hit: patcher.method_ref(class, b"hit", b"(I)V")?,
+            caught: patcher.method_ref(class, b"caught", b"(Ljava/lang/Throwable;I)V")?,
+            key: patcher.method_ref(class, b"key", b"(II)V")?,
+            ways: Vec::new(),
+        };
+        for hook in hooks.iter().filter(|it| it.spot == Spot::Branch) {
+            let jump = code.iter().find(|it| it.pc == hook.at).and_then(|it| operands(it.opcode));
+            let descriptor = format!("({}I)Z", jump.expect("such a hook is at a conditional jump"));
+            helpers.ways.push((hook.number, patcher.method_ref(class, b"way", descriptor.as_bytes())?));
+        }
         for hook in hooks {
+            let (call, keeps) = helpers.call(hook);
+            if keeps {
+                snippets.bytes.push(op::DUP);
+            }
             match i16::try_from(hook.number) {
                 Ok(small) => {
                     snippets.bytes.push(op::SIPUSH);
@@ -212,31 +300,43 @@ impl Snippets {
                 }
             }
             snippets.bytes.push(op::INVOKESTATIC);
-            snippets.bytes.extend_from_slice(&hit.to_be_bytes());
+            snippets.bytes.extend_from_slice(&call.to_be_bytes());
             snippets.ends.push(snippets.bytes.len());
         }
-        let [high, low] = caught.to_be_bytes();
+        let [high, low] = helpers.caught.to_be_bytes();
         snippets.caught = vec![op::DUP, op::SIPUSH, 0x7F, 0xFF, op::INVOKESTATIC, high, low];
-        Ok((snippets, Helpers { hit, caught }))
+        Ok((snippets, helpers))
+    }
+
+    fn of<'p>(&'p self, hooks: &'p [Hook]) -> impl Iterator<Item = (&'p Hook, Snippet<'p>)> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        let snippets = starts.zip(&self.ends).map(|(&start, &end)| &self.bytes[start..end]);
+        hooks.iter().zip(snippets.map(|bytes| Snippet { bytes, stack: 2 }))
     }
 
     /// The insertions for the patcher.
     pub fn insertions<'p>(&'p self, hooks: &'p [Hook]) -> Vec<Insertion<'p>> {
-        let starts = std::iter::once(&0).chain(&self.ends);
-        let snippets = starts.zip(&self.ends).map(|(&start, &end)| &self.bytes[start..end]);
-        hooks
-            .iter()
-            .zip(snippets)
-            .map(|(hook, bytes)| Insertion {
-                at: hook.at,
-                place: match &hook.spot {
-                    Spot::Before => Place::Before,
-                    Spot::After => Place::After,
-                    Spot::Entry => Place::Entry,
-                    Spot::Edges { fall, from } => Place::Edges { fall: *fall, from },
-                },
-                snippet: Snippet { bytes, stack: 1 },
-            })
-            .collect()
+        let insertion = |(hook, snippet): (&'p Hook, Snippet<'p>)| {
+            let place = match &hook.spot {
+                Spot::Thrown => return None,
+                Spot::After => Place::After,
+                Spot::Entry => Place::Entry,
+                Spot::Edges { fall, from } => Place::Edges { fall: *fall, from },
+                Spot::Before | Spot::Branch | Spot::Switch | Spot::Throw => Place::Before,
+            };
+            Some(Insertion { at: hook.at, place, snippet })
+        };
+        self.of(hooks).filter_map(insertion).collect()
     }
+
+    /// What the patcher gets for what comes out of calls.
+    pub fn calls<'p>(&'p self, hooks: &'p [Hook]) -> Vec<CallCatch<'p>> {
+        let thrown = self.of(hooks).filter(|(hook, _)| hook.spot == Spot::Thrown);
+        thrown.map(|(hook, snippet)| CallCatch { at: hook.at, snippet }).collect()
+    }
+}
+
+/// The jumps that only test what their hooks answer.
+pub fn jumps(hooks: &[Hook]) -> Vec<(u32, u8)> {
+    hooks.iter().filter(|it| it.spot == Spot::Branch).map(|it| (it.at, op::IFNE)).collect()
 }

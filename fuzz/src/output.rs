@@ -18,10 +18,19 @@ struct Zone {
     place: u32,
 }
 
+/// A block that should be there for what comes out of a call.
+struct Block<'o> {
+    hook: &'o Hook,
+    /// The end of the call.
+    end: u32,
+    /// The handler that goes on, by its type and address; none if the exception is thrown again.
+    to: Option<(u16, u32)>,
+}
+
 /// A patched method against its original.
 pub struct Output<'o, 'a> {
     pub hooks: &'o [Hook],
-    pub helpers: Helpers,
+    pub helpers: &'o Helpers,
     pub old: &'o [Instruction<'a>],
     pub new: &'o [Instruction<'a>],
     pub old_code: &'o Code<'a>,
@@ -56,7 +65,7 @@ impl<'a> Output<'_, 'a> {
     fn is_effective(&self, hook: &Hook) -> bool {
         let index = self.old.binary_search_by_key(&hook.at, |it| it.pc);
         match &hook.spot {
-            Spot::Before | Spot::Entry => true,
+            Spot::Before | Spot::Entry | Spot::Branch | Spot::Switch | Spot::Throw | Spot::Thrown => true,
             Spot::After => index.is_ok_and(|n| self.old[n].falls_through()),
             Spot::Edges { fall, from } => {
                 let reached = index.is_ok_and(|n| n == 0 || self.old[n - 1].falls_through());
@@ -78,7 +87,7 @@ impl<'a> Output<'_, 'a> {
             }
             let (first, after) = rest.split_first().expect("original instructions are missing");
             let old = &self.old[zones.len()];
-            assert_eq!(first.opcode, old.opcode, "another instruction than the original at pc {}", old.pc);
+            self.check_opcode(first, old, &zone);
             if first.targets().next().is_none() {
                 assert_eq!(first.bytes, old.bytes, "operands changed at pc {}", old.pc);
             }
@@ -92,13 +101,41 @@ impl<'a> Output<'_, 'a> {
         }
         zone.place = rest.first().map_or(self.new_code.bytes.len() as u32, |it| it.pc);
         zones.push(zone);
+        let rest = self.check_blocks(rest, &zones);
         self.check_tail(rest, catch_all);
         zones
     }
 
+    /// The instruction is the original one, but for a jump whose operands a hook directly before it takes.
+    fn check_opcode(&self, new: &Instruction<'_>, old: &Instruction<'_>, zone: &Zone) {
+        let on_jump = |hook: &&Hook| hook.spot == Spot::Branch && hook.at == old.pc;
+        let opcode = match self.hooks.iter().find(on_jump) {
+            Some(hook) => {
+                let last = zone.hooks.last().map(|it| it.1);
+                assert_eq!(
+                    last,
+                    Some(hook.number),
+                    "the jump at pc {} does not test its hook's answer",
+                    old.pc
+                );
+                op::IFNE
+            }
+            None => old.opcode,
+        };
+        assert_eq!(new.opcode, opcode, "another instruction than the original at pc {}", old.pc);
+    }
+
+    /// The hook whose snippet comes next, and what follows it.
     fn take_hook<'n>(&self, new: &'n [Instruction<'a>]) -> Option<(i32, &'n [Instruction<'a>])> {
-        let [push, call, rest @ ..] = new else { return None };
-        if call.opcode != op::INVOKESTATIC || call.pool_index() != Some(self.helpers.hit) {
+        let (keeps, [push, call, rest @ ..]) = (match new {
+            [first, after @ ..] if first.opcode == op::DUP => (true, after),
+            all => (false, all),
+        }) else {
+            return None;
+        };
+        let index = call.pool_index().filter(|_| call.opcode == op::INVOKESTATIC)?;
+        let Helpers { hit, caught, key, ways } = self.helpers;
+        if ![*hit, *caught, *key].contains(&index) && !ways.iter().any(|it| it.1 == index) {
             return None;
         }
         let number = match push.opcode {
@@ -109,19 +146,85 @@ impl<'a> Output<'_, 'a> {
             },
             other => panic!("a call of the helper behind opcode {other}"),
         };
+        // Those of calls, and of the handler over everything, stand behind the code.
+        let found = self.hooks.binary_search_by_key(&number, |hook| hook.number);
+        let hook = found.ok().map(|at| &self.hooks[at]).filter(|hook| hook.spot != Spot::Thrown)?;
+        let (wanted, keeps_it) = self.helpers.call(hook);
+        // A `dup` of the code itself may stand before a hook that needs none.
+        if !keeps_it && keeps {
+            return None;
+        }
+        assert_eq!((index, keeps), (wanted, keeps_it), "hook {number} calls something else");
         Some((number, rest))
+    }
+
+    /// The blocks for calls, in order.
+    fn blocks(&self) -> Vec<Block<'_>> {
+        let mut blocks = Vec::new();
+        for hook in self.hooks.iter().filter(|it| it.spot == Spot::Thrown) {
+            let call = self.old.iter().find(|it| it.pc == hook.at).expect("the hook of a call is at one");
+            let mut is_caught = false;
+            for it in self.old_code.handlers() {
+                let covers = u32::from(it.start) <= call.pc && call.pc < u32::from(it.end);
+                if covers && !is_caught {
+                    let to = Some((it.catch_type, u32::from(it.handler)));
+                    blocks.push(Block { hook, end: call.end(), to });
+                    is_caught = it.catch_type == 0;
+                }
+            }
+            if !is_caught {
+                blocks.push(Block { hook, end: call.end(), to: None });
+            }
+        }
+        blocks
+    }
+
+    /// The blocks for what comes out of calls: the first entries of the exception table, each over one call, in order. Returns what follows
+    /// their code.
+    fn check_blocks<'n>(&self, mut rest: &'n [Instruction<'a>], zones: &[Zone]) -> &'n [Instruction<'a>] {
+        let mut entries = self.new_code.handlers();
+        for Block { hook, end, to } in self.blocks() {
+            let [dup, push, call, last, after @ ..] = rest else { panic!("the block of a call is missing") };
+            let Handler { start, end: covered, handler, catch_type } = entries.next().expect("its entry");
+            let n = self.old.partition_point(|it| it.pc < hook.at);
+            assert_eq!(u32::from(start), zones[n].place, "the block at {handler} covers another call");
+            assert_eq!(u32::from(covered - start), end - hook.at, "more than the call is covered");
+            assert_eq!((u32::from(handler), catch_type), (dup.pc, to.map_or(0, |it| it.0)));
+            assert_eq!((dup.opcode, call.opcode), (op::DUP, op::INVOKESTATIC));
+            assert_eq!(call.pool_index(), Some(self.helpers.caught));
+            let number = match push.opcode {
+                op::SIPUSH => Some(i32::from(i16::from_be_bytes([push.bytes[1], push.bytes[2]]))),
+                _ => match push.pool_index().map(|index| self.pool.get(index)) {
+                    Some(Ok(Constant::Integer(value))) => Some(value),
+                    _ => None,
+                },
+            };
+            assert_eq!(number, Some(hook.number));
+            match to {
+                None => assert_eq!(last.opcode, op::ATHROW),
+                Some((_, handler)) => {
+                    assert_eq!(last.opcode, op::GOTO);
+                    let landing = last.targets().next().expect("a jump has a target");
+                    self.check_way(zones, FALL - 1, handler, landing, Vec::new());
+                }
+            }
+            rest = after;
+        }
+        rest
     }
 
     /// The handler over everything, which may be left out of a constructor.
     fn check_tail(&self, rest: &[Instruction<'_>], catch_all: bool) {
         let opcodes: Vec<u8> = rest.iter().map(|it| it.opcode).collect();
+        let own = self.old_code.handlers().count() + self.blocks().len();
         if rest.is_empty() {
-            assert_eq!(self.new_code.handlers().count(), self.old_code.handlers().count());
+            assert_eq!(self.new_code.handlers().count(), own);
             return;
         }
         assert!(catch_all, "instructions behind the end: {opcodes:?}");
         assert_eq!(opcodes, [op::DUP, op::SIPUSH, op::INVOKESTATIC, op::ATHROW]);
         assert_eq!(rest[2].pool_index(), Some(self.helpers.caught));
+        assert_eq!(self.new_code.handlers().count(), own + 1);
         let last = self.new_code.handlers().last().expect("catch_all has a handler");
         assert_eq!(u32::from(last.handler), rest[0].pc);
         assert_eq!(last.catch_type, 0);
@@ -133,7 +236,7 @@ impl<'a> Output<'_, 'a> {
         let runs = |hook: &&Hook| {
             hook.at == target
                 && match &hook.spot {
-                    Spot::Before => true,
+                    spot if spot.is_before() => true,
                     Spot::Edges { fall, from } => {
                         if source == FALL {
                             *fall
@@ -141,7 +244,7 @@ impl<'a> Output<'_, 'a> {
                             from.contains(&source)
                         }
                     }
-                    Spot::After | Spot::Entry => false,
+                    _ => false,
                 }
         };
         self.hooks.iter().filter(runs).map(|hook| hook.number).collect()
@@ -150,7 +253,7 @@ impl<'a> Output<'_, 'a> {
     /// Copies that a `goto` runs before it leaves stand before it, but belong to its target.
     fn is_leaving(&self, number: i32, at: u32) -> bool {
         let hook = self.hook(number);
-        let leaving = hook.at != at && matches!(hook.spot, Spot::Edges { .. } | Spot::Before);
+        let leaving = hook.at != at && (hook.spot.is_before() || matches!(hook.spot, Spot::Edges { .. }));
         // An exception that a copy of another hook threw would not be caught as if the instruction had thrown it.
         let only_edges = matches!(hook.spot, Spot::Edges { .. });
         assert!(
@@ -228,7 +331,8 @@ impl<'a> Output<'_, 'a> {
     }
 
     fn check_handlers(&self, zones: &[Zone]) {
-        let pairs = self.old_code.handlers().zip(self.new_code.handlers());
+        let own = self.new_code.handlers().skip(self.blocks().len());
+        let pairs = self.old_code.handlers().zip(own);
         for (old, new) in pairs {
             let Handler { start, end, handler, catch_type } = new;
             assert_eq!(catch_type, old.catch_type);

@@ -50,7 +50,7 @@ fn method(options: &Options, class: &ClassFile<'_>, patcher: &mut Patcher<'_>, n
     };
     for _ in 0..TRIES_MAX {
         let mark = patcher.mark();
-        let why = match insert(options, patcher, n, &hooks) {
+        let why = match insert(options, patcher, n, &hooks, list.as_deref().unwrap_or_default()) {
             Ok(helpers) => {
                 assert!(list.is_some(), "a method without readable code was patched");
                 return Some(Patched { hooks, helpers });
@@ -65,6 +65,15 @@ fn method(options: &Options, class: &ClassFile<'_>, patcher: &mut Patcher<'_>, n
                 hooks.retain(|hook| !on_edges(hook) || hook.at != pc);
             }
             Unpatched::NotAnInstruction { pc } => hooks.retain(|hook| hook.at != pc),
+            Unpatched::CallNotCovered { pc } => {
+                let call = |hook: &Hook| hook.spot == Spot::Thrown && hook.at == pc;
+                assert!(hooks.iter().any(call), "a call without a hook is in the way: {pc}");
+                hooks.retain(|hook| !call(hook));
+            }
+            // What is in the way may be its frames.
+            _ if hooks.iter().any(|hook| hook.spot == Spot::Thrown) => {
+                hooks.retain(|hook| hook.spot != Spot::Thrown);
+            }
             _ => return None,
         }
     }
@@ -76,13 +85,18 @@ fn insert(
     patcher: &mut Patcher<'_>,
     n: usize,
     hooks: &[Hook],
+    code: &[Instruction<'_>],
 ) -> Result<Helpers, Unpatched> {
-    let (snippets, helpers) = Snippets::build(patcher, hooks)?;
+    let (snippets, helpers) = Snippets::build(patcher, hooks, code)?;
     let caught = Snippet { bytes: &snippets.caught, stack: 2 };
-    let catch_all = options.catch_all().then_some(&caught);
     patcher.method(
         n,
-        &MethodPatch { insertions: &snippets.insertions(hooks), catch_all, ..MethodPatch::default() },
+        &MethodPatch {
+            insertions: &snippets.insertions(hooks),
+            catch_all: options.catch_all().then_some(&caught),
+            jumps: &hooks::jumps(hooks),
+            calls: &snippets.calls(hooks),
+        },
     )?;
     Ok(helpers)
 }
@@ -131,7 +145,7 @@ fn compare(options: &Options, old: &ClassFile<'_>, new: &ClassFile<'_>, patched:
         }
         Output {
             hooks: &patched.hooks,
-            helpers: patched.helpers,
+            helpers: &patched.helpers,
             old: &old_list,
             new: &new_list,
             old_code: &old_code,

@@ -80,6 +80,16 @@ public class Trails {
                 expect(() -> deep(Integer.parseInt(args[1])));
                 leaf();
                 break;
+            case "after":
+                for (int i = 0; i < 1000; i++) {
+                    expect(Trails::thrown);
+                    caught();
+                }
+                expect(() -> deep(Integer.parseInt(args[1])));
+                left();
+                right();
+                left();
+                break;
             case "guard":
                 leaf();
                 try {

@@ -148,24 +148,22 @@ impl Trails {
 
     /// The context of a method that is called in another; that of its caller if there are too many.
     fn context(&self, session: &Session, outer: u32, method: SiteId) -> u32 {
-        let (id, is_new) = {
-            let mut all = self.contexts.lock().unwrap_or_else(|poison| poison.into_inner());
-            match all.get(&(outer, method)) {
-                Some(&id) => (id, false),
-                None if all.len() >= CONTEXTS_MAX => (outer, false),
-                None => {
-                    let id = all.len() as u32 + 1;
-                    all.insert((outer, method), id);
-                    (id, true)
-                }
+        let mut all = self.contexts.lock().unwrap_or_else(|poison| poison.into_inner());
+        match all.get(&(outer, method)) {
+            Some(&id) => id,
+            None if all.len() >= CONTEXTS_MAX => {
+                drop(all);
+                self.say_full(session, method, "calling contexts", CONTEXTS_MAX);
+                outer
             }
-        };
-        if is_new {
-            session.context(id, outer, method);
-        } else if id == outer {
-            self.say_full(session, method, "calling contexts", CONTEXTS_MAX);
+            None => {
+                let id = all.len() as u32 + 1;
+                // Still under the lock: once another thread finds the context here, it names it in its records.
+                session.context(id, outer, method);
+                all.insert((outer, method), id);
+                id
+            }
         }
-        id
     }
 
     fn say_full(&self, session: &Session, site: SiteId, what: &str, limit: usize) {
@@ -216,17 +214,19 @@ impl Surroundings<'_> {
             self.remembered.paths.clear();
         }
         self.remembered.paths.insert(key);
-        let (is_new, has_room) = {
-            let mut all = self.trails.paths.lock().unwrap_or_else(|poison| poison.into_inner());
-            let has_room = all.len() < PATHS_MAX;
-            (!all.contains(&key) && (!has_room || all.insert(key)), has_room)
-        };
-        if is_new && has_room {
-            let Path { hash, branches, cut } = path;
-            self.session.path(around, context, *hash, branches, *cut);
-        } else if is_new {
-            self.trails.say_full(self.session, around, "paths", PATHS_MAX);
+        let mut all = self.trails.paths.lock().unwrap_or_else(|poison| poison.into_inner());
+        if all.contains(&key) {
+            return;
         }
+        if all.len() >= PATHS_MAX {
+            drop(all);
+            self.trails.say_full(self.session, around, "paths", PATHS_MAX);
+            return;
+        }
+        // Still under the lock: once another thread finds the path here, a fault that it injects names it.
+        let Path { hash, branches, cut } = path;
+        self.session.path(around, context, *hash, branches, *cut);
+        all.insert(key);
     }
 
     /// Where the iterations of a loop in a calling context are counted.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use hypocenter_engine::Evidence;
 use hypocenter_lab::{evidence_of, finished};
-use hypocenter_trace::{Dictionary, Event, LoopRun, SiteId};
+use hypocenter_trace::{Dictionary, Event, LoopRun, LoopTally, SiteId, TracedPath};
 use serde_json::{Value, json};
 use support::{Done, Jdk, Tool, each, jdks};
 
@@ -85,7 +85,7 @@ impl Seen {
 
 fn run(jdk: &Jdk, program: &str, plan: &Value) -> Done {
     let tool = Tool::on(jdk, "run").args("--json").plan(plan);
-    tool.java_with("-XX:+UseSerialGC -Xverify:all", &format!("probe.Trails {program}"))
+    tool.java_with("-XX:+UseSerialGC -Xverify:all -Xss256m", &format!("probe.Trails {program}"))
 }
 
 fn on_each_jdk(check: impl Fn(&Jdk) + Sync) {
@@ -137,6 +137,46 @@ fn what_exceptions_leave_is_left() {
 
         let seen = Seen::of(&run(jdk, "deep 2000", &plan(json!([]))).exits(0));
         assert_eq!(seen.events.iter().map(|it| seen.callers(it.context)).collect::<Vec<_>>(), ["leaf<main"]);
+    });
+}
+
+#[test]
+fn contexts_paths_and_tallies_are_right_after_a_thousand_loops_and_ten_thousand_frames_unwound() {
+    on_each_jdk(|jdk| {
+        let mut plan = plan(json!([]));
+        plan["record"]["trails"]["loop_counts"] = json!(true);
+        let plain = Seen::of(&run(jdk, "calls", &plan).exits(0));
+        let seen = Seen::of(&run(jdk, "after 10000", &plan).exits(0));
+        let frames = seen.dictionary.contexts.values().filter(|it| seen.method(it.1) == "deep").count();
+        assert_eq!(frames, 10_001, "each call of deep has a context of its own");
+        let leaves = |of: &Seen| of.events.iter().map(|it| of.callers(it.context)).collect::<Vec<_>>();
+        assert_eq!((leaves(&plain).len(), leaves(&seen).len()), (7, 1007));
+        assert_eq!(leaves(&seen)[1000..], leaves(&plain));
+        // The loop of main ends before the calls.
+        let runs = seen.loop_texts();
+        assert_eq!(runs.len(), 2001 + 3);
+        assert_eq!(runs[2000], "main 1000");
+        assert_eq!(runs[2001..], plain.loop_texts());
+        let of_calls = |of: &Seen| {
+            // Those of deep have long stacks.
+            let paths = of.dictionary.paths.iter().filter(|it| of.method(it.around) == "loop");
+            let values = |path: &TracedPath| path.branches.iter().map(|it| it.1).collect::<Vec<_>>();
+            paths.map(|it| format!("{} {:?}", of.callers(it.context), values(it))).collect::<Vec<_>>()
+        };
+        assert_eq!(of_calls(&plain).len(), 6);
+        assert_eq!(of_calls(&seen), of_calls(&plain));
+        let tallies = |of: &Seen| {
+            let name = |it: &LoopTally| {
+                let around = it.around.map_or("none".to_owned(), |it| of.method(it));
+                format!("{} around {around} {}", of.callers(it.context), it.iterations)
+            };
+            of.dictionary.tallies.iter().map(name).collect::<BTreeSet<_>>()
+        };
+        let calls = ["loop<left<main around none 6", "loop<right<main around none 5"];
+        assert_eq!(tallies(&plain), calls.map(str::to_owned).into());
+        let exceptions =
+            ["main around none 1000", "thrown<main around main 3000", "caught<main around main 4000"];
+        assert_eq!(tallies(&seen), calls.iter().chain(&exceptions).map(|&it| it.to_owned()).collect());
     });
 }
 

@@ -14,6 +14,7 @@ mod explore;
 mod force;
 mod hdfs;
 mod jacoco;
+mod jit;
 mod lab;
 mod logs;
 mod newcomer;
@@ -56,6 +57,7 @@ enum Eval {
     Cluster(cluster::ClusterArgs),
     Force(force::ForceArgs),
     Jacoco(jacoco::JacocoArgs),
+    Jit(jit::JitArgs),
     Surefire(surefire::SurefireArgs),
     UnitTests(unit_tests::UnitTestsArgs),
     Corpus(corpus::CorpusArgs),
@@ -91,6 +93,7 @@ impl Eval {
             Eval::Cluster(args) => cluster::run(args),
             Eval::Force(args) => force::run(args),
             Eval::Jacoco(args) => jacoco::run(args),
+            Eval::Jit(args) => jit::run(args),
             Eval::Surefire(args) => surefire::run(args),
             Eval::UnitTests(args) => unit_tests::run(args),
             Eval::Corpus(args) => corpus::run(args),

@@ -19,7 +19,7 @@ const HEAD: &str = "# Results\n\n\
 const MARK: &str = "\n## ";
 
 /// An evaluation, by the name of its section, with its arguments.
-const ALL: [(&str, &[&str]); 25] = [
+const ALL: [(&str, &[&str]); 26] = [
     ("reproduce: published failures", &["cases"]),
     ("reproduce: strategies", &["play", "wal"]),
     ("reproduce: an exception at one moment of many", &["bugs", "wal", "--seeds", "10"]),
@@ -42,6 +42,7 @@ const ALL: [(&str, &[&str]); 25] = [
     ("cluster", &["cluster"]),
     ("force", &["force"]),
     ("jacoco", &["jacoco"]),
+    ("jit", &["jit"]),
     ("surefire", &["surefire"]),
     ("unit-tests", &["unit-tests"]),
     ("corpus", &["corpus"]),

@@ -8,9 +8,9 @@ use clap::ValueEnum;
 
 use crate::failure::Result;
 use crate::jdk::{self, Jdk};
-use crate::process::{self, fresh_directory};
+use crate::process::{self, Job, fresh_directory};
 use crate::tool::{Done, Invocation, Tool, words};
-use crate::{javac, maven, root};
+use crate::{javac, maven, network, root};
 
 /// `cluster.sh` has limits of its own, which together are shorter.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -73,6 +73,30 @@ impl ZooKeeper {
         Ok(ZooKeeper { lib, classes })
     }
 
+    /// Runs a cluster without the tool, which must work, and returns the directory of its logs.
+    pub fn run_bare(&self, jdk: &Jdk, jvm_flags: &str, directory: &Path) -> Result<PathBuf> {
+        fresh_directory(directory)?;
+        let logs = directory.join("cluster");
+        let mut command = network::isolated(script());
+        command.current_dir(directory).env_remove("JAVA_TOOL_OPTIONS");
+        command.envs(self.variables(jdk, jvm_flags, &logs));
+        let (stdout, stderr) = (directory.join("stdout.txt"), directory.join("stderr.txt"));
+        Job { command, stdout: &stdout, stderr: &stderr, limit: LIMIT }.succeed()?;
+        Ok(logs)
+    }
+
+    fn variables(&self, jdk: &Jdk, jvm_flags: &str, logs: &Path) -> Vec<(&'static str, OsString)> {
+        vec![
+            ("ZK_LIB", self.lib.clone().into()),
+            ("ZK_CLASSES", self.classes.clone().into()),
+            ("WORK", logs.into()),
+            ("JAVA", jdk.java().into()),
+            // The JDK whose classes the tool looks at, since the command does not show one.
+            ("JAVA_HOME", jdk.home.clone().into()),
+            ("EXTRA_JVM", jvm_flags.into()),
+        ]
+    }
+
     /// Runs a cluster from nothing to its end.
     pub fn run(&self, tool: &Tool, run: ClusterRun<'_>) -> Result<Cluster> {
         fresh_directory(run.directory)?;
@@ -80,20 +104,12 @@ impl ZooKeeper {
         let mut args = words(run.args);
         args.extend(words(["--packages", "org.apache.zookeeper,org.apache.jute", "--classpath"]));
         args.push(format!("{}:{}/*", self.classes.display(), self.lib.display()).into());
-        let mut variables: Vec<(&str, OsString)> = vec![
-            ("ZK_LIB", self.lib.clone().into()),
-            ("ZK_CLASSES", self.classes.clone().into()),
-            ("WORK", logs.clone().into()),
-            ("JAVA", run.jdk.java().into()),
-            // The JDK whose classes the tool looks at, since the command does not show one.
-            ("JAVA_HOME", run.jdk.home.clone().into()),
-            ("EXTRA_JVM", run.jvm_flags.into()),
-        ];
+        let mut variables = self.variables(run.jdk, run.jvm_flags, &logs);
         variables.extend(run.java_tool_options.map(|it| ("JAVA_TOOL_OPTIONS", it.into())));
         let done = tool.run(Invocation {
             verb: run.verb,
             args,
-            command: words([root().join("eval/zookeeper-common/cluster.sh")]),
+            command: words([script()]),
             variables,
             directory: run.directory,
             current_directory: run.directory,
@@ -111,6 +127,10 @@ impl ZooKeeper {
             done,
         })
     }
+}
+
+fn script() -> PathBuf {
+    root().join("eval/zookeeper-common/cluster.sh")
 }
 
 impl Cluster {
