@@ -68,7 +68,11 @@ public final class Relay {
     private void spare(int batch) throws IOException {
         LOG.warning("batch " + batch + " goes to the spare");
         Compaction.admit(batch);
-        Files.writeString(outbox(batch), "batch " + batch);
+        try {
+            Files.writeString(outbox(batch), "batch " + batch);
+        } catch (IOException e) {
+            Files.writeString(outbox(batch), "batch " + batch);
+        }
         LOG.info("batch " + batch + " is in the spare");
     }
 
