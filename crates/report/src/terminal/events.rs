@@ -12,7 +12,7 @@ use crate::text::{count, shortened, span, thousands, without_numbers};
 use crate::words::{line_number, seconds, short, short_place};
 
 /// Maximum number of missing entries that are listed; the report has all.
-const MISSING_SHOWN: usize = 6;
+const MISSING_SHOWN: usize = 15;
 /// Maximum number of new lines of a round that are listed; more are only counted.
 const NEW_SHOWN: usize = 3;
 /// Faults that were not reached and are named.
