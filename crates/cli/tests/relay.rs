@@ -1,6 +1,6 @@
 //! A search that meets a near miss, and a workload that fails by itself now and then.
 //!
-//! In `relay.Relay` of `targets/spool` the first write to an outbox that fails shows nearly all of the failure log, and the third is
+//! In `targets/relay` the first write to an outbox that fails shows nearly all of the failure log, and the third is
 //! the failure. The log does not say when it happened, and other calls are nearer to its last line in the code.
 
 mod support;
@@ -43,7 +43,7 @@ fn configure(place: &Place, reproduce: &str) {
 #[track_caller]
 fn assert_true_fault(document: &Value) {
     let fault = &document["fault"];
-    let line = line_of("spool/src/relay/Relay.java", "put");
+    let line = line_of("relay/src/relay/Relay.java", "put");
     assert_eq!([&fault["line"], &fault["occurrence"]], [&json!(line), &json!(3)], "{fault:#}");
 }
 

@@ -371,7 +371,11 @@ impl Proof {
         if self.running > 0 || self.has_more() {
             return None;
         }
-        let Tries { hits, runs, .. } = self.tries;
+        let Tries { hits, mut runs, missed, .. } = self.tries;
+        if normal.hits > 0 {
+            // A run that fails by itself may reach the fault only because it failed: it goes on for longer. So all replays count.
+            runs += missed;
+        }
         if hits == 0 && self.step > 0 {
             return Some(Settled::Refuted);
         }
@@ -482,6 +486,17 @@ mod tests {
         // 5 of 5 beside 2 of 10.
         assert_eq!(prove(5, |_| true), (Settled::Holds, 5));
         assert_eq!(prove(5, |it| it != 3), (Settled::Holds, 5));
+        // It comes with the fault as seldom as without, but all other replays miss the fault.
+        let mut proof = Proof::new(Claim { of: JobId(2), replays: 5, until_sure: true }, 10);
+        let mut replays = 0;
+        while let Some(way) = proof.next() {
+            assert_eq!(way, Retry::Replay);
+            replays += 1;
+            let shows = if replays % 5 == 0 { Shows::Yes } else { Shows::Missed };
+            proof.told(JobId(replays), way, shows);
+        }
+        assert_eq!((replays, proof.tries.hits, proof.tries.runs), (25, 5, 5));
+        assert_eq!(proof.judge(Rate { hits: 2, runs: 10 }), Some(Settled::Doubtful));
         // No more often than by itself, and hardly more often.
         assert_eq!(prove(5, |it| it % 5 == 0).0, Settled::Doubtful);
         assert_eq!(prove(2, |it| it % 5 != 0), (Settled::Holds, 15));

@@ -615,8 +615,10 @@ impl Claims for Reproduce {
 
     fn shows(&mut self, _: JobId, (id, way): (JobId, Retry), outcome: &Outcome, _: Digest) -> Shows {
         self.judged(outcome);
-        if way != Retry::Replay || outcome.injected() == 0 {
-            // It ran as without a fault.
+        // A replay that misses its fault runs as without one. Where runs also fail by themselves, those that miss it may be those
+        // that do not fail, so they would lower the rate.
+        let is_without = outcome.injected() == 0 && self.normal_failed == 0;
+        if way != Retry::Replay || is_without {
             self.ran_without(id, outcome);
         }
         let happened = outcome.failure.as_ref().is_some_and(|it| it.happened);

@@ -128,10 +128,10 @@ pub fn wal_classes() -> &'static Path {
     CLASSES.get_or_init(|| compiled("wal", &["wal/src"], COMPILER_FEATURE_MIN))
 }
 
-/// The class path of `targets/spool`, likewise: a small system with a bug to be reproduced.
+/// The class path of `targets/spool` and `targets/relay`, likewise: small systems with a bug each to be reproduced.
 pub fn spool_classes() -> &'static Path {
     static CLASSES: OnceLock<PathBuf> = OnceLock::new();
-    CLASSES.get_or_init(|| compiled("spool", &["spool/src"], TARGET_RELEASE))
+    CLASSES.get_or_init(|| compiled("spool", &["spool/src", "relay/src"], TARGET_RELEASE))
 }
 
 /// The class path of `targets/quorum`, likewise: a cluster with two bugs that break a part of its service.

@@ -12,7 +12,7 @@ use crate::text::{count, shortened, span, thousands, without_numbers};
 use crate::words::{line_number, seconds, short, short_place};
 
 /// Maximum number of missing entries that are listed; the report has all.
-const MISSING_SHOWN: usize = 6;
+const MISSING_SHOWN: usize = 15;
 /// Runs of an experiment of `cascade`, as a rule.
 const RUNS_OF_EXPERIMENT: u64 = 6;
 /// Maximum number of new lines of a round that are listed; more are only counted.
