@@ -16,6 +16,8 @@ use crate::{Verdict, eval};
 
 const FLAG: &str = "-XX:+PrintCompilation";
 const SKIPPED: &str = "COMPILE SKIPPED: ";
+/// Reasons that say nothing of the code, but of what else the JVM did just then. The method is compiled later.
+const PASSING: [&str; 2] = ["concurrent class loading", "Jvmti state change invalidated dependencies"];
 /// Package of the methods that get hooks.
 const PACKAGE: &str = "org.apache.zookeeper.";
 const HEADINGS: [&str; 7] = ["JDK", "run", "hooks", "left out", "compilations", "of ZooKeeper", "skipped"];
@@ -57,6 +59,9 @@ impl Compilations {
             };
             let method = before.split_whitespace().find(|it| it.contains("::"));
             if let Some(reason) = reason {
+                if PASSING.iter().any(|it| reason.starts_with(it)) {
+                    continue;
+                }
                 // A line that another thread has cut still names its reason.
                 let method = method.unwrap_or("unknown method").to_owned();
                 self.skipped.insert((method, reason.to_owned()));
@@ -168,6 +173,7 @@ mod tests {
              \x20   190   13 %     4       org.apache.zookeeper.A::run @ 12 (300 bytes)\n\
              \x20   191   13 %     4       org.apache.zookeeper.A::run @ -2 (300 bytes)   made not entrant\n\
              \x20   200   14       4       org.apache.zookeeper.A::b (9 bytes)   COMPILE SKIPPED: out of nodes (retry at different tier)\n\
+             \x20   201   15       3       java.util.HashMap::put (13 bytes)   COMPILE SKIPPED: concurrent class loading\n\
              2026-01-01 12:00:00,000 [myid:1] - INFO  [main:A@1] - a::b (0:0:0:0)\n",
         );
         let skipped = ("org.apache.zookeeper.A::b", "out of nodes (retry at different tier)");
