@@ -29,8 +29,20 @@ pub struct Bug {
     pub accepted: Vec<String>,
     /// A method, as `package.Class.method`, that is on the stack of every fault that shows it; `*` stands for any text.
     pub within: Option<String>,
+    /// A line that some runs have at the end of a log.
+    pub late: Option<Late>,
     /// Oracle of this bug, if it differs from the one of the configuration.
     oracle: Option<toml::Value>,
+}
+
+/// A line that a node logs while it is being ended, if it is fast enough.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Late {
+    /// File name of the log.
+    pub log: String,
+    /// The line without its time.
+    pub line: String,
 }
 
 /// A fault as `hypocenter inject` takes it.

@@ -484,6 +484,29 @@ fn a_workload_that_fails_by_itself_now_and_then_is_searched_all_the_same() {
 }
 
 #[test]
+fn a_round_that_failed_by_itself_is_no_near_miss() {
+    let mut by_itself = 0;
+    for (every, seed) in (9..=16).flat_map(|every| (1..=3).map(move |seed| (every, seed))) {
+        let world = World { fails_by_itself: every, loses_on_load: true, ..World::new() };
+        let settings = Settings { normal_runs: 10, replays: 5, budget: 60, ..settings(Strategy::Full, seed) };
+        let (verdict, _) = lead(&mut reproduce(case(), settings), &world, 1, &[]);
+        let found: Vec<u64> = verdict.found.iter().map(|it| it.detail.round).collect();
+        let site = |it: &Round| it.fault.as_ref().map(|it| it.site.clone());
+        let (mut failed, mut showed) = (Vec::new(), Vec::new());
+        for it in &verdict.tried {
+            if it.again == Some(Again::NearMiss) {
+                let is_by_itself = failed.contains(&site(it)) && !showed.contains(&site(it));
+                assert!(!is_by_itself, "every {every}, seed {seed}: {:#?}", verdict.tried);
+            }
+            let sites = if it.happened { &mut failed } else { &mut showed };
+            sites.push(site(it));
+            by_itself += u64::from(it.happened && !found.contains(&it.number));
+        }
+    }
+    assert!(by_itself > 0, "no round failed by itself");
+}
+
+#[test]
 fn a_busy_machine_is_told_by_normal_runs_that_differ_in_their_time() {
     let busy = |is_busy: bool| {
         let world = World { is_busy, ..World::new() };

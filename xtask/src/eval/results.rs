@@ -19,13 +19,23 @@ const HEAD: &str = "# Results\n\n\
 const MARK: &str = "\n## ";
 
 /// An evaluation, by the name of its section, with its arguments.
-const ALL: [(&str, &[&str]); 26] = [
+const ALL: [(&str, &[&str]); 30] = [
     ("reproduce: published failures", &["cases"]),
+    ("cascade: cycles of the bundled targets", &["cascade"]),
     ("reproduce: strategies", &["play", "wal"]),
     ("reproduce: an exception at one moment of many", &["bugs", "wal", "--seeds", "10"]),
     ("reproduce: an exception in a cluster", &["bugs", "quorum", "--bug", "acceptor-ends"]),
     ("reproduce: a delay", &["bugs", "lease", "--at-most", "40"]),
+    (
+        "reproduce: a delay, from a log with a late line",
+        &["bugs", "lease", "--late-line", "--seeds", "2", "--each-at-most", "40", "--twin-budget", "0"],
+    ),
     ("reproduce: two faults", &["bugs", "ledger", "--at-most", "120"]),
+    (
+        "reproduce: a near miss",
+        &["bugs", "relay", "--without", "near-miss", "--seeds", "10", "--each-at-most", "6"],
+    ),
+    ("reproduce: a workload that fails by itself", &["bugs", "wal", "--flaky", "--seeds", "2"]),
     ("explore: policies", &["explore", "quorum", "--resume"]),
     ("explore: ZooKeeper", &["explore", "zookeeper-3.6.2", "--resume"]),
     ("explore: Ratis", &["explore", "ratis-3.1.3"]),

@@ -46,9 +46,13 @@ impl Reproduce {
         worth >= u64::from(policy::FOLLOW.weight) * best && (2 * worth >= all || is_some)
     }
 
-    /// How much a round shows, by the weights of its lines.
+    /// How much a round shows, by the weights of its lines. Where the failure also happens without a fault, a round with it shows all
+    /// of it by chance, unless that was confirmed, and then nothing is followed.
     fn worth(&self, number: u64) -> u64 {
         let Some((round, level)) = self.numbered(number).zip(self.levels.first()) else { return 0 };
+        if round.happened && self.normal_failed > 0 {
+            return 0;
+        }
         let place = |key: &u32| level.observables.binary_search(key).ok();
         round.shown.iter().filter_map(place).map(|it| u64::from(level.worth[it])).sum()
     }
