@@ -61,7 +61,7 @@ struct Frame {
     /// The context around a method.
     outer: u32,
     iterations: u64,
-    /// Where the iterations of a loop are counted beyond this run of it.
+    /// Count of the iterations of a loop beyond this run of it.
     tally: Option<Tally>,
     path: Path,
 }
@@ -77,7 +77,7 @@ pub(crate) struct Trail {
     point: u64,
 }
 
-/// What the iterations of a loop are counted by: its body, the calling context, and the body of the loop around it.
+/// Key of the count of a loop: its body, the calling context, and the body of the loop around it.
 type Counted = (SiteId, u32, Option<SiteId>);
 
 /// What a native thread remembers of the JVM's contexts and paths.
@@ -229,7 +229,7 @@ impl Surroundings<'_> {
         all.insert(key);
     }
 
-    /// Where the iterations of a loop in a calling context are counted.
+    /// Count of the iterations of a loop in a calling context.
     fn tally(&mut self, key: Counted) -> Option<Tally> {
         if !self.trails.loop_counts {
             return None;

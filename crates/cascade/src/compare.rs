@@ -1,4 +1,4 @@
-//! What a fault caused: runs of a test with it, compared with runs of the same test without it (4.2).
+//! Effects of a fault: runs of a test with it, compared with runs of the same test without it (4.2).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::Model;
 use crate::reader::{RunDigest, Spot, Ways};
 
-/// How probable a growth may be by chance (4.2.2).
+/// Maximum probability of a growth by chance (4.2.2).
 const CHANCE_MAX: f64 = 0.1;
 /// An error counts if so many runs had the fault, and it came in each of them.
 const INJECTED_MIN: usize = 4;
@@ -22,9 +22,9 @@ pub(crate) struct Run {
     pub trial: u64,
     pub seconds: f64,
     pub is_injected: bool,
-    /// Whether it was ended because its time was up.
+    /// True if it was ended because its time was up.
     pub has_timed_out: bool,
-    /// How often the fault was injected.
+    /// Number of injections.
     pub times: u64,
     /// The methods around the fault, innermost first.
     pub frames: Vec<String>,
@@ -42,14 +42,14 @@ pub(crate) struct Effect {
     pub p: Option<f64>,
 }
 
-/// How growth is judged.
+/// Tests of growth.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Judging {
-    /// Whether the first runs alone decide.
+    /// True if the first runs alone decide.
     pub one_stage: bool,
     /// With this, at most this share of the loops that seem to grow may do so by chance: Benjamini and Hochberg.
     pub fdr: Option<f64>,
-    /// Whether a loop that time paces has to grow by the second, too.
+    /// True if a loop that is paced by time has to grow per second, too.
     pub paced: bool,
 }
 
@@ -150,7 +150,7 @@ fn floats(counts: &[u64]) -> Vec<f64> {
     counts.iter().map(|&it| it as f64).collect()
 }
 
-/// How often each loop went round in each of some runs.
+/// Iterations of each loop in each of some runs.
 struct Counts {
     loops: BTreeMap<Spot, (Vec<u64>, Ways)>,
     seconds: Vec<f64>,

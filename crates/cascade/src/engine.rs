@@ -32,7 +32,7 @@ const RUNS_OF_EXPERIMENT: f64 = 6.0;
 /// From so many experiments on it is known.
 const SAMPLE_MIN: usize = 5;
 
-/// What is asked of a campaign.
+/// Settings of a campaign.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CascadeSettings {
     /// The tests: names of workloads.
@@ -43,17 +43,17 @@ pub struct CascadeSettings {
     pub repeats: usize,
     /// Lengths of delays, the shortest first.
     pub delays_ms: Vec<u64>,
-    /// What the delays of a run may take together.
+    /// Maximum time of all delays of a run together.
     pub delay_total_ms: u64,
     /// For how long a repeated fault is injected.
     pub for_ms: u64,
-    /// Whether each length is run, whatever a longer one showed.
+    /// True if each length is run, whatever a longer one showed.
     pub all_lengths: bool,
-    /// How growth is judged.
+    /// Tests of growth.
     pub judging: Judging,
     /// Experiments for each fault.
     pub budget: f64,
-    /// Whether faults and tests are paired at random.
+    /// True if faults and tests are paired at random.
     pub is_random: bool,
     /// The seed of all choices.
     pub seed: u64,
@@ -61,13 +61,13 @@ pub struct CascadeSettings {
     pub path_depth: u32,
     /// The most tests whose runs without a fault are compared with each other.
     pub spare_tests: usize,
-    /// What has to fit where a step follows another.
+    /// Checks that a step passes to follow another.
     pub fit: Fit,
     /// The most chains of a length.
     pub beam: usize,
     /// The most delays in a cycle.
     pub delays_in_cycle: usize,
-    /// Whether each step of a cycle is run once more.
+    /// True if each step of a cycle is run once more.
     pub runs_again: bool,
     /// The time that all runs may take, each alone, in milliseconds; the budget is made to fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -125,7 +125,7 @@ enum Phase {
     Over,
 }
 
-/// What a job is for.
+/// Purpose of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Task {
     /// A run without a fault that counts which faults could be injected once the system is up.
@@ -359,7 +359,7 @@ impl Cascade {
         }
     }
 
-    /// What is going to be tried.
+    /// The plan, as an event.
     fn planned(&self) -> Event {
         let of = |it: &&TestRuns| it.left_out.is_none();
         let runs = || self.tests.iter().filter(of).flat_map(|it| it.told());
@@ -581,7 +581,7 @@ impl Cascade {
         events
     }
 
-    /// Whether a run shows a step again.
+    /// Tests whether a run shows a step again.
     fn shows(&self, step: usize, run: &Run) -> bool {
         let step = &self.shown[step];
         let test = &self.tests[self.experiments[step.experiment].test];

@@ -12,7 +12,7 @@ use crate::reader::{Callers, Ways};
 /// A variant without any difference after so many runs has no effect.
 const FIRST_RUNS: usize = 3;
 
-/// How much of a fault is injected.
+/// Dose of a fault.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Dose {
     /// A delay at every iteration.
@@ -38,11 +38,11 @@ pub(crate) struct Doses {
 pub(crate) struct Variant {
     pub dose: Dose,
     runs: Vec<Option<Run>>,
-    /// What it caused, once it is over: errors and growths.
+    /// Effects, once it is over.
     pub caused: Option<Caused>,
 }
 
-/// What a variant caused.
+/// Effects of a variant.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Caused {
     pub errors: Vec<Effect>,
@@ -73,7 +73,7 @@ pub(crate) enum Standing {
     Void,
 }
 
-/// What an experiment needs next.
+/// Next need of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
     /// So many further runs of its last variant.
@@ -147,7 +147,7 @@ impl Experiment {
         }
     }
 
-    /// What the last variant needs. If it is over, its effects are known.
+    /// Next need of the last variant. If it is over, its effects are known.
     fn need(&mut self, lab: &Lab<'_>, normal: &Normal<'_>) -> Need {
         let current = self.current();
         let variant = &mut self.variants[current];
@@ -236,7 +236,7 @@ impl Variant {
         self.runs.iter().flatten()
     }
 
-    /// Where its fault was injected, and the ways there: for a delay those of all iterations (6.2).
+    /// Places at which its fault was injected, and the ways there: for a delay those of all iterations (6.2).
     pub(crate) fn causes(&self, fault: u32) -> BTreeMap<(Callers, u32), Ways> {
         let mut causes: BTreeMap<(Callers, u32), Ways> = BTreeMap::new();
         for run in self.told().filter(|it| it.is_injected) {
@@ -269,7 +269,7 @@ impl Run {
     }
 }
 
-/// What grew in both stages, with the counts of the second: those of the first were chosen for being large.
+/// Growth in both stages, with the counts of the second: those of the first were chosen for being large.
 fn in_both(first: Vec<Effect>, second: Vec<Effect>) -> Vec<Effect> {
     let ways: BTreeMap<_, Ways> = first.into_iter().map(|it| (it.spot, it.ways)).collect();
     let again = second.into_iter().filter_map(|it| {

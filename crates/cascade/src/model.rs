@@ -127,7 +127,7 @@ impl Weakness {
     }
 }
 
-/// Where the method of a site begins.
+/// Entry of the method of a site.
 fn entry_of(site: &Site) -> Site {
     Site { kind: SiteKind::Entry, callee: None, ordinal: 0, line: None, ..site.clone() }
 }

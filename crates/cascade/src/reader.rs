@@ -1,4 +1,4 @@
-//! What a run leaves: how often loops went round, which errors came, and by which branches, each by the callers that tell its calls apart.
+//! Digest of a run: the iterations of loops, the errors, and the branches on the way, each by the callers that tell its calls apart.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -17,14 +17,14 @@ const PATHS_MAX: usize = 256;
 /// The callers of a method by their entries, the nearest first; 0 stands for none.
 pub(crate) type Callers = [u32; CALLERS];
 
-/// Where something happened: a fault of the model, its callers, and the truth value where there is one.
+/// Place of an event: a fault of the model, its callers, and the truth value if there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Spot(pub u32, pub Callers, pub u32);
 
 /// The ways to a place, each by a hash of its branches.
 pub(crate) type Ways = BTreeSet<u32>;
 
-/// What is kept of a run.
+/// Digest of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunDigest {
     /// Loops: how often each went round, and the ways of its iterations.
@@ -34,14 +34,14 @@ pub struct RunDigest {
     pub within: Vec<(u32, u32)>,
     /// Errors that came by themselves, and the ways to them.
     pub errors: Vec<(Spot, Ways)>,
-    /// Where the fault was injected, and the ways there; the fault is that of the plan.
+    /// Places at which the fault was injected, and the ways there; the fault is that of the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub injected: Vec<(Callers, u32, Ways)>,
     /// The faults whose places were reached.
     pub reached: Vec<u32>,
     /// Number of places in the code that were reached.
     pub sites: u64,
-    /// Whether the system became ready, so that faults could happen.
+    /// True if the system became ready, so that faults could happen.
     pub is_armed: bool,
     /// Records that were lost.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -14,7 +14,7 @@ use crate::reader::{Callers, Ways};
 /// The most cycles that are kept beside one that is like them.
 const ALIKE_MAX: usize = 20;
 
-/// What has to fit where a step follows another.
+/// Checks that a step passes to follow another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fit {
     /// The callers of the fault.

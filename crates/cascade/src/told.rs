@@ -1,4 +1,4 @@
-//! What a campaign has come to, for people.
+//! Results of a campaign, for people.
 
 use std::collections::BTreeSet;
 
@@ -232,7 +232,7 @@ impl Cascade {
         }
     }
 
-    /// How often the loop of a step went round over the time of its last run: that which grew, else that which was delayed.
+    /// Iterations of the loop of a step over the time of its last run: the loop that grew, else the one that was delayed.
     fn rate(&self, number: usize, look: &Look<'_>) -> Option<LoopRate> {
         let (id, _) = self.again.get(&number)?;
         let shown = &self.shown[number];

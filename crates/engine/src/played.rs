@@ -28,7 +28,7 @@ impl<D> Recording<D> {
         self.0.values().map(VecDeque::len).sum()
     }
 
-    /// Whether there is none.
+    /// Tests whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -49,7 +49,7 @@ pub struct Played<E: Engine> {
     recording: Option<Recording<DigestOf<E>>>,
     /// Jobs that nothing is recorded for, in the order in which they were asked for.
     missing: VecDeque<Job>,
-    /// What the engine said when it was asked last.
+    /// True if the engine said so when it was asked last.
     is_done: bool,
     /// Jobs that were given out, by their numbers outside, with those that the engine knows.
     given: BTreeMap<JobId, JobId>,

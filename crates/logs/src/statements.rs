@@ -189,7 +189,7 @@ impl Statements {
         self.statements.len()
     }
 
-    /// Whether there is none.
+    /// Tests whether there is none.
     pub fn is_empty(&self) -> bool {
         self.statements.is_empty()
     }

@@ -160,7 +160,7 @@ struct Claimed {
     whole: Option<Box<Found>>,
 }
 
-/// What a job is for.
+/// Purpose of a job.
 #[derive(Debug, Clone)]
 enum Asked {
     Normal,

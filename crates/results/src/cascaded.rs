@@ -19,7 +19,7 @@ pub struct Cascade {
     pub experiments: ExperimentCounts,
     /// Runs of tests, with and without faults.
     pub runs: u64,
-    /// How faults were given to tests.
+    /// Allocation of faults to tests.
     pub allocation: String,
     /// Share of the loops that seem to grow where nothing differs, from runs without a fault compared with each other.
     pub false_growth: Share,
@@ -144,7 +144,7 @@ impl fmt::Display for CascadeFault {
     }
 }
 
-/// How a fault caused another.
+/// Kind of a step from a fault to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum StepKind {
     /// A delay was followed by an exception or a truth value that runs without it do not have.
@@ -193,7 +193,7 @@ pub struct CascadeStep {
     /// The test; absent for a step that is seen in the code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
-    /// What was injected.
+    /// The injected fault.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub injected: Option<Fault>,
     /// Iterations of the loop in runs with the fault, or the runs in which the error came, each 0 or 1.
@@ -213,7 +213,7 @@ pub struct CascadeStep {
     /// Further conditions of the runs, such as that the delays came to their limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Whether a last run with this fault showed the same.
+    /// True if a last run with this fault showed the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown_again: Option<bool>,
     /// Iterations of the loop over the time of that run, for a step from or to a loop.
@@ -239,7 +239,7 @@ pub struct LoopRate {
 pub struct FaultCluster {
     /// The faults.
     pub faults: Vec<CascadeFault>,
-    /// How alike the consequences of its experiments are, from 0 to 1.
+    /// Likeness of the consequences of its experiments, from 0 to 1.
     pub alike: f64,
 }
 

@@ -148,7 +148,7 @@ fn rings(it: &Cascade) -> impl Iterator<Item = &[CascadeStep]> {
 struct Game {
     name: &'static str,
     args: &'static [&'static str],
-    /// Whether every seed plays it.
+    /// True if every seed plays it.
     each_seed: bool,
 }
 
@@ -172,7 +172,7 @@ const GAMES: [Game; 9] = [
     Game { name: "1 repeat", args: &["--repeats", "1"], each_seed: false },
 ];
 
-/// What one game came to.
+/// Result of a game.
 struct Played {
     game: &'static str,
     twin: &'static str,
@@ -229,7 +229,7 @@ impl Played {
     }
 }
 
-/// What has to hold, in a line each.
+/// Conditions, in a line each, and whether they hold.
 fn judged(target: &str, truth: &Truth, played: &[Played], seeds: u64) -> Vec<(String, bool)> {
     let of = |twin: &str, game: &str| -> Vec<&Played> {
         played.iter().filter(|it| (it.twin, it.game) == (twin, game)).collect()
@@ -301,7 +301,7 @@ impl Session<'_> {
         Ok(played)
     }
 
-    /// Where the trials of a twin are kept: by what they were run with.
+    /// Place of the trials of a twin, by what they were run with.
     fn store(&self, twin: &str) -> Result<PathBuf> {
         let mut hash = DefaultHasher::new();
         fs::read(&self.tool.binary).map_err(Failure::file(&self.tool.binary))?.hash(&mut hash);

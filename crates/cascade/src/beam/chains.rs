@@ -198,7 +198,7 @@ struct Cursor<'a> {
     of: Extensions<'a>,
     /// The chain's ancestors by their length, the chain itself last.
     path: Vec<Place>,
-    /// Whether the chain has this fault as an effect.
+    /// Tests whether the chain has this fault as an effect.
     has: Vec<bool>,
 }
 

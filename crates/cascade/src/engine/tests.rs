@@ -50,7 +50,7 @@ fn settings() -> CascadeSettings {
 /// The system while it is run.
 struct World {
     model: Arc<Model>,
-    /// How often the same was run.
+    /// Number of runs of the same work.
     runs: BTreeMap<String, u64>,
     /// Changes what comes of the n-th run of a plan in a test, with or without a fault.
     change: fn(test: &str, fault: Option<u32>, nth: u64, Run) -> Run,
@@ -142,14 +142,14 @@ fn outcome(plan: &Plan, is_injected: bool, end: End) -> Outcome {
     }
 }
 
-/// What was done to an engine.
+/// Call of an engine.
 #[derive(Debug, Clone)]
 enum Entry {
     Asked(usize, Vec<Job>),
     Told(JobId, Box<Outcome>, RunDigest),
 }
 
-/// What came of a campaign.
+/// Results of a campaign, and the calls that led to them.
 struct Campaign {
     entries: Vec<Entry>,
     events: Vec<Event>,
@@ -335,7 +335,7 @@ fn a_campaign_goes_on_from_its_journal() {
     }
 }
 
-/// How often each work was asked for.
+/// Number of requests for each work.
 fn runs_of(entries: &[Entry]) -> BTreeMap<String, u64> {
     let mut runs = BTreeMap::new();
     for entry in entries {

@@ -31,7 +31,7 @@ pub struct Cascading {
     what: CascadeRequest,
 }
 
-/// What is asked of a campaign.
+/// Settings of a campaign.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CascadeRequest {
     /// CascadeSettings of the engine.

@@ -337,7 +337,7 @@ impl Drawn {
     }
 }
 
-/// How a step was seen, in lines: its kind, the test, and the counts of both sides.
+/// Evidence of a step, in lines: its kind, the test, and the counts of both sides.
 fn how(step: &CascadeStep, chars: usize) -> Vec<(&'static str, String)> {
     let mut lines = vec![("how", step.kind.name().to_owned())];
     // A method is told from its class on a line of its own.

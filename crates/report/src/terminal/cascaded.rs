@@ -76,7 +76,7 @@ fn cycle(it: &Finding<Cycle>) -> Vec<Line> {
     lines
 }
 
-/// How a step was seen.
+/// Evidence of a step.
 fn shown(it: &CascadeStep) -> String {
     let injected = it.injected.as_ref().map_or_else(String::new, |it| format!(", {it}"));
     let test = it.test.as_deref().map_or_else(String::new, |it| format!(" in {}", test(it)));

@@ -27,7 +27,7 @@ const JAVA: u16 = 17;
 struct Head {
     settings: CascadeSettings,
     model: Model,
-    /// What the tool reported.
+    /// Report of the tool.
     reported: Reported,
 }
 
@@ -81,7 +81,7 @@ struct Line {
     runs: Vec<Recorded>,
 }
 
-/// What the engine reads of a run.
+/// Parts of a run that the engine reads.
 #[derive(Debug, Serialize, Deserialize)]
 struct Recorded {
     end: End,
