@@ -314,7 +314,10 @@ fn a_search_begins_with_what_is_missing_and_what_is_tried() {
     many.missing[16].weight = 10;
     let many = of(&voice(), many);
     // What weighs most comes first.
-    assert!(many[1].starts_with("          line 17 ") && many[2].starts_with("          line 1 "), "{many:?}");
+    assert!(
+        many[1].starts_with("          line 17 ") && many[2].starts_with("          line 1 "),
+        "{many:?}"
+    );
     assert_eq!(many[16], "          and 2 more (the report has all)");
     // What is counted has other numbers each time, and may need a longer workload; the end of a log is ragged.
     let mut often = missing(7, 1);
