@@ -125,7 +125,6 @@ fn assert_ended((code, stderr, stdout): (i32, String, String), said: &str) {
 
 #[test]
 fn a_signal_ends_the_analysis_before_the_first_trial() {
-    // The whole JDK takes far longer to analyse than this test; a log that nobody writes is never read to its end.
     // The packages of the JDK take far longer to analyse than this test; a log that nobody writes is never read to its end.
     const READING: (&str, &str) = ("reproduce --log pipe.log", "working   analysis: read the configuration");
     const ROWS: [((&str, &str), &str); 6] = [

@@ -480,7 +480,8 @@ impl Case {
             true => Timeline::along(own(), &trial, &comparison),
             false => Timeline::of(&failure, &trial, &comparison),
         };
-        let silent = silence::silent(&failure, &trial, &comparison, &timeline);
+        let silent =
+            silence::silent(&failure, &trial, &comparison, &timeline, self.symptoms.last().map(|it| it + 1));
         let own = (entries - pairs) as u32;
         let digest = Digest { matched, elsewhere, missing, own, silent, ..Digest::default() };
         Compared { digest, timeline, comparison, failure, trial }

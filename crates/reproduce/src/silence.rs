@@ -2,7 +2,8 @@
 //!
 //! A thread that hangs writes nothing, so a delay leaves no line of its own in the failure log: it shows by what is not there.
 //! A thread of a normal run that goes on to write where the failure log has nothing more from it, although the log itself goes
-//! on, is *silent* from there.
+//! on, is *silent* from there. The lines behind the failure itself do not count: a thread that hangs may still say goodbye when its
+//! process is ended.
 
 use std::borrow::{Borrow, Cow};
 use std::collections::BTreeMap;
@@ -48,14 +49,16 @@ impl Silent {
 }
 
 /// The threads that are silent in the failure log from some place on and not in a run. The comparison is that of the failure
-/// with the run. Where all threads of a pool fall silent they do so as one: which of them did what is chance.
+/// with the run; `end` is the place behind the failure itself, if the log tells it. Where all threads of a pool fall silent they do so as one: which of them did what is chance.
 pub fn silent(
     failure: &[impl Borrow<Tied>],
     run: &[Tied],
     comparison: &Comparison,
     timeline: &Timeline,
+    end: Option<u32>,
 ) -> Vec<Silent> {
-    let mut found = by(run, comparison, timeline, |name| name.into());
+    let end = end.map_or(timeline.length() as f64, f64::from);
+    let mut found = by(run, comparison, (timeline, end), |name| name.into());
     // For each role how many threads there are, and how many are silent.
     let mut roles: BTreeMap<(&str, Cow<'_, str>), (usize, usize)> = BTreeMap::new();
     for tied in run {
@@ -69,7 +72,7 @@ pub fn silent(
     roles.retain(|_, (all, silent)| *all > 1 && all == silent);
     if !roles.is_empty() {
         let is_of_one = |it: &Silent| roles.contains_key(&(&*it.node, role(&it.thread)));
-        let by_role = by(run, &Comparison::by_role(failure, run), timeline, role);
+        let by_role = by(run, &Comparison::by_role(failure, run), (timeline, end), role);
         let as_one = by_role.into_iter().filter(is_of_one);
         let as_one: Vec<Silent> = as_one.map(|it| Silent { is_pool: true, ..it }).collect();
         let is_told = |it: &Silent| {
@@ -86,7 +89,7 @@ pub fn silent(
 struct Written {
     /// The last entry that the failure log has as well, and where.
     last: Option<(u32, Position)>,
-    /// The first of those behind it, and how many there are.
+    /// The first of those behind it, and how many of them the failure log does not have anywhere.
     behind: Option<(u32, u32)>,
 }
 
@@ -94,7 +97,7 @@ struct Written {
 fn by<'r>(
     run: &'r [Tied],
     comparison: &Comparison,
-    timeline: &Timeline,
+    (timeline, end): (&Timeline, f64),
     group: impl Fn(&'r str) -> Cow<'r, str>,
 ) -> Vec<Silent> {
     let mut partners: Vec<Vec<Option<Position>>> =
@@ -109,17 +112,19 @@ fn by<'r>(
         for ((at, entry), partner) in (0..).zip(tied.entries()).zip(partners) {
             let of_group = groups.entry(group(&tied.threads()[entry.thread as usize].name)).or_default();
             match partner {
-                Some(partner) => *of_group = Written { last: Some((at, *partner)), behind: None },
-                None => of_group.behind.get_or_insert((at, 0)).1 += 1,
+                Some(partner) if timeline.place(*partner) < end => {
+                    *of_group = Written { last: Some((at, *partner)), behind: None }
+                }
+                _ => of_group.behind.get_or_insert((at, 0)).1 += u32::from(partner.is_none()),
             }
         }
         for Written { last, behind } in groups.into_values() {
             // A thread of which the failure log has nothing at all may have been there under another name.
-            let (Some((last, partner)), Some((first, entries))) = (last, behind) else { continue };
+            let (Some((last, partner)), Some((first, entries @ 1..))) = (last, behind) else { continue };
             let place = finder.place(Moment::After { node, entries: first }).unwrap_or(0.0);
             let place = place.max(timeline.place(partner) + 1.0);
             // Where the failure log ends, everybody is silent.
-            if place < timeline.length() as f64 {
+            if place < end {
                 found.push(Silent {
                     node: tied.node().to_owned(),
                     thread: tied.threads()[tied.entries()[first as usize].thread as usize].name.to_string(),
@@ -164,10 +169,14 @@ mod tests {
     }
 
     fn compared(failure: &[&str], run: &[&str]) -> Vec<(String, u32, u32)> {
+        compared_until(failure, run, None)
+    }
+
+    fn compared_until(failure: &[&str], run: &[&str], end: Option<u32>) -> Vec<(String, u32, u32)> {
         let (failure, run) = ([tied(failure)], [tied(run)]);
         let comparison = Comparison::of(&failure, &run);
         let timeline = Timeline::of(&failure, &run, &comparison);
-        let found = silent(&failure, &run, &comparison, &timeline);
+        let found = silent(&failure, &run, &comparison, &timeline, end);
         found.into_iter().map(|it| (it.thread, it.place, it.entries)).collect()
     }
 
@@ -181,6 +190,17 @@ mod tests {
         assert_eq!(compared(&run, &run), []);
         // One of which there is nothing at all may have another name there.
         assert_eq!(compared(&["main one", "main two", "main three"], &run), []);
+    }
+
+    #[test]
+    fn a_line_behind_the_failure_does_not_end_a_silence() {
+        let run = ["beat on", "main one", "beat on", "main two", "beat on", "beat on"];
+        let failure = ["beat on", "main one", "main two", "main gives-up", "beat on"];
+        assert_eq!(compared(&failure, &run), []);
+        assert_eq!(compared_until(&failure, &run, Some(4)), [("beat".to_owned(), 2, 2)]);
+        // One that lacks nothing is only late.
+        let late = ["beat on", "main one", "main two", "main gives-up", "beat on", "beat on", "beat on"];
+        assert_eq!(compared_until(&late, &run, Some(4)), []);
     }
 
     #[test]

@@ -185,7 +185,8 @@ impl Session<'_> {
             if self.args.flaky {
                 let (failed, runs) =
                     (number(&ran.document, "normal_failures"), number(&ran.document, "normal_runs"));
-                is_right &= failed > 0 && rates_are_printed(found, (failed, runs), &directory)?;
+                is_right &= failed > 0
+                    && rates_are_printed(found, (failed, runs), &lossy(&directory.join("hypocenter.log")));
                 row.push(format!("{failed} of {runs}"));
             }
             row.push(unharmed.map_or("-".to_owned(), |it| format!("unharmed {it} of {TWIN_RUNS}")));
@@ -344,13 +345,13 @@ fn time_of(line: &str) -> Option<&str> {
     time.chars().zip(TIME.chars()).all(is_alike).then_some(time)
 }
 
-/// Tests whether the search printed how often the failure happens with the fault and how often without.
-fn rates_are_printed(found: &Value, (failed, runs): (u64, u64), directory: &Path) -> Result<bool> {
-    let path = directory.join("hypocenter.log");
-    let printed = fs::read_to_string(&path).map_err(Failure::file(&path))?;
+/// Tests whether a search printed how often the failure happens with the fault and how often without, in one line.
+fn rates_are_printed(found: &Value, (failed, runs): (u64, u64), printed: &str) -> bool {
     let (hits, replays) = (number(&found["rate"], "hits"), number(&found["rate"], "runs"));
-    let rates = format!("{hits} of {replays} replays; {failed} of {runs} runs without the fault");
-    Ok(printed.contains(&rates) && printed.contains("the failure happens without a fault, in "))
+    let with = format!(" {hits} of {replays} replays");
+    let without = format!("; {failed} of {runs} runs without the fault");
+    printed.lines().any(|it| it.contains(&with) && it.contains(&without))
+        && printed.contains("the failure happens without a fault, in ")
 }
 
 /// A [`Stage`] that owns its configuration's path.
@@ -415,6 +416,24 @@ mod tests {
             let rounds = Rounds(rounds.to_vec());
             assert_eq!((rounds.median(), rounds.worst()), (median, worst), "{rounds:?}");
         }
+    }
+
+    #[test]
+    fn both_rates_must_be_printed() {
+        let found = serde_json::json!({ "rate": { "hits": 5, "runs": 5 } });
+        let flaky = "  flaky     the failure happens without a fault, in 2 of 10 runs\n";
+        let check = |rate: &str, expected: bool| {
+            assert_eq!(rates_are_printed(&found, (2, 10), &format!("{flaky}{rate}")), expected, "{rate}");
+        };
+        check("  rate      5 of 5 replays; 2 of 10 runs without the fault\n", true);
+        check(
+            "  rate      5 of 5 replays, 1 more did not reach the fault; 2 of 10 runs without the fault\n",
+            true,
+        );
+        check("  rate      5 of 5 replays\n", false);
+        check("  rate      15 of 5 replays; 2 of 10 runs without the fault\n", false);
+        check("  rate      5 of 5 replays\n; 2 of 10 runs without the fault\n", false);
+        assert!(!rates_are_printed(&found, (2, 10), "rate 5 of 5 replays; 2 of 10 runs without the fault"));
     }
 
     #[test]
