@@ -14,7 +14,7 @@ use hypocenter_results::event::Learned;
 use serde::{Deserialize, Serialize};
 
 use crate::allocation::{self, Allocation, Budget, Mode};
-use crate::beam::Limits;
+use crate::beam::{BeamError, Limits, Reached};
 use crate::compare::{Judging, Run, growth};
 use crate::experiment::{Doses, Experiment, Lab, Need, Normal, Standing};
 use crate::model::Model;
@@ -499,7 +499,16 @@ impl Cascade {
             }
         }
         self.shown = stitch::steps(&self.model, &self.experiments);
-        self.rings = self.found();
+        match self.found() {
+            Ok((rings, reached)) => {
+                self.rings = rings;
+                if reached.beam || reached.length || reached.cycles {
+                    let what = "the search for cycles came to a limit, so some may be missing; raise `beam` under [cascade]";
+                    self.problems.insert(what.to_owned());
+                }
+            }
+            Err(error) => drop(self.problems.insert(format!("the search for cycles failed: {error}"))),
+        }
         self.leave_out_known();
         if self.what.runs_again {
             let rings = self.rings.iter().take(RINGS_RUN_AGAIN);
@@ -511,8 +520,8 @@ impl Cascade {
         }
     }
 
-    fn found(&self) -> Vec<Ring> {
-        let Some(allocation) = &self.allocation else { return Vec::new() };
+    fn found(&self) -> Result<(Vec<Ring>, Reached), BeamError> {
+        let Some(allocation) = &self.allocation else { return Ok(Default::default()) };
         let clusters = allocation.clusters();
         let limits = Limits { beam: self.what.beam, delays: self.what.delays_in_cycle, ..Limits::default() };
         let cluster_of = |fault| clusters.index_of(fault).unwrap_or(usize::MAX);
@@ -630,6 +639,14 @@ impl Engine for Cascade {
         let (Some(task), Some(outcome)) = (self.open.remove(&id), outcome) else { return Vec::new() };
         let run = run_of(id, outcome, digest);
         self.spent += run.seconds;
+        if let Some(why) = &run.digest.unreadable {
+            self.problems.insert(format!("trial {id}: its trace cannot be read: {why}"));
+        }
+        if run.digest.lost > 0 {
+            let lost = run.digest.lost;
+            self.problems
+                .insert(format!("trial {id}: {lost} records were lost, so it may show less than happened"));
+        }
         match task {
             Task::Reach { test } => {
                 self.reach_told(test, outcome);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hypocenter_results::cascaded::{CascadeKind, StepKind};
 use serde::{Deserialize, Serialize};
 
-use crate::beam::{self, Injects, Joins, Limits};
+use crate::beam::{self, BeamError, Injects, Joins, Limits, Reached};
 use crate::compare::{Effect, Run};
 use crate::experiment::{Experiment, Variant};
 use crate::model::Model;
@@ -175,7 +175,7 @@ pub(crate) fn rings(
     cluster_of: &dyn Fn(u32) -> usize,
     fit: Fit,
     limits: &Limits,
-) -> Vec<Ring> {
+) -> Result<(Vec<Ring>, Reached), BeamError> {
     let step = |it: &Shown| beam::Step {
         cause: it.cause,
         effect: it.effect,
@@ -188,10 +188,10 @@ pub(crate) fn rings(
     };
     let steps: Vec<beam::Step> = shown.iter().map(step).collect();
     let joins = Joins::matching(&steps, |one, other| fit.joins(&shown[one as usize], &shown[other as usize]));
-    let Ok(found) = beam::search(&steps, &joins, limits) else { return Vec::new() };
+    let found = beam::search(&steps, &joins, limits)?;
     let mut clusters: BTreeMap<BTreeSet<usize>, usize> = BTreeMap::new();
     let mut rings: Vec<Ring> = Vec::new();
-    for cycle in found.cycles {
+    for cycle in &found.cycles {
         let steps: Vec<usize> = cycle.steps.iter().map(|&it| it as usize).collect();
         let key = steps.iter().map(|&it| cluster_of(shown[it].cause)).collect();
         match clusters.get(&key) {
@@ -208,7 +208,7 @@ pub(crate) fn rings(
             }
         }
     }
-    rings
+    Ok((rings, found.reached))
 }
 
 #[cfg(test)]

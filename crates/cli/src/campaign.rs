@@ -38,7 +38,7 @@ pub trait Verb: Sized {
     const NAME: &'static str;
     /// Name of its rounds.
     const ROUND: &'static str = "round";
-    /// Whether the number of trials that may follow is known before the first.
+    /// True if the number of trials that may follow is known before the first.
     const FORESEEN: bool = true;
     /// Command line.
     type Args;

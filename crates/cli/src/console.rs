@@ -119,7 +119,7 @@ impl Console {
         failed.map_or(Ok(()), |error| Err(cannot_write(&seen.recorder.path, &error)))
     }
 
-    /// Whether something was started in this sitting.
+    /// Tests whether something was started in this sitting.
     pub fn is_live(&self) -> bool {
         self.seen().is_live
     }

@@ -107,7 +107,7 @@ pub struct CascadeConfig {
     /// Lengths of the delay of an iteration, in milliseconds. The longest is tried first, a shorter one only if a part of the test is not
     /// reached.
     pub delays_ms: Vec<u64>,
-    /// What all delays of a run may take together, in milliseconds: by default three times the longest delay. It should exceed the
+    /// Maximum time of all delays of a run together, in milliseconds: by default three times the longest delay. It should exceed the
     /// timeouts that a slow loop may hit.
     pub delay_total_ms: Option<u64>,
     /// For how long a fault is injected at every hit where it had an effect and no loop ran more often, in milliseconds; 0 for never.
@@ -118,7 +118,7 @@ pub struct CascadeConfig {
     pub one_stage: bool,
     /// Share of loops that may be taken by chance for such that run more often (Benjamini and Hochberg).
     pub fdr: Option<f64>,
-    /// How experiments are chosen: `three-phase`; `random` is for comparison.
+    /// Choice of experiments: `three-phase`; `random` is for comparison.
     pub allocation: String,
     /// Maximum number of chains of each length in the search for cycles.
     pub beam: usize,
@@ -187,7 +187,7 @@ impl CascadeConfig {
         }
     }
 
-    /// Whether a check is made.
+    /// Tests whether a check is made.
     pub fn checks(&self, name: &str) -> bool {
         !self.without.iter().any(|it| it == name)
     }

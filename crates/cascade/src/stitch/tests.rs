@@ -37,7 +37,7 @@ fn in_short(steps: &[Shown]) -> Vec<(u32, &'static str, u32)> {
 /// Cycles of experiments as the causes of their steps, all faults in clusters of their own.
 fn cycles(steps: &[Shown], fit: Fit) -> Vec<Vec<u32>> {
     let limits = Limits { beam: 1000, ..Limits::default() };
-    let all = rings(steps, &BTreeMap::new(), &|it| it as usize, fit, &limits);
+    let (all, _) = rings(steps, &BTreeMap::new(), &|it| it as usize, fit, &limits).expect("a search");
     all.iter().map(|it| it.steps.iter().map(|&it| steps[it].cause).collect()).collect()
 }
 
@@ -306,7 +306,7 @@ fn cycles_by_the_same_clusters_of_faults_are_one_ring() {
     // The middle one depends on most conditions.
     let scores = BTreeMap::from([(0, 0.5), (1, 0.5), (2, 0.25), (3, 0.25), (4, 1.0), (5, 1.0)]);
     let of = |cluster_of: &dyn Fn(u32) -> usize| -> Vec<(Vec<u32>, f64, u64)> {
-        let all = rings(&steps, &scores, cluster_of, STRICT, &Limits::default());
+        let (all, _) = rings(&steps, &scores, cluster_of, STRICT, &Limits::default()).expect("a search");
         let causes = |it: &Ring| it.steps.iter().map(|&it| steps[it].cause).collect();
         assert!(all.iter().all(|it| it.alike.len() as u64 == it.alike_count));
         all.iter().map(|it| (causes(it), it.score, it.alike_count)).collect()
@@ -324,7 +324,8 @@ fn some_of_many_alike_cycles_are_kept_and_all_are_counted() {
     let pairs = ALIKE_MAX as u32 + 6;
     let model = model(&vec![Exception; 2 * pairs as usize]);
     let all: Vec<Experiment> = (0..pairs).flat_map(|it| ring_of(&model, &[2 * it, 2 * it + 1])).collect();
-    let found = rings(&steps(&model, &all), &BTreeMap::new(), &|_| 0, STRICT, &Limits::default());
+    let (found, _) =
+        rings(&steps(&model, &all), &BTreeMap::new(), &|_| 0, STRICT, &Limits::default()).expect("a search");
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].alike.len(), found[0].alike_count), (ALIKE_MAX, u64::from(pairs) - 1));
 }
@@ -345,7 +346,7 @@ fn a_cycle_has_no_more_delays_than_allowed() {
     let steps = steps(&model, &all);
     let with = |delays| {
         let limits = Limits { delays, ..Limits::default() };
-        rings(&steps, &BTreeMap::new(), &|it| it as usize, STRICT, &limits).len()
+        rings(&steps, &BTreeMap::new(), &|it| it as usize, STRICT, &limits).expect("a search").0.len()
     };
     assert_eq!([with(1), with(2)], [0, 1]);
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// How deep statements are nested.
+/// Maximum depth of nested statements.
 const DEPTH_MAX: u32 = 3;
 /// How many statements with a branch a method has, apart from a few ways out of its `try` blocks.
 const STATEMENTS_MAX: u32 = 10;
