@@ -71,11 +71,11 @@ pub(crate) enum Answer {
 }
 
 impl Arsenal {
-    /// `by_value`: sites whose hits are counted by what they saw, so that no one counter has them all.
+    /// `apart`: sites whose hits do not all count, or are counted by what they saw.
     pub(crate) fn new(
         trial: &TrialFile,
         node: &str,
-        by_value: impl Fn(SiteId) -> bool,
+        apart: impl Fn(SiteId) -> bool,
     ) -> Result<Arsenal, TraceError> {
         let ArmedPlan { candidates, never_below, arm_after } = trial.plan()?;
         let marks = candidates.iter().zip(0..);
@@ -94,8 +94,9 @@ impl Arsenal {
                     || candidate.stack != ArmedStack::Any
                     || candidate.since.is_some()
                     || candidate.within.is_some()
+                    || candidate.resource.is_some()
                     || trial.arms_later()
-                    || by_value(candidate.site)
+                    || apart(candidate.site)
                     || matches!(candidate.node, ArmedNode::Within { .. }),
                 chance: candidate.probability.map(|p| (p.clamp(0.0, 1.0) * u64::MAX as f64) as u64),
                 is_late: AtomicBool::new(false),
@@ -228,6 +229,12 @@ impl Hit<'_> {
         if let Some(body) = candidate.within {
             self.thread.identify(self.state, self.session, self.jni, self.who);
             if !self.thread.tasks.trail.is_in(body) {
+                return false;
+            }
+        }
+        if let Some(pattern) = &candidate.resource {
+            let is_it = |name: &str| !name.is_empty() && glob_matches(pattern, name);
+            if !self.thread.works_on().is_some_and(|it| is_it(it.0) || is_it(it.1)) {
                 return false;
             }
         }
@@ -449,6 +456,7 @@ mod tests {
                     repeat: ArmedRepeat::Once,
                     since: None,
                     within: None,
+                    resource: None,
                 }],
                 ..ArmedPlan::default()
             },

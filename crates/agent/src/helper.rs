@@ -13,6 +13,9 @@
 //!     public static void caught(Throwable t, int site) { if (LEVEL[site] != 0) $Hypocenter$Fast.caught(t, site); }
 //!     public static boolean bool(boolean v, int site) { return LEVEL[site] == 0 ? v : $Hypocenter$Fast.bool(v, site); }
 //!     public static void key(int key, int site) { if (LEVEL[site] != 0) $Hypocenter$Fast.key(key, site); }
+//!     public static void operation(Object a, Object b, int number, int site) {
+//!         if (LEVEL[site] != 0) slowOperation(a, b, number, site);
+//!     }
 //!     public static boolean lt(int a, int b, int site) { return bool(a < b, site); }      // and so on for each kind of jump
 //!     static void slow(int site, long before) { if (enter(site, who(), carrier(), before) != 0) pause(); }
 //!     static boolean slowBool(boolean v, int site, long before) {
@@ -49,6 +52,8 @@ pub(crate) const HIT: Named<'_> = ("hit", "(I)V");
 pub(crate) const CAUGHT: Named<'_> = ("caught", "(Ljava/lang/Throwable;I)V");
 pub(crate) const BOOL: Named<'_> = ("bool", "(ZI)Z");
 pub(crate) const KEY: Named<'_> = ("key", "(II)V");
+/// The operands of an operation: the object that names what is worked on, another, and a number.
+pub(crate) const OPERATION: Named<'_> = ("operation", "(Ljava/lang/Object;Ljava/lang/Object;II)V");
 pub(crate) const LEVEL: Named<'_> = ("LEVEL", "[B");
 
 /// Their counterparts where the agent itself is needed. The last argument is how many hits there were before this one, or -1 if it is not
@@ -57,6 +62,7 @@ pub(crate) const SLOW: Named<'_> = ("slow", "(IJ)V");
 pub(crate) const SLOW_CAUGHT: Named<'_> = ("slowCaught", "(Ljava/lang/Throwable;IJ)V");
 pub(crate) const SLOW_BOOL: Named<'_> = ("slowBool", "(ZIJ)Z");
 pub(crate) const SLOW_KEY: Named<'_> = ("slowKey", "(IIJ)V");
+const SLOW_OPERATION: Named<'_> = ("slowOperation", "(Ljava/lang/Object;Ljava/lang/Object;II)V");
 
 /// The native methods, to be registered by name and descriptor.
 pub(crate) const LEVELS: Named<'_> = ("levels", "()[B");
@@ -64,6 +70,8 @@ pub(crate) const ENTER: Named<'_> = ("enter", "(IJJJ)I");
 pub(crate) const ENTER_CAUGHT: Named<'_> = ("enterCaught", "(Ljava/lang/Throwable;IJJJ)I");
 pub(crate) const ENTER_BOOL: Named<'_> = ("enterBool", "(ZIJJJ)I");
 pub(crate) const ENTER_KEY: Named<'_> = ("enterKey", "(IIJJJ)I");
+pub(crate) const ENTER_OPERATION: Named<'_> =
+    ("enterOperation", "(Ljava/lang/Object;Ljava/lang/Object;IIJJ)I");
 pub(crate) const PENDING: Named<'_> = ("pending", "()J");
 /// One of the addresses that [`fast`] works on.
 pub(crate) const BASE: Named<'_> = ("base", "(I)J");
@@ -135,13 +143,14 @@ pub(crate) fn class_file(features: Features) -> Vec<u8> {
     let levels = class.call(CLASS, LEVELS);
     class.method(PRIVATE, ("<clinit>", "()V"), Code::new(1, 0).put(&[&levels, &set_level, &[op::RETURN]]));
     class.method(PUBLIC, IDLE, Code::new(0, 0).inline().put(&[&[op::RETURN]]));
-    for native in [LEVELS, ENTER, ENTER_CAUGHT, ENTER_BOOL, ENTER_KEY, PENDING] {
+    for native in [LEVELS, ENTER, ENTER_CAUGHT, ENTER_BOOL, ENTER_KEY, ENTER_OPERATION, PENDING] {
         class.native(PRIVATE, native);
     }
     class.native(0, BASE);
     let hooks = Hooks { level: class.get(CLASS, LEVEL), fast: features.fast };
     hooks.plain(&mut class);
     hooks.branches(&mut class);
+    hooks.operation(&mut class);
     slow_methods(&mut class, features);
     who(&mut class, features.virtual_threads);
     pause(&mut class);
@@ -193,6 +202,21 @@ impl Hooks {
             .bind(OVER, &[Kind::Int; 2], &[])
             .put(&[&[op::ILOAD_0, op::IRETURN]]);
         class.method(PUBLIC, BOOL, code);
+    }
+
+    /// Always served by the agent.
+    fn operation(&self, class: &mut Emitter) {
+        const OVER: usize = 0;
+        let object = Kind::Object(class.class("java/lang/Object"));
+        let slow = class.call(CLASS, SLOW_OPERATION);
+        let code = Code::new(4, 4)
+            .inline()
+            .put(&[&self.level, &[op::ILOAD_3, op::BALOAD]])
+            .jump(op::IFEQ, OVER)
+            .put(&[&[op::ALOAD_0, op::ALOAD_1, op::ILOAD_2, op::ILOAD_3], &slow])
+            .bind(OVER, &[object, object, Kind::Int, Kind::Int], &[])
+            .put(&[&[op::RETURN]]);
+        class.method(PUBLIC, OPERATION, code);
     }
 
     /// Each consumes what the jump would, and answers whether it is taken.
@@ -257,6 +281,15 @@ fn slow_methods(class: &mut Emitter, features: Features) {
             .put(&[&[op::RETURN]]);
         class.method(0, member, code);
     }
+    let object = Kind::Object(class.class("java/lang/Object"));
+    let enter = class.call(CLASS, ENTER_OPERATION);
+    let code = Code::new(8, 4)
+        .put(&[&[op::ALOAD_0, op::ALOAD_1, op::ILOAD_2, op::ILOAD_3], &who, &carrier, &enter])
+        .jump(op::IFEQ, OVER)
+        .put(&[&pause])
+        .bind(OVER, &[object, object, Kind::Int, Kind::Int], &[])
+        .put(&[&[op::RETURN]]);
+    class.method(0, SLOW_OPERATION, code);
     let enter = class.call(CLASS, ENTER_BOOL);
     let code = Code::new(8, 5)
         .put(&[&[op::ILOAD_0, op::ILOAD_1], &who, &carrier, &[op::LLOAD_2], &enter])

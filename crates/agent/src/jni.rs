@@ -264,6 +264,36 @@ impl Jni {
         Some(call!(self, GetLongField, object, field))
     }
 
+    /// An `int` field of an object, if it has it.
+    pub(crate) fn int_field(&self, object: jobject, name: &CStr) -> Option<i32> {
+        let class = self.class_of(object)?;
+        let field = call!(self, GetFieldID, class, name.as_ptr(), c"I".as_ptr());
+        self.delete_local(class);
+        if self.cleared() || field.is_null() {
+            return None;
+        }
+        Some(call!(self, GetIntField, object, field))
+    }
+
+    /// A local reference to what a field of an object refers to, if the object has it and it is not null.
+    pub(crate) fn object_field(&self, object: jobject, name: &CStr, descriptor: &CStr) -> Option<jobject> {
+        let class = self.class_of(object)?;
+        let field = call!(self, GetFieldID, class, name.as_ptr(), descriptor.as_ptr());
+        self.delete_local(class);
+        if self.cleared() || field.is_null() {
+            return None;
+        }
+        self.object(call!(self, GetObjectField, object, field))
+    }
+
+    /// The content of an array of bytes.
+    pub(crate) fn bytes(&self, array: jobject) -> Vec<u8> {
+        let mut bytes = vec![0; self.array_len(array).max(0) as usize];
+        call!(self, GetByteArrayRegion, array, 0, bytes.len() as i32, bytes.as_mut_ptr().cast());
+        self.cleared();
+        bytes
+    }
+
     /// Whether a class has a static field. The class is initialised by this.
     pub(crate) fn static_field(&self, class: jclass, name: &CStr, descriptor: &CStr) -> bool {
         let field = call!(self, GetStaticFieldID, class, name.as_ptr(), descriptor.as_ptr());

@@ -12,6 +12,7 @@ use crate::fast::TIMED_EVERY;
 use crate::helper::Features;
 use crate::jni::{Jni, object};
 use crate::log;
+use crate::operations::{self, OperationHit};
 use crate::stacks::class_of_signature;
 use crate::state::State;
 use crate::threads::{CURRENT, ThreadState, lanes};
@@ -45,6 +46,8 @@ struct Who {
     before: jlong,
 }
 
+const NOT_COUNTED: jlong = -1;
+
 /// What a hook asks of the agent.
 struct Call {
     env: *mut JNIEnv,
@@ -52,6 +55,20 @@ struct Call {
     who: Who,
     seen: Seen,
     thrown: Option<jobject>,
+}
+
+/// Follows an operation on a file or a connection.
+#[cold]
+fn operate(state: &'static State, session: &Session, call: &Call, level: u8, side: operations::Side) -> Answer {
+    let work = |thread: &RefCell<ThreadState>| {
+        let Ok(mut thread) = thread.try_borrow_mut() else { return Answer::GoOn };
+        let mut thread = thread.working(call.who.carrier);
+        // SAFETY: the JVM passed this thread's environment to the native method that called.
+        let jni = unsafe { Jni::new(call.env) };
+        let (who, site) = (call.who.who, call.site);
+        OperationHit { state, session, jni, thread: &mut thread, who, site, level }.follow(side)
+    };
+    CURRENT.try_with(work).unwrap_or(Answer::GoOn)
 }
 
 #[inline(always)]
@@ -66,7 +83,14 @@ fn handle(env: *mut JNIEnv, site: jint, who: Who, seen: Seen, thrown: Option<job
         Err(_) if seen == Seen::Boolean(true) => session.count_true(call.site),
         Err(_) => session.count(call.site),
     };
-    let answer = if level & level::DECIDE != 0 && (before < TIMED_EVERY || before.is_multiple_of(TIMED_EVERY))
+    let answer = if state.operations.has(call.site) {
+        let side = match (call.seen, thrown) {
+            (Seen::Key(result), _) => operations::Side::Ends(result),
+            (_, Some(thrown)) => operations::Side::Fails(thrown),
+            _ => operations::Side::Ends(0),
+        };
+        operate(state, session, &call, level, side)
+    } else if level & level::DECIDE != 0 && (before < TIMED_EVERY || before.is_multiple_of(TIMED_EVERY))
     {
         timed(state, session, &call, level, before)
     } else {
@@ -247,6 +271,35 @@ extern "system" fn enter_key(
     guarded(0, || pause_of(handle(env, site, who, Seen::Key(key), None)))
 }
 
+#[expect(clippy::too_many_arguments)]
+extern "system" fn enter_operation(
+    env: *mut JNIEnv,
+    _: jclass,
+    first: jobject,
+    second: jobject,
+    number: jint,
+    site: jint,
+    who: jlong,
+    carrier: jlong,
+) -> jint {
+    let who = Who { who, carrier, before: NOT_COUNTED };
+    let operands = operations::Operands { first, second, number };
+    guarded(0, || {
+        let Some(state) = State::get() else { return 0 };
+        let Some(session) = state.session() else { return 0 };
+        let call = Call { env, site: SiteId(site as u32), who, seen: Seen::Nothing, thrown: None };
+        let level = state.levels.get(call.site.0 as usize).copied().unwrap_or(0);
+        if level & level::COUNT != 0 {
+            session.count(call.site);
+        }
+        let answer = operate(state, session, &call, level, operations::Side::Begins(operands));
+        if level & level::MARK != 0 {
+            state.arsenal.mark(session.trial(), call.site);
+        }
+        pause_of(answer)
+    })
+}
+
 fn pause_of(answer: Answer) -> jint {
     if answer == Answer::Pause { PAUSE } else { 0 }
 }
@@ -379,13 +432,14 @@ extern "system" fn bind(env: *mut JNIEnv, _: jclass, helper: jclass) -> jobject 
     guarded(std::ptr::null_mut(), || {
         // SAFETY: the JVM passed this thread's environment to this native method.
         let jni = unsafe { Jni::new(env) };
-        let natives: [Native<'_>; 7] = [
+        let natives: [Native<'_>; 8] = [
             (helper::BASE, base as *mut c_void),
             (helper::ENTER_KEY, enter_key as *mut c_void),
             (helper::LEVELS, levels as *mut c_void),
             (helper::ENTER, enter as *mut c_void),
             (helper::ENTER_CAUGHT, enter_caught as *mut c_void),
             (helper::ENTER_BOOL, enter_bool as *mut c_void),
+            (helper::ENTER_OPERATION, enter_operation as *mut c_void),
             (helper::PENDING, pending as *mut c_void),
         ];
         if register(jni, helper, &natives).is_ok() { helper } else { std::ptr::null_mut() }

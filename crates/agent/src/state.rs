@@ -10,6 +10,7 @@ use memmap2::Mmap;
 use crate::decide::Arsenal;
 use crate::jvmti::Jvmti;
 use crate::mdc::Contexts;
+use crate::operations::Operations;
 use crate::stacks::Stacks;
 use crate::tasks::Tasks;
 use crate::trails::Trails;
@@ -26,6 +27,7 @@ pub(crate) struct State {
     pub stacks: Stacks,
     pub tasks: Tasks,
     pub trails: Trails,
+    pub operations: Operations,
     pub contexts: Contexts,
     pub node: String,
     trial: PathBuf,
@@ -92,12 +94,18 @@ impl State {
         }
         let node = std::env::var(crate::options::NODE_VARIABLE).unwrap_or(options.node);
         let trails = Trails::new(trial.tracks()?, &trial);
+        let mut levels = levels(&trial, &map, !trails.is_empty());
+        let directory = options.trial.parent().unwrap_or(Path::new("."));
+        let operations = Operations::new(&map, &levels, directory);
+        operations.activate(&mut levels);
+        let counts_apart = |site| map.kind(site).is_some_and(|it| it.sees_boolean() || it.is_operation());
         let state = State {
             jvmti,
             map,
-            levels: levels(&trial, &map, !trails.is_empty()),
+            levels,
+            operations,
             wants_fast: !trial.wants_native(),
-            arsenal: Arsenal::new(&trial, &node, |site| map.kind(site).is_some_and(SiteKind::sees_boolean))?,
+            arsenal: Arsenal::new(&trial, &node, counts_apart)?,
             stacks: Stacks::default(),
             tasks: Tasks::new(trial.steps()?),
             trails,

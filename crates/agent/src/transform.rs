@@ -12,7 +12,7 @@ use hypocenter_classfile::{
 use hypocenter_plan::SiteKind;
 use hypocenter_trace::{
     FALL_THROUGH, Map, MapClass, MapHook, MapMethod, PatchTally, Placement, ReportKind, Session, SiteId,
-    level,
+    Waist, level, waist,
 };
 
 use crate::helper;
@@ -29,6 +29,8 @@ struct Placed<'a> {
     pc: u32,
     edges: &'a [u32],
     moved: bool,
+    /// Of an operation: where its operands are.
+    waist: Option<&'static Waist>,
 }
 
 pub(crate) struct Transform<'a> {
@@ -105,9 +107,10 @@ impl<'a> Transform<'a> {
         entry: MapMethod<'a>,
         tally: &mut PatchTally,
     ) -> Vec<Placed<'a>> {
+        let waist = waist(class.name(), entry.name(), entry.descriptor());
         let at = |hook: MapHook<'a>, pc: u32, edges: &'a [u32], moved: bool| {
             let kind = self.map.kind(hook.site)?;
-            Some(Placed { site: hook.site, kind, placement: hook.placement, pc, edges, moved })
+            Some(Placed { site: hook.site, kind, placement: hook.placement, pc, edges, moved, waist })
         };
         if code.digest() == entry.digest() {
             return entry.hooks().filter_map(|hook| at(hook, hook.pc.into(), hook.edges, false)).collect();
@@ -156,6 +159,8 @@ impl<'a> Transform<'a> {
             SiteKind::Call | SiteKind::CallReturn | SiteKind::CallThrow | SiteKind::Log => nth(&|it| {
                 it.is_invoke() && callee_text(&class.pool, it).is_some_and(|text| text.as_bytes() == callee)
             }),
+            SiteKind::Operation => Some(0),
+            SiteKind::OperationEnd if hook.placement == Placement::Unwind => Some(0),
             SiteKind::Exit => nth(&|it| it.is_return()),
             SiteKind::BooleanReturn => nth(&|it| it.opcode == op::IRETURN),
             SiteKind::Block
@@ -167,6 +172,7 @@ impl<'a> Transform<'a> {
             | SiteKind::Branch
             | SiteKind::Switch
             | SiteKind::Throw
+            | SiteKind::OperationEnd
             | SiteKind::Handler => None,
         }
     }
@@ -224,7 +230,7 @@ impl<'a> Transform<'a> {
                     hooks.extract_if(.., gone).map(|it| it.site).collect()
                 }
                 Unpatched::NothingToGuard => {
-                    hooks.extract_if(.., |it| it.kind == SiteKind::Unwind).map(|it| it.site).collect()
+                    hooks.extract_if(.., |it| it.placement == Placement::Unwind).map(|it| it.site).collect()
                 }
                 // What is in the way may be its frames.
                 _ if hooks.iter().any(|it| it.placement == Placement::Thrown) => {
@@ -256,12 +262,13 @@ impl<'a> Transform<'a> {
             if let HelperCall::Branch(_) = call {
                 outcomes.push((hook.pc, op::IFNE));
             }
-            patch.snippet(hook, call, &mut bytes)?;
+            patch.snippet(hook, call, code, &mut bytes)?;
             ends.push(bytes.len());
             jumps.extend(hook.edges.iter().filter(|&&edge| edge != FALL_THROUGH));
         }
         let mut insertions = Vec::with_capacity(hooks.len());
-        let mut catch_all = None;
+        // Where the code of the catch-all starts: several sites may share it, and their hooks follow each other.
+        let mut catch_all: Option<(usize, Snippet<'_>)> = None;
         let mut calls: Vec<CallCatch<'_>> = Vec::new();
         let (mut start, mut first_jump) = (0, 0);
         for (hook, &end) in hooks.iter().zip(&ends) {
@@ -276,7 +283,10 @@ impl<'a> Transform<'a> {
                     continue;
                 }
                 Placement::Unwind => {
-                    catch_all = Some(snippet);
+                    let (first, stack) =
+                        catch_all.map_or((end - snippet.bytes.len(), 0), |(first, it)| (first, it.stack));
+                    let stack = snippet.stack.max(stack);
+                    catch_all = Some((first, Snippet { bytes: &bytes[first..end], stack }));
                     continue;
                 }
                 Placement::Edges => {
@@ -293,7 +303,7 @@ impl<'a> Transform<'a> {
         calls.sort_unstable_by_key(|it| it.at);
         let patched = MethodPatch {
             insertions: &insertions,
-            catch_all: catch_all.as_ref(),
+            catch_all: catch_all.as_ref().map(|it| &it.1),
             jumps: &outcomes,
             calls: &calls,
         };
@@ -317,12 +327,14 @@ enum HelperCall {
 }
 
 /// The helper's methods that take no operands.
-const PLAIN: [(&str, &str); 5] = [helper::IDLE, helper::HIT, helper::CAUGHT, helper::BOOL, helper::KEY];
+const PLAIN: [(&str, &str); 6] =
+    [helper::IDLE, helper::HIT, helper::CAUGHT, helper::BOOL, helper::KEY, helper::OPERATION];
 const IDLE: usize = 0;
 const HIT: usize = 1;
 const CAUGHT: usize = 2;
 const BOOL: usize = 3;
 const KEY: usize = 4;
+const OPERATION: usize = 5;
 /// Conditional jumps have the opcodes from `ifeq` to `if_acmpne`, and two more.
 const HELPERS: usize = PLAIN.len() + (op::IF_ACMPNE - op::IFEQ) as usize + 1 + 2;
 
@@ -335,6 +347,9 @@ impl HelperCall {
             SiteKind::BooleanReturn => BOOL,
             SiteKind::Branch if helper::branch(opcode).is_some() => return HelperCall::Branch(opcode),
             SiteKind::Switch => KEY,
+            SiteKind::Operation => OPERATION,
+            SiteKind::OperationEnd if hook.placement == Placement::Unwind => CAUGHT,
+            SiteKind::OperationEnd => KEY,
             _ => HIT,
         })
     }
@@ -373,10 +388,21 @@ impl ClassPatch<'_> {
     }
 
     /// The hook's code: what it sees, the site's number, and a call of the helper; the call alone if it does nothing in this trial.
-    fn snippet(&mut self, hook: &Placed<'_>, call: HelperCall, out: &mut Vec<u8>) -> Result<(), Unpatched> {
-        // The exception or key stays for the code itself.
-        if matches!(call, HelperCall::Plain(CAUGHT | KEY)) {
-            out.push(op::DUP);
+    fn snippet(
+        &mut self,
+        hook: &Placed<'_>,
+        call: HelperCall,
+        code: &Code<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Unpatched> {
+        match call {
+            HelperCall::Plain(KEY) if hook.kind == SiteKind::OperationEnd => {
+                out.extend_from_slice(result(code.bytes.get(hook.pc as usize).copied()));
+            }
+            // The exception or key stays for the code itself.
+            HelperCall::Plain(CAUGHT | KEY) => out.push(op::DUP),
+            HelperCall::Plain(OPERATION) => operands(hook.waist, out),
+            _ => {}
         }
         if !matches!(call, HelperCall::Plain(IDLE)) {
             self.push_number(hook.site.0, out)?;
@@ -410,6 +436,31 @@ impl ClassPatch<'_> {
     }
 }
 
+/// Pushes what a method returns, as an `int`; 0 if it is no number.
+fn result(opcode: Option<u8>) -> &'static [u8] {
+    match opcode {
+        Some(op::IRETURN) => &[op::DUP],
+        Some(op::LRETURN) => &[op::DUP2, op::L2I],
+        _ => &[op::ICONST_0],
+    }
+}
+
+/// Pushes the operands of an operation, from the local variables that they are in at the start of its method.
+fn operands(waist: Option<&Waist>, out: &mut Vec<u8>) {
+    let first = waist.map(|it| it.first.0);
+    let second = waist.and_then(|it| it.second).map(|it| it.0);
+    for local in [first, second] {
+        match local {
+            Some(local) => out.extend_from_slice(&[op::ALOAD, local]),
+            None => out.push(op::ACONST_NULL),
+        }
+    }
+    match waist.and_then(|it| it.number) {
+        Some(local) => out.extend_from_slice(&[op::ILOAD, local]),
+        None => out.push(op::ICONST_0),
+    }
+}
+
 /// What the hook's code needs on the stack above what is there.
 fn stack_words(kind: SiteKind) -> u16 {
     match kind {
@@ -419,6 +470,8 @@ fn stack_words(kind: SiteKind) -> u16 {
         | SiteKind::CallThrow
         | SiteKind::Branch
         | SiteKind::Switch => 2,
+        SiteKind::OperationEnd => 3,
+        SiteKind::Operation => 4,
         _ => 1,
     }
 }

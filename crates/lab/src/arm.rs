@@ -121,6 +121,7 @@ pub fn arm(
                 None => None,
                 Some(it) => Some(waits(it, format!("candidate {number} waits"))?),
             },
+            resource: it.when.resource.clone(),
         });
     }
     let arm_after = match &plan.arm {

@@ -107,6 +107,7 @@ impl Reader<'_> {
             || candidate.when.stack.is_some()
             || candidate.when.since.is_some()
             || candidate.when.enclosing_loop.is_some()
+            || candidate.when.resource.is_some()
             || self.plan.arm != Arm::Start
             || candidate.site.kind.sees_boolean()
             || self.rule(candidate).is_some();

@@ -98,7 +98,7 @@ impl TrialFiles {
             outcome: directory.join("outcome.json"),
             logs: directory.join("logs"),
             dumps: directory.join("dumps"),
-            fresh: directory.join("dir"),
+            fresh: directory.join(hypocenter_trace::FRESH_DIRECTORY),
             tmp: directory.join("tmp"),
         }
     }

@@ -13,6 +13,7 @@ mod exit;
 mod fault;
 mod glob;
 mod node;
+mod operation;
 mod oracle;
 mod outcome;
 mod plan;
@@ -29,6 +30,7 @@ pub use exit::ExitCode;
 pub use fault::{Fault, Pause};
 pub use glob::glob_matches;
 pub use node::{Mdc, NodeRule};
+pub use operation::OperationKind;
 pub use oracle::{ExitWanted, LogText, OneOrMany, Oracle, OracleForm, StatusForm};
 pub use outcome::{
     CandidateOutcome, CandidateResult, End, Frame, HookTally, Injection, JvmOutcome, OracleOutcome, Outcome,

@@ -134,6 +134,10 @@ pub struct Guard {
     /// The time since another site was hit last, in whichever JVM of the trial that was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Since>,
+    /// For sites of the kinds `operation` and `operation_end`: what is worked on, such as the file `zk1/version-2/currentEpoch`, from the
+    /// directory of the trial on. `*` stands for any text. Of two, as of a renaming, either may be it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource: Option<String>,
 }
 
 /// A time since another site.
@@ -421,6 +425,12 @@ impl Plan {
             }
             if matches!(it.fault, Fault::Exception { .. }) && it.site.kind == SiteKind::CallThrow {
                 return value("an exception at a site of kind call_throw would go past the handlers of the method; throw it at the `call`".into());
+            }
+            if it.when.resource.is_some() && !it.site.kind.is_operation() {
+                return value(format!(
+                    "resource at a site of kind {}: only those of the kinds operation and operation_end have one",
+                    it.site.kind.name()
+                ));
             }
             if it.fault == Fault::Negate && !it.site.kind.sees_boolean() {
                 return value(format!(

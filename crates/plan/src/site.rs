@@ -47,11 +47,15 @@ pub enum SiteKind {
     LoopUnwind = 17,
     /// An exception comes out of a call; it sees the exception, before any handler of the method.
     CallThrow = 18,
+    /// The JDK is about to work on a file or a connection; it sees which.
+    Operation = 19,
+    /// It has done so, or failed; it sees the result.
+    OperationEnd = 20,
 }
 
 impl SiteKind {
     /// Every kind.
-    pub const ALL: [SiteKind; 18] = [
+    pub const ALL: [SiteKind; 20] = [
         SiteKind::Call,
         SiteKind::CallReturn,
         SiteKind::Entry,
@@ -70,11 +74,18 @@ impl SiteKind {
         SiteKind::Switch,
         SiteKind::LoopUnwind,
         SiteKind::CallThrow,
+        SiteKind::Operation,
+        SiteKind::OperationEnd,
     ];
 
     /// Whether its hook sees something that is true or false, so that its hits are counted by that.
     pub fn sees_boolean(self) -> bool {
         matches!(self, SiteKind::BooleanReturn | SiteKind::Branch)
+    }
+
+    /// Whether it is about an operation of the JDK on a file or a connection.
+    pub fn is_operation(self) -> bool {
+        matches!(self, SiteKind::Operation | SiteKind::OperationEnd)
     }
 
     /// The kind with this number, if there is one.
@@ -103,6 +114,8 @@ impl SiteKind {
             SiteKind::Switch => "switch",
             SiteKind::LoopUnwind => "loop_unwind",
             SiteKind::CallThrow => "call_throw",
+            SiteKind::Operation => "operation",
+            SiteKind::OperationEnd => "operation_end",
         }
     }
 

@@ -12,9 +12,9 @@ pub mod pattern;
 
 use std::sync::Arc;
 
-use hypocenter_classfile::{ClassFile, Instruction, Member, descriptor, op};
+use hypocenter_classfile::{ClassFile, Code, Instruction, Member, descriptor, op};
 use hypocenter_plan::{Site, SiteKind};
-use hypocenter_trace::{FALL_THROUGH, Placement};
+use hypocenter_trace::{FALL_THROUGH, Placement, waist};
 use rustc_hash::FxHashMap;
 
 use crate::logging::logger::is_log_call;
@@ -100,6 +100,11 @@ pub fn sites_of_method(
         listing.of_instructions(class, method, code.instructions())?;
     }
     listing.of_method();
+    if kinds.intersects(KindSet::OPERATIONS)
+        && waist(class.name(), method.name, method.descriptor).is_some()
+    {
+        listing.of_operation(&code)?;
+    }
     let mut sites = listing.sites;
     sites.sort_by_key(MethodSite::order);
     Ok(MethodSites { sites, irreducible })
@@ -112,8 +117,10 @@ impl MethodSite {
         let pc = self.hooks.first().map_or(0, |hook| hook.pc);
         match self.kind {
             SiteKind::Entry => (0, 0, 0, 0),
+            SiteKind::Operation => (0, 1, 0, 0),
             SiteKind::LoopExit | SiteKind::LoopUnwind => (1, u16::MAX - self.ordinal, 0, 0),
-            SiteKind::Unwind => (3, 0, 0, 0),
+            SiteKind::OperationEnd => (3, 0, 0, 0),
+            SiteKind::Unwind => (3, 1, 0, 0),
             kind => (2, pc, rank(kind), self.ordinal),
         }
     }
@@ -142,6 +149,8 @@ fn rank(kind: SiteKind) -> u8 {
         Switch => 15,
         LoopUnwind => 16,
         CallThrow => 17,
+        // Around everything that the method does.
+        Operation | OperationEnd => 18,
     }
 }
 
@@ -178,6 +187,22 @@ impl Listing {
         let hook = |placement| vec![Hook { placement, pc: 0, instruction: 0, edges: Vec::new() }];
         self.add(SiteKind::Entry, None, (0, 1), 0, hook(Placement::Entry));
         self.add(SiteKind::Unwind, None, (0, 1), 0, hook(Placement::Unwind));
+    }
+
+    /// An operation, which lasts as long as the method.
+    fn of_operation(&mut self, code: &Code<'_>) -> Result<(), FlowError> {
+        let around = |placement| Hook { placement, pc: 0, instruction: 0, edges: Vec::new() };
+        let mut ends = Vec::new();
+        for (number, instruction) in code.instructions().enumerate() {
+            let instruction = instruction?;
+            if instruction.is_return() {
+                ends.push(hook(Placement::Before, &instruction, number));
+            }
+        }
+        ends.push(around(Placement::Unwind));
+        self.add(SiteKind::Operation, None, (0, 1), 0, vec![around(Placement::Entry)]);
+        self.add(SiteKind::OperationEnd, None, (0, 1), 0, ends);
+        Ok(())
     }
 
     /// Calls and returns.

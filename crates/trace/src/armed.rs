@@ -134,6 +134,8 @@ pub struct ArmedCandidate {
     pub since: Option<ArmedSince>,
     /// In which loop, by the site of its body; any place if absent.
     pub within: Option<SiteId>,
+    /// On files and connections whose name fits; any if absent.
+    pub resource: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
@@ -148,7 +150,7 @@ struct Entry {
     probability: u64,
     amount: u64,
     stack_hash: u64,
-    /// Strings, in this order: the node's process, thread, message, then classes, then stack patterns, then patterns of
+    /// Strings, in this order: the node's process, thread, resource, message, then classes, then stack patterns, then patterns of
     /// the node's threads, then key and value of its diagnostic context.
     strings_start: u32,
     classes_len: u16,
@@ -193,6 +195,7 @@ mod flag {
     pub const PROBABILITY: u8 = 8;
     pub const STATE: u8 = 16;
     pub const SINCE: u8 = 32;
+    pub const RESOURCE: u8 = 64;
 }
 
 pub(crate) fn encode(plan: &ArmedPlan) -> Vec<u8> {
@@ -214,6 +217,7 @@ pub(crate) fn encode(plan: &ArmedPlan) -> Vec<u8> {
         };
         text(process);
         text(it.thread.as_deref().unwrap_or(""));
+        text(it.resource.as_deref().unwrap_or(""));
         let (fault, amount, classes): (u8, u64, &[String]) = match &it.fault {
             ArmedFault::Exception { classes, message } => {
                 text(message);
@@ -245,6 +249,7 @@ pub(crate) fn encode(plan: &ArmedPlan) -> Vec<u8> {
             (flag::PROBABILITY, it.probability.is_some()),
             (flag::STATE, it.state.is_some()),
             (flag::SINCE, it.since.is_some()),
+            (flag::RESOURCE, it.resource.is_some()),
         ] {
             flags |= if given { bit } else { 0 };
         }
@@ -331,14 +336,14 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<ArmedPlan, TraceError> {
                 (from..from + usize::from(len)).map(text).collect()
             };
             let given = |bit: u8| entry.flags & bit != 0;
-            let threads_at = at + 3 + usize::from(entry.classes_len) + usize::from(entry.stack_len);
+            let threads_at = at + 4 + usize::from(entry.classes_len) + usize::from(entry.stack_len);
             let mdc_at = threads_at + usize::from(entry.threads_len);
             Ok(ArmedCandidate {
                 site: SiteId(entry.site),
                 fault: match entry.fault {
                     1 => ArmedFault::Exception {
-                        classes: list(at + 3, entry.classes_len)?,
-                        message: text(at + 2)?,
+                        classes: list(at + 4, entry.classes_len)?,
+                        message: text(at + 3)?,
                     },
                     2 => ArmedFault::Sleep { nanos: entry.amount },
                     3 => ArmedFault::Spin { nanos: entry.amount },
@@ -362,7 +367,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<ArmedPlan, TraceError> {
                 state: given(flag::STATE).then_some(StateId(entry.state)),
                 stack: match entry.stack {
                     0 => ArmedStack::Any,
-                    1 => ArmedStack::Suffix(list(at + 3 + usize::from(entry.classes_len), entry.stack_len)?),
+                    1 => ArmedStack::Suffix(list(at + 4 + usize::from(entry.classes_len), entry.stack_len)?),
                     2 => ArmedStack::Hash(entry.stack_hash),
                     _ => return Err(TraceError::Malformed("the mapped plan has an unknown stack guard")),
                 },
@@ -386,6 +391,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<ArmedPlan, TraceError> {
                     most_nanos: entry.since_most,
                 }),
                 within: entry.within.checked_sub(1).map(SiteId),
+                resource: if given(flag::RESOURCE) { Some(text(at + 2)?) } else { None },
             })
         })
         .collect::<Result<Vec<ArmedCandidate>, TraceError>>()?;
@@ -411,6 +417,7 @@ mod tests {
             repeat: ArmedRepeat::Once,
             since: None,
             within: None,
+            resource: None,
         };
         let candidates = vec![
             base.clone(),
@@ -433,6 +440,7 @@ mod tests {
             ArmedCandidate {
                 repeat: ArmedRepeat::TotalNanos(9),
                 within: Some(SiteId(5)),
+                resource: Some("zk1/*".into()),
                 since: Some(ArmedSince { site: SiteId(3), least_nanos: 4, most_nanos: u64::MAX }),
                 ..base.clone()
             },
@@ -487,12 +495,13 @@ mod tests {
             repeat: ArmedRepeat::Once,
             since: None,
             within: None,
+            resource: None,
         };
         let plan = ArmedPlan { candidates: vec![candidate; 100], ..ArmedPlan::default() };
         let mut bytes = encode(&plan);
         // From 500 KB of texts, each now as long as all of them, come 5 GB.
         let (texts, len) = (32 + 100 * size_of::<Entry>(), (100 * 100 * 50u32).to_le_bytes());
-        for text in bytes[texts..].chunks_exact_mut(size_of::<Text>()).take(100 * 103) {
+        for text in bytes[texts..].chunks_exact_mut(size_of::<Text>()).take(100 * 104) {
             text[..4].fill(0);
             text[4..].copy_from_slice(&len);
         }

@@ -16,12 +16,15 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 pub(crate) const MAGIC: [u8; 8] = *b"HYPOTRC\0";
 /// The version of the trial file's layout: a reader takes this one and no other.
-pub(crate) const TRACE_VERSION: u32 = 7;
+pub(crate) const TRACE_VERSION: u32 = 8;
 /// The unit of allocation in the arena.
 pub(crate) const GRANULE: u64 = 4096;
 /// How many JVMs a trial can have; one more works without the agent and is reported.
 pub(crate) const JVMS_MAX: u32 = 256;
 pub(crate) const CHUNK_MAGIC: u64 = 0x4b4e_4843_4f50_5948;
+
+/// The directory, within that of a trial, in which the processes of the trial work.
+pub const FRESH_DIRECTORY: &str = "dir";
 
 /// What is done at a hook, as bits; the byte is zero for a hook that does nothing.
 pub mod level {
@@ -101,6 +104,9 @@ pub(crate) struct Header {
     /// The cycle counter as the tool last wrote it here; zero if events have their exact times.
     pub clock: u64,
     pub pad_clock: [u64; 7],
+    /// Orders operations over all JVMs: the number of the next one.
+    pub sequence: u64,
+    pub pad_sequence: [u64; 7],
 }
 
 /// The cycle counter and the monotonic clock, read together.
@@ -228,6 +234,8 @@ pub(crate) mod record {
     pub const PATH: u8 = 13;
     /// Dictionary: the iterations of a loop in a calling context; the count goes on after the record was written.
     pub const TALLY: u8 = 14;
+    /// Ring: an operation on a file or a connection ended; the flags have its kind.
+    pub const OPERATION: u8 = 15;
     /// Dictionary: a string.
     pub const STRING: u8 = 3;
     /// Dictionary: a stack, as pairs of method string and location string.
@@ -281,4 +289,5 @@ const _: () = {
     assert!(std::mem::offset_of!(Header, arena_next).is_multiple_of(64));
     assert!(std::mem::offset_of!(Header, taken).is_multiple_of(64));
     assert!(std::mem::offset_of!(Header, clock).is_multiple_of(64));
+    assert!(std::mem::offset_of!(Header, sequence).is_multiple_of(64));
 };

@@ -21,6 +21,7 @@ mod steps;
 mod stream;
 mod tracks;
 mod trial;
+mod waist;
 
 pub use armed::{
     ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedPlan, ArmedRepeat, ArmedSince, ArmedStack,
@@ -28,19 +29,20 @@ pub use armed::{
 pub use control::{PendingDump, TrialControl};
 pub use lane::Lane;
 use layout::TRACE_VERSION;
-pub use layout::{level, plain_hit_word};
+pub use layout::{FRESH_DIRECTORY, level, plain_hit_word};
 pub use map::{
     FALL_THROUGH, Map, MapBuilder, MapClass, MapError, MapHook, MapMethod, NewSite, Placement, SiteId,
 };
 pub use reader::{
     CandidateEnd, Dictionary, Event, Jvm, LoopRun, LoopTally, Report, StackFrame, Trace, TracedInjection,
-    TracedPath, Transition,
+    TracedOperation, TracedPath, Transition,
 };
-pub use session::{InjectedRecord, Interned, PatchTally, ReportKind, Session};
+pub use session::{InjectedRecord, Interned, OperationRecord, PatchTally, ReportKind, Session};
 pub use steps::{ArmedStep, Step};
 pub use stream::{Stream, Tally};
 pub use tracks::{ArmedTrack, Track};
 pub use trial::{TrialFile, TrialSpec};
+pub use waist::{Deed, Operand, Waist, waist, waist_classes};
 
 /// What is wrong with a trial's file.
 #[derive(Debug, thiserror::Error)]

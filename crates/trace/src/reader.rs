@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use hypocenter_plan::StateId;
+use hypocenter_plan::{OperationKind, StateId};
 use zerocopy::FromBytes;
 
 use crate::layout::{
@@ -164,6 +164,35 @@ pub struct Event {
     pub stack: u32,
     /// The calling context, or 0 if it is not known.
     pub context: u32,
+}
+
+/// An operation on a file or a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TracedOperation {
+    /// When it ended.
+    pub ticks: u64,
+    /// Where it ended.
+    pub site: SiteId,
+    /// What it was.
+    pub kind: OperationKind,
+    /// The thread's number in the dictionary.
+    pub thread: u32,
+    /// The state that the thread was in.
+    pub state: StateId,
+    /// The calling context, or 0 if it is not known.
+    pub context: u32,
+    /// Its places in the order of all operations of the trial, when it began and when it ended.
+    pub span: (u64, u64),
+    /// The file or connection, as a string.
+    pub resource: u32,
+    /// The other, such as the new name of a file, or 0.
+    pub other: u32,
+    /// The stack.
+    pub stack: u32,
+    /// The class of the exception by which it failed, or 0.
+    pub failed: u32,
+    /// The number that it returned; 0 if none.
+    pub result: i64,
 }
 
 /// A loop from its entry to its end.
@@ -569,6 +598,28 @@ impl<'a> Trace<'a> {
                 string: extra as u32,
                 stack: (extra >> 32) as u32,
                 context,
+            })
+        })
+    }
+
+    /// The operations of a JVM on files and connections: one list a ring, each in the order in which they ended.
+    pub fn operations(&self, jvm: &Jvm) -> impl Iterator<Item = TracedOperation> {
+        self.ring_records(jvm).filter_map(|InRing { thread, state, context, record: it, .. }| {
+            let halves = |word: u64| (word as u32, (word >> 32) as u32);
+            let ((resource, other), (stack, failed)) = (halves(it.word(2)), halves(it.word(3)));
+            (it.kind == record::OPERATION).then_some(TracedOperation {
+                ticks: it.ticks,
+                site: SiteId(it.subject),
+                kind: OperationKind::from_u8(it.flags)?,
+                thread,
+                state,
+                context,
+                span: (it.word(0), it.word(1)),
+                resource,
+                other,
+                stack,
+                failed,
+                result: it.word(4) as i64,
             })
         })
     }

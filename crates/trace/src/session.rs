@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use hypocenter_plan::StateId;
+use hypocenter_plan::{OperationKind, StateId};
 use memmap2::MmapRaw;
 use rustc_hash::FxHashMap;
 
@@ -63,6 +63,27 @@ pub struct InjectedRecord {
     pub context: u32,
     /// The hash of the path up to the site, where that is told.
     pub path: u64,
+}
+
+/// An operation on a file or a connection, when it has ended.
+#[derive(Debug, Clone, Copy)]
+pub struct OperationRecord {
+    /// Where it ended.
+    pub site: SiteId,
+    /// What it was.
+    pub kind: OperationKind,
+    /// Its place in the order of all operations when it began.
+    pub begun: u64,
+    /// The file or connection.
+    pub resource: Interned,
+    /// The other, such as the new name of a file.
+    pub other: Interned,
+    /// The stack.
+    pub stack: Interned,
+    /// The class of the exception by which it failed.
+    pub failed: Interned,
+    /// The number that it returned; 0 if none.
+    pub result: i64,
 }
 
 struct Dictionary {

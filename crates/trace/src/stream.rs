@@ -15,6 +15,7 @@ use memmap2::MmapRaw;
 use crate::clock;
 use crate::lane::{EVENT_BYTES, Lane};
 use crate::layout::{ChunkHeader, GRANULE, came_by, chunk_kind, record, record_word, round_up};
+use crate::session::OperationRecord;
 use crate::steps::Step;
 use crate::trial::TrialFile;
 
@@ -193,6 +194,19 @@ impl Stream {
     pub fn hit_with(&mut self, trial: &TrialFile, site: u32, flags: u8, string: u32, stack: u32) {
         let payload = [u64::from(string) | u64::from(stack) << 32];
         self.records += u64::from(self.push(trial, record::HIT, flags, site, &payload));
+    }
+
+    /// An operation that has ended.
+    pub fn operation(&mut self, trial: &TrialFile, it: &OperationRecord) {
+        let payload = [
+            it.begun,
+            trial.next_sequence(),
+            u64::from(it.resource.0) | u64::from(it.other.0) << 32,
+            u64::from(it.stack.0) | u64::from(it.failed.0) << 32,
+            it.result as u64,
+        ];
+        let kept = self.push(trial, record::OPERATION, it.kind as u8, it.site.0, &payload);
+        self.records += u64::from(kept);
     }
 
     /// A record with a payload; false if it was dropped. A record that does not fit the format is cut.

@@ -146,6 +146,8 @@ pub(crate) fn write_new(path: &Path, spec: &TrialSpec) -> Result<(), TraceError>
         pad_taken: [0; 15],
         clock: if spec.ticking { clock::ticks() } else { 0 },
         pad_clock: [0; 7],
+        sequence: 1,
+        pad_sequence: [0; 7],
     };
     let file = OpenOptions::new().read(true).write(true).create_new(true).open(path).map_err(io)?;
     allocate_for_real(&file, 0, arena_at).map_err(io)?;
@@ -302,6 +304,11 @@ impl TrialFile {
     pub fn clock_word(&self) -> Option<&AtomicU64> {
         let word = self.word64(offset_of!(Header, clock) as u64);
         (word.load(Ordering::Relaxed) != 0).then_some(word)
+    }
+
+    /// The next number by which operations are ordered, over all JVMs.
+    pub fn next_sequence(&self) -> u64 {
+        self.word64(offset_of!(Header, sequence) as u64).fetch_add(1, Ordering::AcqRel)
     }
 
     /// Says that the agent started in one more JVM.

@@ -284,6 +284,7 @@ fn candidates_end_open_claimed_injected_or_refused() {
         repeat: ArmedRepeat::Once,
         since: None,
         within: None,
+        resource: None,
     };
     let trial = TrialFile::create(
         &file.0,

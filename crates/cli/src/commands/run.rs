@@ -1,5 +1,6 @@
 //! `hypocenter run`: a command with hooks and no fault, or under a plan that was written before.
 
+mod operated;
 mod reached;
 mod ways;
 
@@ -10,6 +11,7 @@ use hypocenter_lab::{Stopped, TrialFiles, finished, trial_directory};
 use hypocenter_plan::{
     CandidateResult, End, EventTime, ExitCode, Outcome, Plan, Record, SiteKind, Watch, WatchLevel,
 };
+use hypocenter_trace::waist_classes;
 use serde::Serialize;
 
 use crate::args::{LabArgs, MustPass, PassArgs, RecordLevel, RunArgs, ShowArgs};
@@ -170,6 +172,7 @@ pub fn carry_out(
     if let Some(top) = top {
         reached::show(&request.target, &directory, &outcome, top)?;
         ways::show(&directory, &outcome, top)?;
+        operated::show(&directory, &outcome, top)?;
     }
     finish(lab, &outcome, &directory)?;
     if !request.workload().is_one_command() && !show.verbose {
@@ -321,6 +324,7 @@ fn plan_of(args: &RunArgs, target: &Target) -> Result<Plan, Failure> {
             "every" => kinds.extend(SiteKind::ALL),
             // Iterations are told for each time that the loop was entered, and a switch is a branch to whoever asks for those.
             "loop_body" => kinds.extend([SiteKind::LoopBody, SiteKind::LoopEntry]),
+            "operation" => kinds.extend([SiteKind::Operation, SiteKind::OperationEnd]),
             "branch" => kinds.extend([SiteKind::Branch, SiteKind::Switch]),
             name => kinds.push(SiteKind::from_name(name).ok_or_else(|| {
                 let names: Vec<_> = SiteKind::ALL.iter().map(|kind| kind.name()).collect();
@@ -337,11 +341,17 @@ fn plan_of(args: &RunArgs, target: &Target) -> Result<Plan, Failure> {
         RecordLevel::Events => WatchLevel::Event,
         RecordLevel::Stacks => WatchLevel::Stack,
     };
-    let watch = Watch { kinds, classes: target.class_patterns.clone(), methods: Vec::new(), level };
+    let (of_jdk, of_target): (Vec<SiteKind>, Vec<SiteKind>) =
+        kinds.into_iter().partition(|it| it.is_operation());
+    let watch = |kinds, classes| Watch { kinds, classes, methods: Vec::new(), level };
+    let mut watches = vec![watch(of_target, target.class_patterns.clone())];
+    if !of_jdk.is_empty() {
+        watches.push(watch(of_jdk, waist_classes()));
+    }
     Ok(Plan {
         seed: args.seed,
         record: Record {
-            watch: vec![watch],
+            watch: watches,
             lossless: args.lossless,
             ring_kb: args.ring_kb,
             time: EventTime::Coarse,

@@ -14,6 +14,8 @@ impl KindSet {
     /// Those about calls.
     pub(crate) const CALLS: KindSet =
         KindSet::of(&[SiteKind::Call, SiteKind::CallReturn, SiteKind::Log, SiteKind::CallThrow]);
+    /// Those about operations of the JDK. One without the other would leave the agent without the begin or the end of an operation.
+    pub(crate) const OPERATIONS: KindSet = KindSet::of(&[SiteKind::Operation, SiteKind::OperationEnd]);
     /// Those about loops.
     pub(crate) const LOOPS: KindSet = KindSet::of(&[
         SiteKind::LoopEntry,

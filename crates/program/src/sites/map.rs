@@ -316,6 +316,9 @@ fn chosen_of_method(
     if task.is_some() {
         kinds = OF_TASKS.into_iter().fold(kinds, KindSet::with);
     }
+    if kinds.intersects(KindSet::OPERATIONS) {
+        kinds = kinds.with(SiteKind::Operation).with(SiteKind::OperationEnd);
+    }
     if kinds.is_empty() {
         return Ok(None);
     }
@@ -337,7 +340,7 @@ fn chosen_of_method(
             OF_TASKS.contains(&site.kind)
                 && (site.kind != SiteKind::Block || it.states.contains(&site.ordinal.into()))
         });
-        let is_step = is_step || trail_kinds.contains(site.kind);
+        let is_step = is_step || trail_kinds.contains(site.kind) || site.kind.is_operation();
         let least =
             if named.is_empty() { is_step.then_some(WatchLevel::Off) } else { Some(WatchLevel::Count) };
         let listed: Vec<usize> = own_points.iter().copied().filter(|&it| is_named(points[it].site)).collect();

@@ -83,6 +83,8 @@ fn parse(text: &str) -> Result<SitePattern, String> {
         [] | ["entry"] => (SiteKind::Entry, None),
         ["exit"] => (SiteKind::Exit, None),
         ["unwind"] => (SiteKind::Unwind, None),
+        ["operation"] => (SiteKind::Operation, None),
+        ["operation_end"] | ["operation", "end"] => (SiteKind::OperationEnd, None),
         ["return" | "boolean_return"] => (SiteKind::BooleanReturn, None),
         ["loop", rest @ ..] => parse_loop(rest)?,
         ["loop_iteration"] => (SiteKind::LoopIteration, None),
@@ -107,7 +109,7 @@ fn parse(text: &str) -> Result<SitePattern, String> {
         other => {
             return Err(format!(
                 "`{}` is not known behind the method; there is entry, exit, unwind, return, loop, handler, block, \
-                 branch, switch, throw, log, and `->`, `<-` and `<!` for calls",
+                 branch, switch, throw, operation, log, and `->`, `<-` and `<!` for calls",
                 other.join(" ")
             ));
         }
@@ -301,6 +303,8 @@ impl fmt::Display for SitePattern {
             SiteKind::Log => (" log", false, ""),
             SiteKind::Exit => (" exit", false, ""),
             SiteKind::Unwind => (" unwind", false, ""),
+            SiteKind::Operation => (" operation", false, ""),
+            SiteKind::OperationEnd => (" operation", false, " end"),
             SiteKind::BooleanReturn => (" return", false, ""),
             SiteKind::Block => (" block", true, ""),
             SiteKind::Handler => (" handler", true, ""),

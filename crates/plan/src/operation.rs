@@ -1,0 +1,120 @@
+//! What the JDK does with files and connections, on behalf of whoever calls it.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Kind of an operation. The numbers are part of the trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum OperationKind {
+    /// A file is opened to be read.
+    OpenRead = 1,
+    /// A file is opened to be written, and made if it is not there. Its content stays.
+    OpenWrite = 2,
+    /// A file is opened to be written from its start, or cut.
+    Truncate = 3,
+    /// A file is made, which fails if it is there.
+    Create = 4,
+    /// Bytes of a file are read.
+    Read = 5,
+    /// Bytes of a file are written.
+    Write = 6,
+    /// A file or directory is removed.
+    Delete = 7,
+    /// A file or directory gets another name.
+    Rename = 8,
+    /// A directory is made, which fails if it is there.
+    MakeDirectory = 9,
+    /// The names in a directory are read.
+    List = 10,
+    /// A file is asked for its attributes, or whether it is there.
+    Test = 11,
+    /// A file gets a second name.
+    Link = 12,
+    /// A file is mapped into memory; what is read and written there is not seen.
+    Map = 13,
+    /// What was written to a file is brought to the disk.
+    Sync = 14,
+    /// Bytes are sent over a connection.
+    Send = 15,
+    /// Bytes of a connection are received.
+    Receive = 16,
+}
+
+impl OperationKind {
+    /// Every kind.
+    pub const ALL: [OperationKind; 16] = [
+        OperationKind::OpenRead,
+        OperationKind::OpenWrite,
+        OperationKind::Truncate,
+        OperationKind::Create,
+        OperationKind::Read,
+        OperationKind::Write,
+        OperationKind::Delete,
+        OperationKind::Rename,
+        OperationKind::MakeDirectory,
+        OperationKind::List,
+        OperationKind::Test,
+        OperationKind::Link,
+        OperationKind::Map,
+        OperationKind::Sync,
+        OperationKind::Send,
+        OperationKind::Receive,
+    ];
+
+    /// The kind with this number, if there is one.
+    pub fn from_u8(number: u8) -> Option<OperationKind> {
+        OperationKind::ALL.into_iter().find(|&kind| kind as u8 == number)
+    }
+
+    /// The name used in JSON and for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            OperationKind::OpenRead => "open_read",
+            OperationKind::OpenWrite => "open_write",
+            OperationKind::Truncate => "truncate",
+            OperationKind::Create => "create",
+            OperationKind::Read => "read",
+            OperationKind::Write => "write",
+            OperationKind::Delete => "delete",
+            OperationKind::Rename => "rename",
+            OperationKind::MakeDirectory => "make_directory",
+            OperationKind::List => "list",
+            OperationKind::Test => "test",
+            OperationKind::Link => "link",
+            OperationKind::Map => "map",
+            OperationKind::Sync => "sync",
+            OperationKind::Send => "send",
+            OperationKind::Receive => "receive",
+        }
+    }
+
+    /// Whether it is about a connection rather than a file.
+    pub fn is_of_connection(self) -> bool {
+        matches!(self, OperationKind::Send | OperationKind::Receive)
+    }
+}
+
+impl fmt::Display for OperationKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_found_by_its_number_and_named_as_in_json() {
+        for kind in OperationKind::ALL {
+            assert_eq!(OperationKind::from_u8(kind as u8), Some(kind));
+            assert_eq!(serde_json::to_string(&kind).unwrap(), format!("\"{kind}\""));
+        }
+        assert_eq!(OperationKind::from_u8(0), None);
+        assert_eq!(OperationKind::from_u8(OperationKind::ALL.len() as u8 + 1), None);
+    }
+}
