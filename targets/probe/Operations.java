@@ -88,7 +88,8 @@ public class Operations {
     }
 
     static void files(File directory) throws IOException {
-        File file = new File(directory, "./f/../g");
+        new File(directory, "sub0").mkdir();
+        File file = new File(directory, "./sub0/../g");
         file.createNewFile();
         file.createNewFile();
         file.exists();
