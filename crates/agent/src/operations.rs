@@ -10,7 +10,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use hypocenter_plan::{OperationKind, SiteKind};
-use hypocenter_trace::{FRESH_DIRECTORY, Map, OperationRecord, Operand, Session, SiteId, Waist, level, waist};
+use hypocenter_trace::{
+    FRESH_DIRECTORY, Map, Operand, OperationRecord, Session, SiteId, Waist, level, waist,
+};
 use jvmti_bindings::sys::jni::jobject;
 use rustc_hash::FxHashMap;
 
@@ -77,8 +79,7 @@ impl Operations {
                     |site: &SiteId| map.kind(*site).is_some_and(|kind: SiteKind| kind.is_operation());
                 let sites: Vec<SiteId> = method.hooks().map(|it| it.site).filter(is_operation).collect();
                 let begin = sites.iter().find(|it| map.kind(**it) == Some(SiteKind::Operation));
-                let is_active =
-                    |it: &SiteId| levels.get(it.0 as usize).is_some_and(|&level| level != 0);
+                let is_active = |it: &SiteId| levels.get(it.0 as usize).is_some_and(|&level| level != 0);
                 let (Some(&begin), true) = (begin, sites.iter().any(is_active)) else { continue };
                 by_site.extend(sites.iter().map(|it| (it.0, Of { begin, waist })));
             }
