@@ -19,6 +19,7 @@ use crate::args::{LabArgs, LimitArgs};
 use crate::clock;
 use crate::commands::cascade::Cascading;
 use crate::commands::compare::Comparing;
+use crate::commands::explain::Explaining;
 use crate::commands::explore::Exploring;
 use crate::commands::report;
 use crate::commands::reproduce::Reproducing;
@@ -267,10 +268,11 @@ pub struct KnownVerb {
 }
 
 /// The verbs that are built in.
-static VERBS: [KnownVerb; 4] = [
+static VERBS: [KnownVerb; 5] = [
     KnownVerb::of::<Reproducing>(),
     KnownVerb::of::<Exploring>(),
     KnownVerb::of::<Cascading>(),
+    KnownVerb::of::<Explaining>(),
     KnownVerb::of::<Comparing>(),
 ];
 
