@@ -277,12 +277,14 @@ impl Explain {
             return;
         };
         let number = |it: &str| it.parse().ok().and_then(|it: usize| self.studied.get(it).copied());
-        let own = inflection.nearest.iter().find(|it| it.thread == inflection.point.thread);
-        self.nearest = own.and_then(|it| number(&it.neighbour));
+        self.nearest = number(&inflection.neighbour);
         for it in &mut inflection.nearest {
             if let Some(number) = number(&it.neighbour) {
                 it.neighbour.clone_from(&self.what.neighbours[number].name);
             }
+        }
+        if let Some(number) = self.nearest {
+            inflection.neighbour.clone_from(&self.what.neighbours[number].name);
         }
         self.inflection = Some(inflection);
     }

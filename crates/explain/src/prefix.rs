@@ -22,6 +22,12 @@ pub(crate) struct Prefix {
 }
 
 impl Prefix {
+    /// The longer one; of two alike that in which something is in the place of the first difference.
+    fn longer(self, other: Prefix) -> Prefix {
+        let length = |it: &Prefix| (it.same.len(), it.deviation.is_none_or(|it| it.1.is_some()));
+        if length(&other) > length(&self) { other } else { self }
+    }
+
     /// The instruction of the other run that is the same.
     pub fn partner(&self, node: Node) -> Option<Node> {
         self.same.iter().find(|it| it.0 == node).map(|it| it.1)
@@ -41,21 +47,17 @@ pub(crate) struct Comparing<'c> {
 type Known = FxHashMap<u32, u32>;
 
 impl Comparing<'_> {
-    /// The longest prefix that some instructions of a thread have in common with a thread of the other run.
-    pub fn prefix(&self, thread: u32, nodes: &[Node]) -> Prefix {
-        let own = self.of.thread_scopes[thread as usize];
-        let mut best = Prefix::default();
-        for &scope in &self.other.thread_scopes {
-            let mut choices = CHOICES_MAX;
-            let prefix = self.follow(nodes, Known::from_iter([(own, scope)]), &mut choices);
-            if best.deviation.is_none() && best.same.is_empty() || prefix.same.len() > best.same.len() {
-                best = prefix;
-            }
-        }
-        if best.same.is_empty() {
-            best.deviation = nodes.first().map(|&it| (it, None));
-        }
-        best
+    /// The longest prefix that some instructions below an outermost frame have in common with the other run.
+    pub fn prefix(&self, root: u32, nodes: &[Node]) -> Prefix {
+        let frame = &self.of.frames[root as usize];
+        let mut choices = CHOICES_MAX;
+        let prefixes = self
+            .other
+            .roots(frame.method)
+            .iter()
+            .map(|&there| self.follow(nodes, Known::from_iter([(frame.scope, there)]), &mut choices));
+        let none = Prefix { same: Vec::new(), deviation: nodes.first().map(|&it| (it, None)) };
+        prefixes.fold(none, Prefix::longer)
     }
 
     /// The prefix where these scopes are known.
@@ -103,14 +105,7 @@ impl Comparing<'_> {
             *choices -= 1;
             let mut known = known.clone();
             known.insert(open, there);
-            let prefix = self.follow(nodes, known, choices);
-            let is_better = prefix.same.len() > best.same.len()
-                || prefix.same.len() == best.same.len()
-                    && best.deviation.is_some_and(|it| it.1.is_none())
-                    && prefix.deviation.is_none_or(|it| it.1.is_some());
-            if is_better {
-                best = prefix;
-            }
+            best = best.longer(self.follow(nodes, known, choices));
         }
         best
     }

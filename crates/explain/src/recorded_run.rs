@@ -53,7 +53,10 @@ pub(crate) struct BlockRun {
 pub(crate) struct FrameRun {
     pub method: u32,
     pub thread: u32,
+    /// The outermost frame: a thread runs one, or the steps of a workload and the tasks of a pool one after another.
+    pub root: u32,
     pub depth: u32,
+    pub scope: u32,
     /// The block in which it was called and, if it is known, the call.
     pub caller: Option<(u32, Option<u32>)>,
     pub first: Option<u32>,
@@ -99,8 +102,10 @@ pub struct RecordedRun {
     pub(crate) frames: Vec<FrameRun>,
     pub(crate) blocks: Vec<BlockRun>,
     pub(crate) scopes: Vec<Scope>,
-    pub(crate) thread_scopes: Vec<u32>,
+    thread_scopes: Vec<u32>,
     children: FxHashMap<(u32, Within), Vec<u32>>,
+    /// The scopes of outermost frames, by their methods.
+    roots: FxHashMap<u32, Vec<u32>>,
     run_at: FxHashMap<(u32, u32), u32>,
     called: FxHashMap<(u32, u32), u32>,
     runs_of: FxHashMap<(u32, u32), Vec<u32>>,
@@ -204,6 +209,16 @@ impl RecordedRun {
 
     pub(crate) fn thread_of(&self, node: Node) -> u32 {
         self.frame_of(node.run).thread
+    }
+
+    /// The outermost frame that an instruction ran in.
+    pub(crate) fn root_of(&self, node: Node) -> u32 {
+        self.frame_of(node.run).root
+    }
+
+    /// The scopes of outermost frames of a method.
+    pub(crate) fn roots(&self, method: u32) -> &[u32] {
+        self.roots.get(&method).map_or(&[], Vec::as_slice)
     }
 
     pub(crate) fn place(&self, node: Node) -> Place {
@@ -334,13 +349,19 @@ impl Reading<'_> {
         self.run.frames.push(FrameRun {
             method: note.method,
             thread: note.thread,
+            root: self.stack.first().map_or(number, |it| it.frame),
             depth: self.stack.len() as u32,
+            scope: 0,
             caller,
             first: None,
             last: None,
             threw: false,
         });
         let scope = self.run.scope(Some(parent), within, number);
+        if self.stack.is_empty() {
+            self.run.roots.entry(note.method).or_default().push(scope);
+        }
+        self.run.frames[number as usize].scope = scope;
         self.stack.push(OpenFrame { frame: number, scope, loops: Vec::new(), current: None, cursor: 0 });
     }
 

@@ -66,9 +66,9 @@ impl Inquiry<'_> {
     pub(crate) fn shown(&self, answer: &Answer, names: &dyn Fn(usize) -> String) -> Option<Inflection> {
         let run = &self.failing.run;
         let node = answer.point?;
-        let of = |thread: u32| answer.threads.iter().find(|it| it.thread == thread);
-        let own = of(run.thread_of(node))?;
-        let symptoms = of(run.thread_of(answer.symptom))?;
+        let of = |root: u32| answer.threads.iter().find(|it| it.root == root);
+        let own = of(run.root_of(node))?;
+        let symptoms = of(run.root_of(answer.symptom))?;
         let instead = self.instead(answer, own, node);
         let cause = answer.cause.map(|it| point(self.model, run, it));
         let mut at = point(self.model, run, node);
@@ -82,7 +82,8 @@ impl Inquiry<'_> {
         };
         let consequence = symptoms.prefix.deviation.map(|it| it.0).filter(|&it| it != node);
         let nearest = |it: &ThreadFound| NearestRun {
-            thread: run.threads[it.thread as usize].clone(),
+            thread: run.threads[run.frames[it.root as usize].thread as usize].clone(),
+            step: self.name(it.root),
             neighbour: names(it.neighbour),
             same: it.prefix.same.len() as u64,
             of: it.of as u64,
@@ -90,6 +91,7 @@ impl Inquiry<'_> {
         let before = |it: &&Node| (run.ticks(**it), run.order(**it)) < (run.ticks(node), run.order(node));
         Some(Inflection {
             kind,
+            neighbour: names(own.neighbour),
             point: at,
             cause,
             instead,
@@ -101,6 +103,12 @@ impl Inquiry<'_> {
             others: answer.others.iter().map(|&it| point(self.model, run, it)).collect(),
             nearest_rate: Rate::default(),
         })
+    }
+
+    /// Name of the method of an outermost frame.
+    fn name(&self, root: u32) -> String {
+        let name = &self.model.method(self.failing.run.frames[root as usize].method).name;
+        format!("{}.{}", name.class, name.method)
     }
 
     /// What the nearest run has in the place of the inflection point.
@@ -123,7 +131,7 @@ impl Inquiry<'_> {
         let run = &self.failing.run;
         let mut nodes: Vec<Node> = answer.slice.nodes().iter().copied().collect();
         let is_shown = |it: &Node| {
-            let is_of_thread = answer.threads.iter().any(|found| found.thread == run.thread_of(*it));
+            let is_of_thread = answer.threads.iter().any(|found| found.root == run.root_of(*it));
             let act = place(self.model, run.place(*it)).act;
             *it == inflection || is_of_thread && act != RunAct::Runs
         };
@@ -137,7 +145,7 @@ impl Inquiry<'_> {
 
     fn row(&self, answer: &Answer, node: Node, inflection: Node) -> BesideRow {
         let run = &self.failing.run;
-        let found = answer.threads.iter().find(|it| it.thread == run.thread_of(node));
+        let found = answer.threads.iter().find(|it| it.root == run.root_of(node));
         let nearest = found.and_then(|it| {
             let differs = it.prefix.deviation.filter(|it| it.0 == node).and_then(|it| it.1);
             let there = it.prefix.partner(node).or(differs)?;

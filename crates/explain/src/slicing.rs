@@ -15,7 +15,7 @@ const NODES_MAX: usize = 200_000;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DynamicSlice {
     nodes: BTreeSet<Node>,
-    /// Reads, and the writes that they read from, where those are another thread's.
+    /// Reads, and the writes that they read from, where those are below another outermost frame.
     feeds: Vec<(Node, Node)>,
     /// Number of values that come from outside of what was recorded.
     pub outside: u64,
@@ -24,15 +24,14 @@ pub(crate) struct DynamicSlice {
 }
 
 impl DynamicSlice {
-    /// Instructions of a thread, in the order in which they ran.
-    pub fn of_thread(&self, run: &RecordedRun, thread: u32) -> Vec<Node> {
-        let mut nodes: Vec<Node> =
-            self.nodes.iter().copied().filter(|&it| run.thread_of(it) == thread).collect();
+    /// Instructions below an outermost frame, in the order in which they ran.
+    pub fn below(&self, run: &RecordedRun, root: u32) -> Vec<Node> {
+        let mut nodes: Vec<Node> = self.nodes.iter().copied().filter(|&it| run.root_of(it) == root).collect();
         nodes.sort_by_key(|&it| run.order(it));
         nodes
     }
 
-    /// Reads from writes of other threads, each with its write, in the order of the reads.
+    /// Reads from writes below other outermost frames, each with its write.
     pub fn feeds(&self) -> &[(Node, Node)] {
         &self.feeds
     }
@@ -221,7 +220,7 @@ impl Slicer<'_> {
                 pending.push(Want::Taken(node));
                 match self.written.before(self.run, *field, node) {
                     Some(write) => {
-                        if self.run.thread_of(write) != self.run.thread_of(node) {
+                        if self.run.root_of(write) != self.run.root_of(node) {
                             slice.feeds.push((node, write));
                         }
                         pending.push(Want::Taken(write));

@@ -1,4 +1,4 @@
-//! The failing run beside all of its neighbours: the work list over threads, and the inflection point (Kairux 4.2, Algorithm 1).
+//! The failing run beside all of its neighbours: the work list over threads and steps, and the inflection point (Kairux 4.2, Algorithm 1).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -35,10 +35,10 @@ impl Subject {
     }
 }
 
-/// Comparison of one thread of the failing run.
+/// Comparison of what one outermost frame of the failing run does: a thread, or a step of the workload.
 #[derive(Debug)]
 pub(crate) struct ThreadFound {
-    pub thread: u32,
+    pub root: u32,
     /// Index of the neighbour with the longest prefix.
     pub neighbour: usize,
     pub prefix: Prefix,
@@ -75,20 +75,20 @@ impl Inquiry<'_> {
         let symptom = run.first_at(self.model, self.model.symptom())?;
         let mut slice = self.slicer(self.failing).backward(symptom);
         let mut found: BTreeMap<u32, ThreadFound> = BTreeMap::new();
-        let mut queue = VecDeque::from([(run.thread_of(symptom), symptom)]);
-        while let Some((thread, upto)) = queue.pop_front() {
-            if found.contains_key(&thread) {
+        let mut queue = VecDeque::from([(run.root_of(symptom), symptom)]);
+        while let Some((root, upto)) = queue.pop_front() {
+            if found.contains_key(&root) {
                 continue;
             }
-            let Some((it, more)) = self.thread(thread, upto, &slice) else { continue };
+            let Some((it, more)) = self.thread(root, upto, &slice) else { continue };
             slice.add(more);
-            found.insert(thread, it);
+            found.insert(root, it);
             if self.parts.work_list {
-                queue.extend(self.feeding(&slice, thread));
+                queue.extend(self.feeding(&slice, root));
             }
         }
         let unkept = if self.parts.merge { self.unkept(&slice, &found) } else { Vec::new() };
-        let symptoms_end = found.get(&run.thread_of(symptom)).and_then(|it| it.prefix.deviation);
+        let symptoms_end = found.get(&run.root_of(symptom)).and_then(|it| it.prefix.deviation);
         let last =
             unkept.iter().rfind(|it| symptoms_end.is_none_or(|end| self.time(it.0) <= self.time(end.0)));
         let deviations = found.values().filter_map(|it| it.prefix.deviation).map(|it| (it.0, None));
@@ -117,13 +117,13 @@ impl Inquiry<'_> {
         (run.ticks(node), run.thread_of(node), run.order(node))
     }
 
-    /// The threads whose writes a thread reads, each up to the last of these writes.
-    fn feeding(&self, slice: &DynamicSlice, thread: u32) -> Vec<(u32, Node)> {
+    /// The outermost frames whose writes one reads, each up to the last of these writes.
+    fn feeding(&self, slice: &DynamicSlice, root: u32) -> Vec<(u32, Node)> {
         let run = &self.failing.run;
         let mut last: BTreeMap<u32, Node> = BTreeMap::new();
         for &(read, write) in slice.feeds() {
-            if run.thread_of(read) == thread {
-                let upto = last.entry(run.thread_of(write)).or_insert(write);
+            if run.root_of(read) == root {
+                let upto = last.entry(run.root_of(write)).or_insert(write);
                 if run.order(*upto) < run.order(write) {
                     *upto = write;
                 }
@@ -133,17 +133,17 @@ impl Inquiry<'_> {
     }
 
     /// Compares a thread with all neighbours: the one that goes along for longest, and what its slice lacked.
-    fn thread(&self, thread: u32, upto: Node, slice: &DynamicSlice) -> Option<(ThreadFound, DynamicSlice)> {
+    fn thread(&self, root: u32, upto: Node, slice: &DynamicSlice) -> Option<(ThreadFound, DynamicSlice)> {
         let run = &self.failing.run;
         let nodes: Vec<Node> =
-            slice.of_thread(run, thread).into_iter().filter(|&it| run.order(it) <= run.order(upto)).collect();
+            slice.below(run, root).into_iter().filter(|&it| run.order(it) <= run.order(upto)).collect();
         let mut best: Option<(ThreadFound, DynamicSlice)> = None;
         for (neighbour, other) in self.neighbours.iter().enumerate() {
-            let (prefix, of, more) = self.compare(thread, nodes.clone(), other);
+            let (prefix, of, more) = self.compare(root, nodes.clone(), other);
             let is_longer =
                 best.as_ref().is_none_or(|(best, _)| self.length(&prefix) > self.length(&best.prefix));
             if is_longer {
-                best = Some((ThreadFound { thread, neighbour, prefix, of }, more));
+                best = Some((ThreadFound { root, neighbour, prefix, of }, more));
             }
         }
         best
@@ -159,25 +159,25 @@ impl Inquiry<'_> {
 
     /// The prefix with one neighbour. What did not happen is in no slice of the failing run (line 22 of Figure 2): it is taken from the slice
     /// of the neighbour at the place where they part, until the prefix rests.
-    fn compare(&self, thread: u32, mut nodes: Vec<Node>, other: &Subject) -> (Prefix, usize, DynamicSlice) {
+    fn compare(&self, root: u32, mut nodes: Vec<Node>, other: &Subject) -> (Prefix, usize, DynamicSlice) {
         let run = &self.failing.run;
         let there = Comparing { model: self.model, of: run, other: &other.run };
         let back = Comparing { model: self.model, of: &other.run, other: run };
         let mut more = DynamicSlice::default();
-        let mut prefix = there.prefix(thread, &nodes);
+        let mut prefix = there.prefix(root, &nodes);
         for _ in 0..REPAIRS_MAX {
             let Some((deviation, partner)) = prefix.deviation.filter(|_| self.parts.repair) else { break };
             let Some(from) = partner.or_else(|| prefix.same.last().map(|it| it.1)) else { break };
             let theirs = self.slicer(other).backward(from);
-            let their_thread = other.run.thread_of(from);
-            let common = back.prefix(their_thread, &theirs.of_thread(&other.run, their_thread));
+            let their_root = other.run.root_of(from);
+            let common = back.prefix(their_root, &theirs.below(&other.run, their_root));
             let ends = common.deviation.and_then(|it| it.1);
             let missed: Vec<Node> = common
                 .same
                 .iter()
                 .map(|it| it.1)
                 .chain(ends)
-                .filter(|&it| run.thread_of(it) == thread && run.order(it) < run.order(deviation))
+                .filter(|&it| run.root_of(it) == root && run.order(it) < run.order(deviation))
                 .filter(|it| nodes.binary_search_by_key(&run.order(*it), |&it| run.order(it)).is_err())
                 .collect();
             if missed.is_empty() {
@@ -186,10 +186,10 @@ impl Inquiry<'_> {
             for it in missed {
                 more.add(self.slicer(self.failing).backward(it));
             }
-            nodes.extend(more.of_thread(run, thread));
+            nodes.extend(more.below(run, root));
             nodes.sort_by_key(|&it| run.order(it));
             nodes.dedup();
-            prefix = there.prefix(thread, &nodes);
+            prefix = there.prefix(root, &nodes);
         }
         (prefix, nodes.len(), more)
     }
@@ -199,7 +199,10 @@ impl Inquiry<'_> {
     fn unkept(&self, slice: &DynamicSlice, found: &BTreeMap<u32, ThreadFound>) -> Vec<(Node, Node)> {
         let run = &self.failing.run;
         let is_unkept = |&&(read, write): &&(Node, Node)| {
-            let Some(it) = found.get(&run.thread_of(read)) else { return false };
+            if run.thread_of(read) == run.thread_of(write) {
+                return false;
+            }
+            let Some(it) = found.get(&run.root_of(read)) else { return false };
             let Some(there) = it.prefix.partner(read) else { return false };
             let Act::Reads(field, _) = self.model.act(run.place(read)) else { return false };
             let other = &self.neighbours[it.neighbour];

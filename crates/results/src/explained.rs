@@ -149,6 +149,8 @@ pub enum InflectionKind {
 pub struct Inflection {
     /// Its kind.
     pub kind: InflectionKind,
+    /// The nearest run that does not fail, of its thread or step.
+    pub neighbour: String,
     /// The instruction.
     pub point: RunPoint,
     /// The write that it reads from.
@@ -180,6 +182,8 @@ pub struct Inflection {
 pub struct NearestRun {
     /// The thread of the failing run.
     pub thread: String,
+    /// The method that it runs, or the step of the workload.
+    pub step: String,
     /// The neighbour.
     pub neighbour: String,
     /// Instructions that both have.

@@ -34,7 +34,7 @@ pub fn explained(it: &Explanation) -> Sentence {
 /// The inflection point in one sentence.
 fn inflection(it: &Inflection) -> Sentence {
     let at = Sentence::default().name(brief_point(&it.point)).words(" ");
-    let nearest = nearest(it);
+    let nearest = format!("in the nearest run that does not fail ({})", it.neighbour);
     match (it.kind, &it.cause) {
         (InflectionKind::Order, Some(cause)) => {
             let said = at.words(act(&it.point)).words(" after ").name(brief_point(cause));
@@ -54,15 +54,6 @@ fn inflection(it: &Inflection) -> Sentence {
         }
         _ => at.words(act(&it.point)).words(format!(", which {nearest} does not happen there.")),
     }
-}
-
-/// The nearest run of the thread of the inflection point.
-fn nearest(it: &Inflection) -> String {
-    let own = it.nearest.iter().find(|nearest| nearest.thread == it.point.thread);
-    own.map_or_else(
-        || "in the nearest run that does not fail".to_owned(),
-        |it| format!("in the nearest run that does not fail ({})", it.neighbour),
-    )
 }
 
 /// The act of an instruction.
