@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use hypocenter_plan::{OperationKind, SiteKind};
 use hypocenter_trace::{
-    FRESH_DIRECTORY, Map, Operand, OperationRecord, Session, SiteId, Waist, level, waist,
+    FRESH_DIRECTORY, Map, ObjectId, Operand, OperationRecord, Session, SiteId, Waist, level, waist,
 };
 use jvmti_bindings::sys::jni::jobject;
 use rustc_hash::FxHashMap;
@@ -285,10 +285,13 @@ impl OperationHit<'_> {
         let frames = state.stacks.capture(state.jvmti, jni);
         let record = OperationRecord {
             site: self.site,
+            ended: true,
             kind: what.kind,
             begun: what.begun,
             resource: session.string(&what.resource),
             other: session.string(&what.other),
+            object: ObjectId(0),
+            other_object: ObjectId(0),
             stack: state.stacks.intern(state.jvmti, jni, session, &frames),
             failed: failed.unwrap_or_default(),
             result,

@@ -40,6 +40,7 @@ pub enum Verb {
     Explore(ExploreArgs),
     Cascade(CascadeArgs),
     Predict(PredictArgs),
+    Explain(ExplainArgs),
     #[command(hide = true)]
     Compare(CompareArgs),
     Run(RunArgs),
@@ -475,6 +476,63 @@ pub struct CascadeArgs {
     pub target: TargetArgs,
 }
 
+/// Find the line where a failing run left the right path
+///
+/// Runs a failure again, and beside it the runs that come nearest to it and do not
+/// fail: without the fault, with the fault at another hit, and the other workloads.
+/// It compares what they do on the way to the symptom, and names the first
+/// instruction that differs. The failing run is that of an earlier campaign.
+///
+/// Examples:
+///   hypocenter explain --symptom 'Monitor.check:70'     the latest campaign
+///   hypocenter explain reproduce-0001 --symptom 'Monitor.check:70'
+///   hypocenter explain --workload race --symptom 'Monitor.check:70'
+///   hypocenter explain --resume             continue the latest campaign
+///
+/// Exit codes: 0 there is no answer, 2 the inflection point was found, or both
+/// runs take the same path, 3 time is up.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct ExplainArgs {
+    /// Campaign with the failing trial, or one of its trials (CAMPAIGN/N) [default: latest]
+    #[arg(value_name = "CAMPAIGN", conflicts_with_all = ["named", "plan"])]
+    pub trial: Option<String>,
+    /// Line that only a failing run reaches, as `Class.method:LINE`
+    #[arg(long, value_name = "PLACE", required_unless_present = "resume")]
+    pub symptom: Option<String>,
+    /// Plan of the failing run of a workload
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
+    /// Runs that the failing one is compared with
+    #[arg(long, value_enum, default_value = "all")]
+    pub neighbours: ExplainNeighbours,
+    /// Replays of the failing run and of the nearest one that prove the answer
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub replays: u64,
+    /// Continue an interrupted campaign [default: the latest of explain]
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = BEGUN_WITH[1..].iter().copied(), conflicts_with_all = [
+        "symptom", "plan", "neighbours", "replays", "set", "trial",
+    ])]
+    pub resume: Option<String>,
+    #[command(flatten)]
+    pub set: SetArgs,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    #[command(flatten)]
+    pub target: TargetArgs,
+}
+
+/// Runs that a failing one is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExplainNeighbours {
+    /// The same workload, without the fault or with the fault at another hit
+    Trials,
+    /// The other workloads
+    Tests,
+    /// Both
+    All,
+}
+
 /// Kinds of faults that `explore` tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExploreFaults {
@@ -805,6 +863,8 @@ pub enum Document {
     Cascade,
     /// Summary of a campaign of `predict`
     Prediction,
+    /// Summary of a campaign of `explain`
+    Explanation,
     /// hypocenter.toml, for editors with TOML support
     Config,
 }

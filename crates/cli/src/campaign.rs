@@ -19,6 +19,7 @@ use crate::args::{LabArgs, LimitArgs};
 use crate::clock;
 use crate::commands::cascade::Cascading;
 use crate::commands::compare::Comparing;
+use crate::commands::explain::Explaining;
 use crate::commands::explore::Exploring;
 use crate::commands::predict::Predicting;
 use crate::commands::report;
@@ -268,11 +269,12 @@ pub struct KnownVerb {
 }
 
 /// The verbs that are built in.
-static VERBS: [KnownVerb; 5] = [
+static VERBS: [KnownVerb; 6] = [
     KnownVerb::of::<Reproducing>(),
     KnownVerb::of::<Exploring>(),
     KnownVerb::of::<Cascading>(),
     KnownVerb::of::<Predicting>(),
+    KnownVerb::of::<Explaining>(),
     KnownVerb::of::<Comparing>(),
 ];
 

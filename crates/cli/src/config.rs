@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::failure::Failure;
-use crate::search_config::{CascadeConfig, ExploreConfig, PredictConfig, ReproduceConfig};
+use crate::search_config::{CascadeConfig, ExplainConfig, ExploreConfig, PredictConfig, ReproduceConfig};
 
 /// Content of the configuration file.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -37,6 +37,9 @@ pub struct Config {
     /// Settings of `predict`.
     #[serde(default)]
     pub predict: PredictConfig,
+    /// Settings of `explain`.
+    #[serde(default)]
+    pub explain: ExplainConfig,
     /// Directory of the file, to which paths are relative.
     #[serde(skip)]
     pub base: PathBuf,
@@ -174,6 +177,7 @@ impl Config {
         self.explore.check().map_err(|why| (0, format!("[explore] {why}")))?;
         self.cascade.check().map_err(|why| (0, format!("[cascade] {why}")))?;
         self.predict.check().map_err(|why| (0, format!("[predict] {why}")))?;
+        self.explain.check().map_err(|why| (0, format!("[explain] {why}")))?;
         let Some(failure) = &self.failure else { return Ok(()) };
         if let Some(oracle) = &failure.oracle {
             hypocenter_lab::oracle::check(oracle.as_ref())

@@ -56,6 +56,7 @@ use crate::args::Args;
 use crate::campaign::{Verb, campaign};
 use crate::commands::cascade::Cascading;
 use crate::commands::compare::Comparing;
+use crate::commands::explain::Explaining;
 use crate::commands::explore::Exploring;
 use crate::commands::predict::Predicting;
 use crate::commands::reproduce::Reproducing;
@@ -84,6 +85,7 @@ fn carry_out(verb: args::Verb) -> Result<hypocenter_plan::ExitCode, Failure> {
         Verb::Explore(args) => campaign::<Exploring>(&args),
         Verb::Cascade(args) => campaign::<Cascading>(&args),
         Verb::Predict(args) => campaign::<Predicting>(&args),
+        Verb::Explain(args) => campaign::<Explaining>(&args),
         Verb::Compare(args) => campaign::<Comparing>(&args),
         Verb::Run(args) => commands::run::run(&args),
         Verb::Inject(args) => commands::inject::run(&args),

@@ -1,7 +1,8 @@
-//! `[reproduce]`, `[explore]`, `[cascade]` and `[predict]` of `hypocenter.toml`: settings of the search that few users change.
+//! `[reproduce]`, `[explore]`, `[cascade]`, `[predict]` and `[explain]` of `hypocenter.toml`: settings of the search that few users change.
 
 use std::collections::BTreeSet;
 
+use hypocenter_explain::ExplainSettings;
 use hypocenter_explore::{KeyKind, Policy};
 use hypocenter_reproduce::{Strategy, without};
 use hypocenter_results::predicted::PruneRule;
@@ -86,6 +87,29 @@ impl Default for ExploreConfig {
             in_memory: false,
             until: None,
         }
+    }
+}
+
+/// Settings of `explain`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExplainConfig {
+    /// Largest distance from the symptom, in instructions that depend on each other, of what is recorded.
+    pub distance: u32,
+    /// Parts that the comparison does without, to measure what they are worth: `map-loops`, `repair`, `work-list`, `merge`.
+    pub without: Vec<String>,
+}
+
+impl Default for ExplainConfig {
+    fn default() -> ExplainConfig {
+        ExplainConfig { distance: 40, without: Vec::new() }
+    }
+}
+
+impl ExplainConfig {
+    /// Checks the values.
+    pub fn check(&self) -> Result<(), String> {
+        ExplainSettings::check(&self.without)
     }
 }
 

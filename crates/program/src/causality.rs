@@ -14,6 +14,7 @@ pub mod distances;
 mod gates;
 pub mod graphs;
 pub mod need;
+pub mod outline;
 mod priors;
 pub mod receivers;
 pub mod shared;

@@ -59,6 +59,7 @@ pub use causality::decisions::{Decider, Decision, Decisions};
 pub use causality::distances::{FaultDistances, Ways};
 pub use causality::graphs::Graphs;
 pub use causality::need::Need;
+pub use causality::outline::{Act, Callee, Outline, OutlineLoop, OutlineStep, OutlineValue, Reports};
 pub use causality::shared::SharedGraph;
 pub use causality::slice::{Slice, SliceLimits, SlicePoint};
 pub use causality::words::{PathStep, Words};

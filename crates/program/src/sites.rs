@@ -150,6 +150,9 @@ fn rank(kind: SiteKind) -> u8 {
         CallThrow => 17,
         // Around everything that the method does.
         Operation | OperationEnd => 18,
+        MonitorEnter => 19,
+        FieldRead | ArrayRead | Allocation => 20,
+        FieldWrite | ArrayWrite | MonitorExit => 21,
     }
 }
 

@@ -25,6 +25,7 @@ pub use words::Sentence;
 
 use hypocenter_results::cascaded::Cascade;
 use hypocenter_results::compared::Compared;
+use hypocenter_results::explained::Explanation;
 use hypocenter_results::explored::Exploration;
 use hypocenter_results::predicted::Prediction;
 use hypocenter_results::reproduced::Reproduction;
@@ -111,6 +112,23 @@ impl Reported for Cascade {
 }
 
 impl Reported for Prediction {}
+impl Reported for Explanation {
+    fn verdict(document: &Document<Explanation>) -> Sentence {
+        words::explained(&document.detail)
+    }
+
+    fn lines(document: &Document<Explanation>, _columns: Option<usize>) -> Vec<Line> {
+        terminal::explained(document)
+    }
+
+    fn page(document: &Document<Explanation>, _runs: Option<&Runs>) -> String {
+        page::explained(document)
+    }
+
+    fn sarif(document: &Document<Explanation>, sources: Sources<'_>) -> String {
+        sarif::explained(document, sources)
+    }
+}
 
 impl Reported for Compared {
     fn lines(document: &Document<Compared>, _columns: Option<usize>) -> Vec<Line> {

@@ -12,6 +12,7 @@ pub mod cascaded;
 pub mod compared;
 mod document;
 pub mod event;
+pub mod explained;
 pub mod explored;
 mod injected;
 pub mod predicted;

@@ -5,6 +5,7 @@ pub mod clean;
 pub mod compare;
 pub mod demo;
 pub mod doctor;
+pub mod explain;
 pub mod explore;
 pub mod guide;
 pub mod init;
