@@ -34,8 +34,8 @@ pub struct Insertion<'p> {
 /// `Before` of the second. Exception ranges and lines start and end at the boundary: an exception thrown by an
 /// `After` snippet is caught as if the instruction before had thrown it, one thrown by a `Before` snippet as if the
 /// instruction behind had. (At address 0 lines and local variables start before the `Entry` snippets, so that these
-/// have a line too.) Several insertions at one point run in the order given, except that `Edges` come before what
-/// more ways in have to run.
+/// have a line too. A handler that covers its own first instruction is resumed behind the snippets there.) Several
+/// insertions at one point run in the order given, except that `Edges` come before what more ways in have to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place<'p> {
     /// Whenever control reaches the instruction, however it gets there.
