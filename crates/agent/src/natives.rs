@@ -59,7 +59,13 @@ struct Call {
 
 /// Follows an operation on a file or a connection.
 #[cold]
-fn operate(state: &'static State, session: &Session, call: &Call, level: u8, side: operations::Side) -> Answer {
+fn operate(
+    state: &'static State,
+    session: &Session,
+    call: &Call,
+    level: u8,
+    side: operations::Side,
+) -> Answer {
     let work = |thread: &RefCell<ThreadState>| {
         let Ok(mut thread) = thread.try_borrow_mut() else { return Answer::GoOn };
         let mut thread = thread.working(call.who.carrier);
@@ -90,8 +96,7 @@ fn handle(env: *mut JNIEnv, site: jint, who: Who, seen: Seen, thrown: Option<job
             _ => operations::Side::Ends(0),
         };
         operate(state, session, &call, level, side)
-    } else if level & level::DECIDE != 0 && (before < TIMED_EVERY || before.is_multiple_of(TIMED_EVERY))
-    {
+    } else if level & level::DECIDE != 0 && (before < TIMED_EVERY || before.is_multiple_of(TIMED_EVERY)) {
         timed(state, session, &call, level, before)
     } else {
         answer(state, session, &call, level, before)

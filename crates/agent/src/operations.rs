@@ -10,7 +10,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use hypocenter_plan::{OperationKind, SiteKind};
-use hypocenter_trace::{FRESH_DIRECTORY, Map, OperationRecord, Operand, Session, SiteId, Waist, level, waist};
+use hypocenter_trace::{
+    FRESH_DIRECTORY, Map, ObjectId, Operand, OperationRecord, Session, SiteId, Waist, level, waist,
+};
 use jvmti_bindings::sys::jni::jobject;
 use rustc_hash::FxHashMap;
 
@@ -77,8 +79,7 @@ impl Operations {
                     |site: &SiteId| map.kind(*site).is_some_and(|kind: SiteKind| kind.is_operation());
                 let sites: Vec<SiteId> = method.hooks().map(|it| it.site).filter(is_operation).collect();
                 let begin = sites.iter().find(|it| map.kind(**it) == Some(SiteKind::Operation));
-                let is_active =
-                    |it: &SiteId| levels.get(it.0 as usize).is_some_and(|&level| level != 0);
+                let is_active = |it: &SiteId| levels.get(it.0 as usize).is_some_and(|&level| level != 0);
                 let (Some(&begin), true) = (begin, sites.iter().any(is_active)) else { continue };
                 by_site.extend(sites.iter().map(|it| (it.0, Of { begin, waist })));
             }
@@ -284,10 +285,13 @@ impl OperationHit<'_> {
         let frames = state.stacks.capture(state.jvmti, jni);
         let record = OperationRecord {
             site: self.site,
+            ended: true,
             kind: what.kind,
             begun: what.begun,
             resource: session.string(&what.resource),
             other: session.string(&what.other),
+            object: ObjectId(0),
+            other_object: ObjectId(0),
             stack: state.stacks.intern(state.jvmti, jni, session, &frames),
             failed: failed.unwrap_or_default(),
             result,

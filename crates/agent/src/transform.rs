@@ -163,7 +163,14 @@ impl<'a> Transform<'a> {
             SiteKind::OperationEnd if hook.placement == Placement::Unwind => Some(0),
             SiteKind::Exit => nth(&|it| it.is_return()),
             SiteKind::BooleanReturn => nth(&|it| it.opcode == op::IRETURN),
-            SiteKind::Block
+            SiteKind::FieldRead
+            | SiteKind::FieldWrite
+            | SiteKind::ArrayRead
+            | SiteKind::ArrayWrite
+            | SiteKind::Allocation
+            | SiteKind::MonitorEnter
+            | SiteKind::MonitorExit
+            | SiteKind::Block
             | SiteKind::LoopEntry
             | SiteKind::LoopIteration
             | SiteKind::LoopExit

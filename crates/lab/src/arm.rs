@@ -193,6 +193,8 @@ fn bits(watch: WatchLevel) -> u8 {
         WatchLevel::Count => level::COUNT,
         WatchLevel::Event => level::COUNT | level::EVENT,
         WatchLevel::Stack => level::COUNT | level::EVENT | level::STACK,
+        WatchLevel::Value => level::COUNT | level::EVENT | level::VALUE,
+        WatchLevel::ValueStack => level::COUNT | level::EVENT | level::STACK | level::VALUE,
     }
 }
 

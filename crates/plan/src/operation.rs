@@ -1,4 +1,4 @@
-//! What the JDK does with files and connections, on behalf of whoever calls it.
+//! What a program does with files and connections, and what its threads do with each other.
 
 use std::fmt;
 
@@ -42,11 +42,33 @@ pub enum OperationKind {
     Send = 15,
     /// Bytes of a connection are received.
     Receive = 16,
+    /// A thread is started; the result is its Java id.
+    ThreadStart = 17,
+    /// A thread waits for the end of another.
+    ThreadJoin = 18,
+    /// A thread waits until another gives a sign on the object: a monitor, a condition, a latch, a future.
+    Wait = 19,
+    /// A thread gives a sign to those that wait on the object.
+    Notify = 20,
+    /// A thread waits for its permit. The object is the thread.
+    Park = 21,
+    /// A thread gives the permit to another, which is the object.
+    Unpark = 22,
+    /// Work or an element is handed to a queue or an executor.
+    Enqueue = 23,
+    /// An element is taken out of a queue.
+    Dequeue = 24,
+    /// Work that was handed over is done.
+    Handle = 25,
+    /// A lock is taken, other than a monitor.
+    Acquire = 26,
+    /// A lock is given back, other than a monitor.
+    Release = 27,
 }
 
 impl OperationKind {
     /// Every kind.
-    pub const ALL: [OperationKind; 16] = [
+    pub const ALL: [OperationKind; 27] = [
         OperationKind::OpenRead,
         OperationKind::OpenWrite,
         OperationKind::Truncate,
@@ -63,6 +85,17 @@ impl OperationKind {
         OperationKind::Sync,
         OperationKind::Send,
         OperationKind::Receive,
+        OperationKind::ThreadStart,
+        OperationKind::ThreadJoin,
+        OperationKind::Wait,
+        OperationKind::Notify,
+        OperationKind::Park,
+        OperationKind::Unpark,
+        OperationKind::Enqueue,
+        OperationKind::Dequeue,
+        OperationKind::Handle,
+        OperationKind::Acquire,
+        OperationKind::Release,
     ];
 
     /// The kind with this number, if there is one.
@@ -89,12 +122,34 @@ impl OperationKind {
             OperationKind::Sync => "sync",
             OperationKind::Send => "send",
             OperationKind::Receive => "receive",
+            OperationKind::ThreadStart => "thread_start",
+            OperationKind::ThreadJoin => "thread_join",
+            OperationKind::Wait => "wait",
+            OperationKind::Notify => "notify",
+            OperationKind::Park => "park",
+            OperationKind::Unpark => "unpark",
+            OperationKind::Enqueue => "enqueue",
+            OperationKind::Dequeue => "dequeue",
+            OperationKind::Handle => "handle",
+            OperationKind::Acquire => "acquire",
+            OperationKind::Release => "release",
         }
     }
 
     /// Whether it is about a connection rather than a file.
     pub fn is_of_connection(self) -> bool {
         matches!(self, OperationKind::Send | OperationKind::Receive)
+    }
+
+    /// Whether it is between threads, on an object, rather than on a file or a connection.
+    pub fn is_between_threads(self) -> bool {
+        self as u8 >= OperationKind::ThreadStart as u8
+    }
+
+    /// Whether it may last for as long as other threads let it, so that its begin is recorded too.
+    pub fn may_last(self) -> bool {
+        use OperationKind::*;
+        matches!(self, ThreadJoin | Wait | Park | Dequeue | Enqueue | Handle | Acquire)
     }
 }
 

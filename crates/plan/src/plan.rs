@@ -295,6 +295,10 @@ pub enum WatchLevel {
     Event,
     /// As above, and each event names its stack.
     Stack,
+    /// Its hits are counted, and each leaves a record of what it saw: the object and the value. One that sees no value leaves an event.
+    Value,
+    /// As `value`, and each record names its stack and its place in the order of all operations of the trial.
+    ValueStack,
 }
 
 /// Error of a plan.

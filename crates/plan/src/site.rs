@@ -47,15 +47,30 @@ pub enum SiteKind {
     LoopUnwind = 17,
     /// An exception comes out of a call; it sees the exception, before any handler of the method.
     CallThrow = 18,
-    /// The JDK is about to work on a file or a connection; it sees which.
+    /// An operation begins: on a file or a connection, or between threads; it sees what is worked on. It is a method of the JDK, or a call
+    /// where the site has a callee.
     Operation = 19,
     /// It has done so, or failed; it sees the result.
     OperationEnd = 20,
+    /// A field has been read; it sees the object and the value.
+    FieldRead = 21,
+    /// Before a field is written; it sees the object and the new value.
+    FieldWrite = 22,
+    /// An element of an array has been read; it sees the array, the index and the value.
+    ArrayRead = 23,
+    /// Before an element of an array is written; it sees the array, the index and the new value.
+    ArrayWrite = 24,
+    /// An object or an array has been made; it sees it.
+    Allocation = 25,
+    /// A monitor has been taken, by an instruction or by entering a `synchronized` method; it sees the object.
+    MonitorEnter = 26,
+    /// Before a monitor is given back; it sees the object.
+    MonitorExit = 27,
 }
 
 impl SiteKind {
     /// Every kind.
-    pub const ALL: [SiteKind; 20] = [
+    pub const ALL: [SiteKind; 27] = [
         SiteKind::Call,
         SiteKind::CallReturn,
         SiteKind::Entry,
@@ -76,6 +91,13 @@ impl SiteKind {
         SiteKind::CallThrow,
         SiteKind::Operation,
         SiteKind::OperationEnd,
+        SiteKind::FieldRead,
+        SiteKind::FieldWrite,
+        SiteKind::ArrayRead,
+        SiteKind::ArrayWrite,
+        SiteKind::Allocation,
+        SiteKind::MonitorEnter,
+        SiteKind::MonitorExit,
     ];
 
     /// Whether its hook sees something that is true or false, so that its hits are counted by that.
@@ -83,9 +105,14 @@ impl SiteKind {
         matches!(self, SiteKind::BooleanReturn | SiteKind::Branch)
     }
 
-    /// Whether it is about an operation of the JDK on a file or a connection.
+    /// Whether it is the begin or the end of an operation.
     pub fn is_operation(self) -> bool {
         matches!(self, SiteKind::Operation | SiteKind::OperationEnd)
+    }
+
+    /// Whether it is about the monitor of an object.
+    pub fn is_of_monitor(self) -> bool {
+        matches!(self, SiteKind::MonitorEnter | SiteKind::MonitorExit)
     }
 
     /// The kind with this number, if there is one.
@@ -116,6 +143,13 @@ impl SiteKind {
             SiteKind::CallThrow => "call_throw",
             SiteKind::Operation => "operation",
             SiteKind::OperationEnd => "operation_end",
+            SiteKind::FieldRead => "field_read",
+            SiteKind::FieldWrite => "field_write",
+            SiteKind::ArrayRead => "array_read",
+            SiteKind::ArrayWrite => "array_write",
+            SiteKind::Allocation => "allocation",
+            SiteKind::MonitorEnter => "monitor_enter",
+            SiteKind::MonitorExit => "monitor_exit",
         }
     }
 
@@ -138,7 +172,8 @@ pub struct Site {
     pub descriptor: String,
     /// Kind of the point.
     pub kind: SiteKind,
-    /// For calls: what is called, as `owner.name(descriptor)`, the owner with dots.
+    /// For calls: what is called, as `owner.name(descriptor)`, the owner with dots. For accesses to fields: `owner.name`; for allocations:
+    /// the class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callee: Option<String>,
     /// Index among sites of this kind (and callee) in the method, in the order of the code, from 0.
@@ -188,7 +223,8 @@ impl fmt::Display for Site {
                     SiteKind::CallReturn => write!(f, " <- {callee}")?,
                     SiteKind::CallThrow => write!(f, " <! {callee}")?,
                     SiteKind::Log => write!(f, " log {callee}")?,
-                    _ => write!(f, " -> {callee}")?,
+                    SiteKind::Call => write!(f, " -> {callee}")?,
+                    kind => write!(f, " {} {callee}", kind.name())?,
                 }
             }
             (None, kind) => write!(f, " {}", kind.name())?,

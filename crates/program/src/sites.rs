@@ -100,8 +100,7 @@ pub fn sites_of_method(
         listing.of_instructions(class, method, code.instructions())?;
     }
     listing.of_method();
-    if kinds.intersects(KindSet::OPERATIONS)
-        && waist(class.name(), method.name, method.descriptor).is_some()
+    if kinds.intersects(KindSet::OPERATIONS) && waist(class.name(), method.name, method.descriptor).is_some()
     {
         listing.of_operation(&code)?;
     }
@@ -151,6 +150,9 @@ fn rank(kind: SiteKind) -> u8 {
         CallThrow => 17,
         // Around everything that the method does.
         Operation | OperationEnd => 18,
+        MonitorEnter => 19,
+        FieldRead | ArrayRead | Allocation => 20,
+        FieldWrite | ArrayWrite | MonitorExit => 21,
     }
 }
 

@@ -16,7 +16,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 pub(crate) const MAGIC: [u8; 8] = *b"HYPOTRC\0";
 /// The version of the trial file's layout: a reader takes this one and no other.
-pub(crate) const TRACE_VERSION: u32 = 8;
+pub(crate) const TRACE_VERSION: u32 = 9;
 /// The unit of allocation in the arena.
 pub(crate) const GRANULE: u64 = 4096;
 /// How many JVMs a trial can have; one more works without the agent and is reported.
@@ -42,6 +42,8 @@ pub mod level {
     pub const MARK: u8 = 64;
     /// The thread's trail goes on here.
     pub const TRACK: u8 = 32;
+    /// Leave a record of what the hook saw. The agent serves such a hook in native code.
+    pub const VALUE: u8 = 128;
 }
 
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
@@ -234,8 +236,10 @@ pub(crate) mod record {
     pub const PATH: u8 = 13;
     /// Dictionary: the iterations of a loop in a calling context; the count goes on after the record was written.
     pub const TALLY: u8 = 14;
-    /// Ring: an operation on a file or a connection ended; the flags have its kind.
+    /// Ring: an operation ended, or began if its places in the order are one; the flags have its kind.
     pub const OPERATION: u8 = 15;
+    /// Ring: a site was hit and saw something; the flags have which part of it, and of which kind.
+    pub const VALUE: u8 = 16;
     /// Dictionary: a string.
     pub const STRING: u8 = 3;
     /// Dictionary: a stack, as pairs of method string and location string.

@@ -21,6 +21,7 @@ mod steps;
 mod stream;
 mod tracks;
 mod trial;
+mod values;
 mod waist;
 
 pub use armed::{
@@ -42,6 +43,7 @@ pub use steps::{ArmedStep, Step};
 pub use stream::{Stream, Tally};
 pub use tracks::{ArmedTrack, Track};
 pub use trial::{TrialFile, TrialSpec};
+pub use values::{ObjectId, SeenValue, TracedValue, ValueKind, ValueRecord};
 pub use waist::{Deed, Operand, Waist, waist, waist_classes};
 
 /// What is wrong with a trial's file.

@@ -12,6 +12,7 @@ use crate::layout::{
 };
 use crate::session::ReportKind;
 use crate::trial::check_header;
+use crate::values::{self, ObjectId, SeenValue, TracedValue};
 use crate::{SiteId, TraceError};
 
 /// How much of a string and of a stack is read: no agent writes more. Bytes that look like a long stack of long
@@ -166,12 +167,12 @@ pub struct Event {
     pub context: u32,
 }
 
-/// An operation on a file or a connection.
+/// An operation: on a file or a connection, or between threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TracedOperation {
-    /// When it ended.
+    /// When it ended, or began.
     pub ticks: u64,
-    /// Where it ended.
+    /// Where it ended, or began: a site of the kind `operation_end` or `operation`.
     pub site: SiteId,
     /// What it was.
     pub kind: OperationKind,
@@ -181,18 +182,30 @@ pub struct TracedOperation {
     pub state: StateId,
     /// The calling context, or 0 if it is not known.
     pub context: u32,
-    /// Its places in the order of all operations of the trial, when it began and when it ended.
+    /// Its places in the order of all operations of the trial, when it began and when it ended. An operation between threads that may last
+    /// has a record also when it begins, in which both are the one of its begin.
     pub span: (u64, u64),
-    /// The file or connection, as a string.
+    /// The file or connection, as a string; for an operation between threads, the class of the object.
     pub resource: u32,
-    /// The other, such as the new name of a file, or 0.
+    /// The other, such as the new name of a file or the class of an element, or 0.
     pub other: u32,
+    /// The object that an operation between threads is on: the queue, lock, condition, monitor, or thread.
+    pub object: ObjectId,
+    /// The other object, such as the element of a queue or the work for an executor.
+    pub other_object: ObjectId,
     /// The stack.
     pub stack: u32,
     /// The class of the exception by which it failed, or 0.
     pub failed: u32,
-    /// The number that it returned; 0 if none.
+    /// The number that it returned; 0 if none. For the start of a thread, the thread's Java id.
     pub result: i64,
+}
+
+impl TracedOperation {
+    /// Whether it has ended; otherwise this is the record of its begin.
+    pub fn has_ended(&self) -> bool {
+        self.span.0 != self.span.1
+    }
 }
 
 /// A loop from its entry to its end.
@@ -620,7 +633,39 @@ impl<'a> Trace<'a> {
                 stack,
                 failed,
                 result: it.word(4) as i64,
+                object: ObjectId(it.word(5)),
+                other_object: ObjectId(it.word(6)),
             })
+        })
+    }
+
+    /// The hits of a JVM with what they saw: one list a ring, each in order. Hits that left a plain event are among them, with no value.
+    pub fn values(&self, jvm: &Jvm) -> impl Iterator<Item = TracedValue> {
+        self.ring_records(jvm).filter_map(|InRing { thread, state, context, record: it, .. }| {
+            let seen = TracedValue {
+                ticks: it.ticks,
+                site: SiteId(it.subject),
+                thread,
+                state,
+                context,
+                part: it.flags,
+                object: ObjectId(0),
+                value: SeenValue::NOTHING,
+                index: 0,
+                stack: (it.word(0) >> 32) as u32,
+                sequence: None,
+            };
+            match it.kind {
+                record::HIT => Some(seen),
+                record::VALUE => {
+                    let has = |at: usize| it.payload.len() >= at * 8 + 8;
+                    let (record, sequence) = values::decode(it.flags, |at| has(at).then(|| it.word(at)))?;
+                    let stack = record.stack.unwrap_or_default().0;
+                    let (object, value, index) = (record.object, record.value, record.index);
+                    Some(TracedValue { part: record.part, object, value, index, stack, sequence, ..seen })
+                }
+                _ => None,
+            }
         })
     }
 

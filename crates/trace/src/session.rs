@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::layout::{ChunkHeader, JvmSlot, NODE_MAX, chunk_kind, jvm_state, record};
 use crate::stream::{Stream, Tally};
 use crate::trial::TrialFile;
+use crate::values::ObjectId;
 use crate::{SiteId, TraceError, clock};
 
 /// The longest string that is kept; a longer one is cut.
@@ -65,19 +66,25 @@ pub struct InjectedRecord {
     pub path: u64,
 }
 
-/// An operation on a file or a connection, when it has ended.
+/// An operation when it has ended, or begins.
 #[derive(Debug, Clone, Copy)]
 pub struct OperationRecord {
-    /// Where it ended.
+    /// Where it ended or begins.
     pub site: SiteId,
+    /// Whether it has ended.
+    pub ended: bool,
     /// What it was.
     pub kind: OperationKind,
     /// Its place in the order of all operations when it began.
     pub begun: u64,
-    /// The file or connection.
+    /// The file or connection, or the class of the object that it is on.
     pub resource: Interned,
-    /// The other, such as the new name of a file.
+    /// The other, such as the new name of a file or the class of an element.
     pub other: Interned,
+    /// The object that it is on, for one between threads.
+    pub object: ObjectId,
+    /// The other object, such as the element of a queue.
+    pub other_object: ObjectId,
     /// The stack.
     pub stack: Interned,
     /// The class of the exception by which it failed.

@@ -18,6 +18,7 @@ use crate::layout::{ChunkHeader, GRANULE, came_by, chunk_kind, record, record_wo
 use crate::session::OperationRecord;
 use crate::steps::Step;
 use crate::trial::TrialFile;
+use crate::values::{self, ValueRecord};
 
 const HEADER_BYTES: usize = size_of::<ChunkHeader>();
 const FIRST_CHUNK_BYTES: u64 = 16 << 10;
@@ -196,14 +197,22 @@ impl Stream {
         self.records += u64::from(self.push(trial, record::HIT, flags, site, &payload));
     }
 
-    /// An operation that has ended.
+    /// What a hook saw.
+    pub fn value(&mut self, trial: &TrialFile, it: &ValueRecord) {
+        let (flags, words, len) = values::encode(it, || trial.next_sequence());
+        self.records += u64::from(self.push(trial, record::VALUE, flags, it.site.0, &words[..len]));
+    }
+
+    /// An operation that has ended, or that begins.
     pub fn operation(&mut self, trial: &TrialFile, it: &OperationRecord) {
         let payload = [
             it.begun,
-            trial.next_sequence(),
+            if it.ended { trial.next_sequence() } else { it.begun },
             u64::from(it.resource.0) | u64::from(it.other.0) << 32,
             u64::from(it.stack.0) | u64::from(it.failed.0) << 32,
             it.result as u64,
+            it.object.0,
+            it.other_object.0,
         ];
         let kept = self.push(trial, record::OPERATION, it.kind as u8, it.site.0, &payload);
         self.records += u64::from(kept);

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use hypocenter_plan::{Site, SiteKind, StateId};
+use hypocenter_plan::{OperationKind, Site, SiteKind, StateId};
 use hypocenter_trace::{
     ArmedPlan, ArmedRepeat, CandidateEnd, Event, FALL_THROUGH, InjectedRecord, Interned, LoopTally, Map,
-    MapBuilder, NewSite, PatchTally, Placement, ReportKind, Session, SiteId, Step, Trace, TraceError,
-    Transition, TrialControl, TrialFile, TrialSpec, clock, level,
+    MapBuilder, NewSite, ObjectId, OperationRecord, PatchTally, Placement, ReportKind, SeenValue, Session,
+    SiteId, Step, Trace, TraceError, Transition, TrialControl, TrialFile, TrialSpec, ValueKind, ValueRecord,
+    clock, level,
 };
 use proptest::prelude::*;
 
@@ -123,6 +124,80 @@ fn everything_a_jvm_says_is_read_back() {
         }
     );
     assert_eq!((events[1].site, events[1].string, events[1].stack), (SiteId(2), method.0, stack.0));
+}
+
+#[test]
+fn what_a_hook_saw_is_read_back_in_the_order_of_its_thread() {
+    let file = TempFile::new("values");
+    TrialFile::create(&file.0, &spec(4, 64, false)).unwrap();
+    let session = Session::join(&file.0, "n", 1, "").unwrap();
+    let (stack, thread) = (session.stack(&[]), session.thread(1, "main"));
+    let mut ring = session.ring();
+    ring.switch_to(session.trial(), thread.0, || StateId::NO_TASK);
+    let seen = |part, object, kind, bits, index, stack| ValueRecord {
+        site: SiteId(2),
+        part,
+        object: ObjectId(object),
+        value: SeenValue { kind, bits },
+        index,
+        stack,
+    };
+    let records = [
+        seen(0, 7, ValueKind::Int, -1, 0, None),
+        seen(31, 0, ValueKind::Object, 1 << 40, 0, None),
+        seen(1, 9, ValueKind::Long, i64::MIN, i64::MAX, None),
+        seen(0, u64::MAX, ValueKind::Double, 1.5f64.to_bits() as i64, 0, Some(stack)),
+        seen(0, 5, ValueKind::Nothing, 0, 3, Some(stack)),
+    ];
+    for record in &records {
+        ring.value(session.trial(), record);
+    }
+    ring.hit(session.trial(), 3, 1, clock::ticks());
+    let bytes = std::fs::read(&file.0).unwrap();
+    let trace = Trace::new(&bytes).unwrap();
+    let read: Vec<_> = trace.values(&trace.jvms()[0]).collect();
+    assert_eq!(read.len(), records.len() + 1);
+    for (read, record) in read.iter().zip(&records) {
+        assert_eq!((read.site, read.thread, read.part), (record.site, thread.0, record.part));
+        assert_eq!((read.object, read.value, read.index), (record.object, record.value, record.index));
+        assert_eq!(read.stack, record.stack.unwrap_or_default().0);
+        assert_eq!(read.sequence.is_some(), record.stack.is_some(), "only those with a stack are ordered");
+    }
+    assert!(read[3].sequence < read[4].sequence);
+    let hit = read[records.len()];
+    assert_eq!((hit.site, hit.part, hit.value), (SiteId(3), 1, SeenValue::NOTHING));
+}
+
+#[test]
+fn an_operation_between_threads_has_its_objects_and_may_be_seen_before_it_ends() {
+    let file = TempFile::new("handed");
+    TrialFile::create(&file.0, &spec(4, 64, false)).unwrap();
+    let session = Session::join(&file.0, "n", 1, "").unwrap();
+    let mut ring = session.ring();
+    ring.switch_to(session.trial(), 1, || StateId::NO_TASK);
+    let record = |ended| OperationRecord {
+        site: SiteId(u32::from(ended)),
+        ended,
+        kind: OperationKind::Dequeue,
+        begun: 5,
+        resource: session.string("a.Queue"),
+        other: Interned(0),
+        object: ObjectId(8),
+        other_object: ObjectId(if ended { 9 } else { 0 }),
+        stack: Interned(0),
+        failed: Interned(0),
+        result: 0,
+    };
+    ring.operation(session.trial(), &record(false));
+    (0..6).for_each(|_| _ = session.trial().next_sequence());
+    ring.operation(session.trial(), &record(true));
+    let bytes = std::fs::read(&file.0).unwrap();
+    let trace = Trace::new(&bytes).unwrap();
+    let read: Vec<_> = trace.operations(&trace.jvms()[0]).collect();
+    assert_eq!(read.iter().map(|it| it.has_ended()).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(read.iter().map(|it| it.span.0).collect::<Vec<_>>(), [5, 5]);
+    assert_eq!(read.iter().map(|it| it.object).collect::<Vec<_>>(), [ObjectId(8); 2]);
+    assert_eq!(read.iter().map(|it| it.other_object).collect::<Vec<_>>(), [ObjectId(0), ObjectId(9)]);
 }
 
 /// Writes `count` hits with rising times and returns what is read back.
@@ -245,7 +320,7 @@ fn what_is_not_ours_is_refused() {
         Trace::new(&bytes).map(|_| ()).unwrap_err().to_string()
     };
     assert!(changed(0, b'X').contains("something else"));
-    assert!(changed(8, 9).contains("version 9"));
+    assert!(changed(8, 99).contains("version 99"));
     assert!(Trace::new(&bytes[..100]).is_err());
     assert!(Trace::new(&bytes[..bytes.len() / 2]).is_err());
     assert!(Trace::new(&[]).is_err());

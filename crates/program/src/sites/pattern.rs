@@ -14,7 +14,8 @@ use hypocenter_plan::{Site, SiteKind, glob_matches};
 /// FileTxnLog.commit log Logger.warn          before a call that logs; the callee may be left out
 /// FileTxnLog.commit exit                     also: unwind, return (of a boolean)
 /// FileTxnLog.commit loop 1                   an iteration of loop 1; also: loop 1 entry, loop 1 exit
-/// FileTxnLog.commit handler 0                also: block 3
+/// FileTxnLog.commit handler 0                also: block 3, monitor_enter 0, array_write 2
+/// FileTxnLog.commit field_write logStream    also: field_read, and allocation with a class
 /// ```
 ///
 /// A class is simple (`FileTxnLog`), qualified in part or in full, nested as `Outer$Inner` or `Outer.Inner`; `*` stands
@@ -83,8 +84,11 @@ fn parse(text: &str) -> Result<SitePattern, String> {
         [] | ["entry"] => (SiteKind::Entry, None),
         ["exit"] => (SiteKind::Exit, None),
         ["unwind"] => (SiteKind::Unwind, None),
-        ["operation"] => (SiteKind::Operation, None),
         ["operation_end"] | ["operation", "end"] => (SiteKind::OperationEnd, None),
+        ["operation", called, "end"] => {
+            callee = Some(parse_method(called, false)?.0);
+            (SiteKind::OperationEnd, None)
+        }
         ["return" | "boolean_return"] => (SiteKind::BooleanReturn, None),
         ["loop", rest @ ..] => parse_loop(rest)?,
         ["loop_iteration"] => (SiteKind::LoopIteration, None),
@@ -97,19 +101,23 @@ fn parse(text: &str) -> Result<SitePattern, String> {
         ["throw", rest @ ..] => (SiteKind::Throw, parse_optional_number(rest, "throw")?),
         ["handler", rest @ ..] => (SiteKind::Handler, parse_optional_number(rest, "handler")?),
         ["block", rest @ ..] => (SiteKind::Block, parse_optional_number(rest, "block")?),
-        ["log"] => (SiteKind::Log, None),
-        ["log", rest @ ..] => {
-            let (logged, callee_line) = parse_method(&rest.join(" "), false)?;
-            (callee, line) = (Some(logged), line.or(callee_line));
-            (SiteKind::Log, None)
-        }
+        [word, rest @ ..] if let Some(kind) = by_name(word) => match numbered(kind) {
+            true => (kind, parse_optional_number(rest, word)?),
+            false if rest.is_empty() => (kind, None),
+            false => {
+                let (named, callee_line) = parse_method(&rest.join(" "), false)?;
+                (callee, line) = (Some(named), line.or(callee_line));
+                (kind, None)
+            }
+        },
         ["call", ..] => {
             return Err("a call is written with its callee, `Class.method -> Class.callee`".into());
         }
         other => {
             return Err(format!(
                 "`{}` is not known behind the method; there is entry, exit, unwind, return, loop, handler, block, \
-                 branch, switch, throw, operation, log, and `->`, `<-` and `<!` for calls",
+                 branch, switch, throw, operation, log, field_read, field_write, array_read, array_write, allocation, \
+                 monitor_enter, monitor_exit, and `->`, `<-` and `<!` for calls",
                 other.join(" ")
             ));
         }
@@ -118,6 +126,19 @@ fn parse(text: &str) -> Result<SitePattern, String> {
         return Err("it is numbered twice; leave the `#` out".into());
     }
     Ok(SitePattern { method, line, kind, callee, ordinal: ordinal.or(tail_ordinal) })
+}
+
+/// The kinds that are written as in JSON: with a number, or with the name of what is called, accessed or made.
+fn by_name(word: &str) -> Option<SiteKind> {
+    use SiteKind::*;
+    let kinds = [Log, Operation, FieldRead, FieldWrite, Allocation];
+    let numbered = [ArrayRead, ArrayWrite, MonitorEnter, MonitorExit];
+    kinds.into_iter().chain(numbered).find(|kind| kind.name() == word)
+}
+
+/// Whether a site of this kind is told from others by its number alone.
+fn numbered(kind: SiteKind) -> bool {
+    matches!(kind, SiteKind::ArrayRead | SiteKind::ArrayWrite) || kind.is_of_monitor()
 }
 
 fn parse_loop(words: &[&str]) -> Result<(SiteKind, Option<u32>), String> {
@@ -316,6 +337,13 @@ impl fmt::Display for SitePattern {
             SiteKind::LoopIteration => (" loop", true, ""),
             SiteKind::LoopEntry => (" loop", true, " entry"),
             SiteKind::LoopExit => (" loop", true, " exit"),
+            SiteKind::FieldRead => (" field_read", false, ""),
+            SiteKind::FieldWrite => (" field_write", false, ""),
+            SiteKind::Allocation => (" allocation", false, ""),
+            SiteKind::ArrayRead => (" array_read", true, ""),
+            SiteKind::ArrayWrite => (" array_write", true, ""),
+            SiteKind::MonitorEnter => (" monitor_enter", true, ""),
+            SiteKind::MonitorExit => (" monitor_exit", true, ""),
         };
         write!(f, "{word}")?;
         if let Some(callee) = &self.callee {
@@ -343,6 +371,15 @@ mod tests {
         };
         check("FileTxnLog.commit -> FileChannel.force", "FileTxnLog.commit -> FileChannel.force");
         check("FileTxnLog.commit->FileChannel.force", "FileTxnLog.commit -> FileChannel.force");
+        check("FileTxnLog.commit field_write logStream", "FileTxnLog.commit field_write logStream");
+        check(
+            "FileTxnLog.commit field_read FileTxnLog.db #1",
+            "FileTxnLog.commit field_read FileTxnLog.db #1",
+        );
+        check("FileTxnLog.commit allocation", "FileTxnLog.commit allocation");
+        check("FileTxnLog.commit monitor_enter #1", "FileTxnLog.commit monitor_enter 1");
+        check("FileTxnLog.commit operation Object.wait", "FileTxnLog.commit operation Object.wait");
+        check("FileTxnLog.commit operation Object.wait end", "FileTxnLog.commit operation Object.wait end");
         check("  A.b  <-  C.d #2 ", "A.b <- C.d #2");
         check("A.b:386 -> C.d(JJ)V#0", "A.b:386 -> C.d(JJ)V #0");
         check("A.b -> C.d:386", "A.b:386 -> C.d");
