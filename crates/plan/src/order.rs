@@ -41,7 +41,9 @@ impl Order {
     /// Error of the order alone, with its correction.
     pub(crate) fn trouble(&self) -> Option<String> {
         if self.at_most_ms == 0 {
-            return Some("at_most_ms 0: no thread would wait; give 1 or more, or leave it out for 2000".into());
+            return Some(
+                "at_most_ms 0: no thread would wait; give 1 or more, or leave it out for 2000".into(),
+            );
         }
         let is_one = self.first.site.same_point(&self.then.site) && self.first.when == self.then.when;
         is_one.then(|| {

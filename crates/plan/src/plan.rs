@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::task::{NO_TASK, TaskMethod, state_names};
-use crate::{FORMAT_VERSION, Fault, Force, Happening, MethodName, NodeRule, Order, SetConstant, Site, SiteKind, Trails};
+use crate::{
+    FORMAT_VERSION, Fault, Force, Happening, MethodName, NodeRule, Order, SetConstant, Site, SiteKind, Trails,
+};
 
 /// The instructions for one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -416,7 +418,8 @@ impl Plan {
     pub fn other_sites(&self) -> impl Iterator<Item = &Site> {
         let guards = self.candidates.iter().map(|it| &it.when);
         let guards = guards.chain(self.happenings().map(|it| &it.when));
-        let guards = guards.chain(self.force.iter().map(|it| &it.when)).chain(self.set.iter().map(|it| &it.when));
+        let guards =
+            guards.chain(self.force.iter().map(|it| &it.when)).chain(self.set.iter().map(|it| &it.when));
         let since = guards.filter_map(|it| it.since.as_ref()).map(|it| &it.site);
         let armed = match &self.arm {
             Arm::After(site) => Some(&**site),
@@ -481,7 +484,9 @@ impl Plan {
         if let Some(state) = &when.state
             && !states.contains(state)
         {
-            return Some(format!("state `{state}`: no task of the plan has it; list the task, or use `{NO_TASK}`"));
+            return Some(format!(
+                "state `{state}`: no task of the plan has it; list the task, or use `{NO_TASK}`"
+            ));
         }
         if let Some(p) = when.probability
             && !(0.0..=1.0).contains(&p)
@@ -530,7 +535,9 @@ impl Plan {
                 && it.site.same_point(&order.then.site)
         };
         let candidate = self.candidates.iter().position(|it| ends(&it))?;
-        Some(format!("then is the site of candidate {candidate}, which ends the method there; let another site wait, such as the entry of the method"))
+        Some(format!(
+            "then is the site of candidate {candidate}, which ends the method there; let another site wait, such as the entry of the method"
+        ))
     }
 
     /// The points of trails are in methods that are followed.

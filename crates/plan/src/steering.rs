@@ -108,9 +108,8 @@ impl fmt::Display for ConstantValue {
 impl Force {
     /// Error of its site, with its correction.
     pub(crate) fn trouble(&self) -> Option<String> {
-        (self.branch.kind != SiteKind::Branch).then(|| {
-            format!("`{}` takes no branch; name a site of kind branch", self.branch)
-        })
+        (self.branch.kind != SiteKind::Branch)
+            .then(|| format!("`{}` takes no branch; name a site of kind branch", self.branch))
     }
 }
 
@@ -123,7 +122,9 @@ impl SetConstant {
         }
         let loads = site.callee.as_deref().and_then(|it| it.split(' ').next()).unwrap_or_default();
         let given = self.value.type_name();
-        (loads != given).then(|| format!("`{site}` loads a value of type `{loads}`, not `{given}`; give a value of its type"))
+        (loads != given).then(|| {
+            format!("`{site}` loads a value of type `{loads}`, not `{given}`; give a value of its type")
+        })
     }
 }
 
