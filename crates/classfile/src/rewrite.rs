@@ -25,6 +25,7 @@ pub(crate) struct Rewrite<'r, 'a, 'p> {
     pub(crate) insertions: &'r [Insertion<'p>],
     pub(crate) jumps: &'r [(u32, u8)],
     pub(crate) blocks: &'r [CatchBlock<'p>],
+    pub(crate) locals: u16,
     pub(crate) member: &'r Member<'a>,
     /// The `catch_all` snippet and the old address from which it protects.
     pub(crate) guard: Option<(&'r Snippet<'p>, u32)>,
@@ -39,7 +40,7 @@ impl Rewrite<'_, '_, '_> {
         self.u16(self.name_index);
         self.out.extend_from_slice(&[0; 4]);
         self.u16(self.max_stack()?);
-        self.u16(self.code.max_locals);
+        self.u16(self.code.max_locals.checked_add(self.locals).ok_or(Unpatched::TooManyLocals)?);
         self.out.extend_from_slice(&(self.layout.code_len as u32).to_be_bytes());
         self.instructions()?;
         self.handlers()?;

@@ -3,6 +3,7 @@
 //! This file lists the sites of a method. [`pattern`] and [`find`] look them up by readable names, [`fault_sites`] lists the
 //! calls that can go wrong, and [`map`] writes the instrumentation map of a plan.
 
+mod constants;
 pub mod fault_sites;
 pub mod find;
 pub mod kinds;
@@ -104,6 +105,9 @@ pub fn sites_of_method(
     {
         listing.of_operation(&code)?;
     }
+    if kinds.contains(SiteKind::Constant) {
+        listing.of_constants(class, &code)?;
+    }
     let mut sites = listing.sites;
     sites.sort_by_key(MethodSite::order);
     Ok(MethodSites { sites, irreducible })
@@ -151,6 +155,7 @@ fn rank(kind: SiteKind) -> u8 {
         // Around everything that the method does.
         Operation | OperationEnd => 18,
         MonitorEnter => 19,
+        Constant => 22,
         FieldRead | ArrayRead | Allocation => 20,
         FieldWrite | ArrayWrite | MonitorExit => 21,
     }
