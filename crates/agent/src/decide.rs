@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hypocenter_plan::glob_matches;
 use hypocenter_trace::{
     ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedPlan, ArmedRepeat, ArmedStack, InjectedRecord,
-    Interned, ReportKind, Session, SiteId, TraceError, TrialFile, clock, hash,
+    Interned, ReportKind, Session, SiteId, TrialFile, clock, hash,
 };
 
 use crate::exceptions;
@@ -74,10 +74,11 @@ impl Arsenal {
     /// `apart`: sites whose hits do not all count, or are counted by what they saw.
     pub(crate) fn new(
         trial: &TrialFile,
+        plan: ArmedPlan,
         node: &str,
         apart: impl Fn(SiteId) -> bool,
-    ) -> Result<Arsenal, TraceError> {
-        let ArmedPlan { candidates, never_below, arm_after } = trial.plan()?;
+    ) -> Arsenal {
+        let ArmedPlan { candidates, never_below, arm_after } = plan;
         let marks = candidates.iter().zip(0..);
         let marks = marks.filter_map(|(it, number)| Some((it.since?.site, number))).collect();
         let mut armed: Vec<Armed> = candidates
@@ -129,7 +130,7 @@ impl Arsenal {
             })
             .collect();
         let seed = hash::bytes(node.as_bytes(), trial.seed());
-        Ok(Arsenal { armed, starts, due, marks, arm_after, never_below: Lines::new(never_below), seed })
+        Arsenal { armed, starts, due, marks, arm_after, never_below: Lines::new(never_below), seed }
     }
 
     const ASK: u64 = 0;
@@ -235,6 +236,12 @@ impl Hit<'_> {
         if let Some(pattern) = &candidate.resource {
             let is_it = |name: &str| !name.is_empty() && glob_matches(pattern, name);
             if !self.thread.works_on().is_some_and(|it| is_it(it.0) || is_it(it.1)) {
+                return false;
+            }
+        }
+        if candidate.fault == ArmedFault::Drop {
+            let lasting = &self.state.lasting;
+            if self.thread.sends_over().is_none_or(|it| lasting.silenced_by(it).is_some()) {
                 return false;
             }
         }
@@ -386,6 +393,7 @@ impl Hit<'_> {
             ArmedFault::Negate if !matches!(self.seen, Seen::Boolean(_)) => {
                 Err("there is no boolean at this site".into())
             }
+            ArmedFault::Drop => self.state.lasting.trouble().map(|()| Prepared::Nothing),
             _ => Ok(Prepared::Nothing),
         }
     }
@@ -417,6 +425,14 @@ impl Hit<'_> {
                 unsafe { libc::_exit(*status) }
             }
             (ArmedFault::Negate, _) => Answer::Negate,
+            (ArmedFault::Drop, _) => {
+                if let Some(socket) = self.thread.sends_over() {
+                    self.state.lasting.silence(socket, armed.number);
+                }
+                Answer::GoOn
+            }
+            // The operations of the JDK look at it by themselves.
+            (ArmedFault::DiskFull { .. }, _) => Answer::GoOn,
             (ArmedFault::Exception { .. }, Prepared::Nothing) => Answer::GoOn,
         }
     }
@@ -473,7 +489,7 @@ mod tests {
         };
         let trial = TrialFile::create(&directory.path().join("trial"), &spec).unwrap();
         let drawn = |node: &str| -> Vec<bool> {
-            let arsenal = Arsenal::new(&trial, node, |_| false).unwrap();
+            let arsenal = Arsenal::new(&trial, trial.plan().unwrap(), node, |_| false);
             (1..=64).map(|it| arsenal.armed[0].is_due(it, arsenal.seed)).collect()
         };
         assert_eq!(drawn("n1"), drawn("n1"));

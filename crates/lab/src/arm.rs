@@ -95,6 +95,8 @@ pub fn arm(
             }
             Fault::Crash { status } => ArmedFault::Crash { status: i32::from(*status) },
             Fault::Negate => ArmedFault::Negate,
+            Fault::Drop => ArmedFault::Drop,
+            Fault::DiskFull { path } => ArmedFault::DiskFull { path: path.clone() },
         };
         candidates.push(ArmedCandidate {
             site,

@@ -110,6 +110,7 @@ impl Reader<'_> {
             || candidate.when.resource.is_some()
             || self.plan.arm != Arm::Start
             || candidate.site.kind.sees_boolean()
+            || candidate.site.kind.is_operation()
             || self.rule(candidate).is_some();
         let Some(site) = self.map.find(&candidate.site) else { return 0 };
         self.on_node(candidate)
@@ -170,6 +171,7 @@ impl Reader<'_> {
             occurrence,
             at_ms: self.trace.ms_since_start(record.ticks),
             times,
+            effect: candidate.fault.is_lasting().then(|| self.trace.effect(number)),
             threw: (record.threw != 0).then(|| it.dictionary.string(record.threw).to_owned()),
             state: (record.state != StateId::NO_TASK)
                 .then(|| state_names(&self.plan.record.tasks).into_iter().nth(record.state.0 as usize))

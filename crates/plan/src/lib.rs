@@ -33,8 +33,8 @@ pub use node::{Mdc, NodeRule};
 pub use operation::OperationKind;
 pub use oracle::{ExitWanted, LogText, OneOrMany, Oracle, OracleForm, StatusForm};
 pub use outcome::{
-    CandidateOutcome, CandidateResult, End, Frame, HookTally, Injection, JvmOutcome, OracleOutcome, Outcome,
-    Problem, ProcessOutcome, Role,
+    Aftermath, CandidateOutcome, CandidateResult, End, Frame, HookTally, Injection, JvmOutcome,
+    OracleOutcome, Outcome, Problem, ProcessOutcome, Role,
 };
 pub use plan::{
     Arm, Candidate, EventTime, Guard, MethodLine, Plan, PlanError, Record, Repeat, Since, StackGuard, Watch,

@@ -370,6 +370,9 @@ impl Candidate {
                     self.fault
                 ));
             }
+            Repeat::Once | Repeat::Times(_) if matches!(self.fault, Fault::DiskFull { .. }) => {
+                return Some("a disk is full for a time: give `for_ms` or `always`".to_owned());
+            }
             _ => {}
         }
         let since = self.when.since.as_ref()?;
@@ -429,6 +432,16 @@ impl Plan {
             if it.when.resource.is_some() && !it.site.kind.is_operation() {
                 return value(format!(
                     "resource at a site of kind {}: only those of the kinds operation and operation_end have one",
+                    it.site.kind.name()
+                ));
+            }
+            if let Some(what) = it.fault.trouble_with_path() {
+                return value(what);
+            }
+            if it.fault == Fault::Drop && it.site.kind != SiteKind::Operation {
+                return value(format!(
+                    "drop at a site of kind {}: it begins at a write of the JDK, as `NioSocketImpl.tryWrite operation` or \
+                     `IOUtil.write operation`",
                     it.site.kind.name()
                 ));
             }

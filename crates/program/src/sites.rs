@@ -100,8 +100,7 @@ pub fn sites_of_method(
         listing.of_instructions(class, method, code.instructions())?;
     }
     listing.of_method();
-    if kinds.intersects(KindSet::OPERATIONS)
-        && waist(class.name(), method.name, method.descriptor).is_some()
+    if kinds.intersects(KindSet::OPERATIONS) && waist(class.name(), method.name, method.descriptor).is_some()
     {
         listing.of_operation(&code)?;
     }

@@ -34,6 +34,13 @@ pub enum ArmedFault {
     },
     /// Turn the boolean around.
     Negate,
+    /// Swallow what is sent over a connection from now on.
+    Drop,
+    /// Let writes below a path fail from now on.
+    DiskFull {
+        /// The path.
+        path: String,
+    },
 }
 
 /// Which hits belong to a candidate's node.
@@ -150,7 +157,7 @@ struct Entry {
     probability: u64,
     amount: u64,
     stack_hash: u64,
-    /// Strings, in this order: the node's process, thread, resource, message, then classes, then stack patterns, then patterns of
+    /// Strings, in this order: the node's process, thread, resource, message or path, then classes, then stack patterns, then patterns of
     /// the node's threads, then key and value of its diagnostic context.
     strings_start: u32,
     classes_len: u16,
@@ -227,8 +234,13 @@ pub(crate) fn encode(plan: &ArmedPlan) -> Vec<u8> {
             ArmedFault::Spin { nanos } => (3, *nanos, &[]),
             ArmedFault::Crash { status } => (4, *status as u32 as u64, &[]),
             ArmedFault::Negate => (5, 0, &[]),
+            ArmedFault::Drop => (6, 0, &[]),
+            ArmedFault::DiskFull { path } => {
+                text(path);
+                (7, 0, &[])
+            }
         };
-        if fault != 1 {
+        if !matches!(it.fault, ArmedFault::Exception { .. } | ArmedFault::DiskFull { .. }) {
             text("");
         }
         classes.iter().for_each(|class| text(class));
@@ -349,6 +361,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<ArmedPlan, TraceError> {
                     3 => ArmedFault::Spin { nanos: entry.amount },
                     4 => ArmedFault::Crash { status: entry.amount as u32 as i32 },
                     5 => ArmedFault::Negate,
+                    6 => ArmedFault::Drop,
+                    7 => ArmedFault::DiskFull { path: text(at + 3)? },
                     _ => return Err(TraceError::Malformed("the mapped plan has an unknown fault")),
                 },
                 node: match entry.node {
@@ -469,6 +483,8 @@ mod tests {
                 },
                 ..base.clone()
             },
+            ArmedCandidate { fault: ArmedFault::Drop, ..base.clone() },
+            ArmedCandidate { fault: ArmedFault::DiskFull { path: "zk1/*".into() }, ..base.clone() },
             ArmedCandidate { fault: ArmedFault::Crash { status: 137 }, ..base },
         ];
         let line = |method: &str, line| MethodLine { method: method.into(), line };

@@ -57,7 +57,8 @@ pub fn show(directory: &Path, outcome: &Outcome, top: usize) -> Result<(), Failu
     for jvm in trace.jvms() {
         let dictionary = trace.dictionary(&jvm);
         for it in trace.operations(&jvm).filter(|it| map.kind(it.site) == Some(SiteKind::OperationEnd)) {
-            for name in [it.resource, it.other].map(|it| dictionary.string(it)).iter().filter(|it| !it.is_empty())
+            for name in
+                [it.resource, it.other].map(|it| dictionary.string(it)).iter().filter(|it| !it.is_empty())
             {
                 all.entry((jvm.node.clone(), (*name).to_owned())).or_default().add(&it);
             }
