@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hypocenter_plan::glob_matches;
 use hypocenter_trace::{
     ArmedCandidate, ArmedFault, ArmedMdc, ArmedNode, ArmedPlan, ArmedRepeat, ArmedStack, InjectedRecord,
-    Interned, ReportKind, Session, SiteId, TraceError, TrialFile, clock, hash,
+    Interned, ReportKind, Session, SiteId, TrialFile, clock, hash,
 };
 
 use crate::exceptions;
@@ -81,10 +81,11 @@ impl Arsenal {
     /// `apart`: sites whose hits do not all count, or are counted by what they saw.
     pub(crate) fn new(
         trial: &TrialFile,
+        plan: ArmedPlan,
         node: &str,
         apart: impl Fn(SiteId) -> bool,
-    ) -> Result<Arsenal, TraceError> {
-        let ArmedPlan { candidates, never_below, arm_after } = trial.plan()?;
+    ) -> Arsenal {
+        let ArmedPlan { candidates, never_below, arm_after } = plan;
         let orders = Orders::new(&candidates);
         let marks = candidates.iter().zip(0..);
         let marks = marks.filter_map(|(it, number)| Some((it.since?.site, number))).collect();
@@ -139,7 +140,7 @@ impl Arsenal {
             .collect();
         let seed = hash::bytes(node.as_bytes(), trial.seed());
         let never_below = Lines::new(never_below);
-        Ok(Arsenal { armed, starts, due, marks, arm_after, orders, never_below, seed })
+        Arsenal { armed, starts, due, marks, arm_after, orders, never_below, seed }
     }
 
     const ASK: u64 = 0;
@@ -251,6 +252,12 @@ impl Hit<'_> {
         if let Some(pattern) = &candidate.resource {
             let is_it = |name: &str| !name.is_empty() && glob_matches(pattern, name);
             if !self.thread.works_on().is_some_and(|it| is_it(it.0) || is_it(it.1)) {
+                return false;
+            }
+        }
+        if candidate.fault == ArmedFault::Drop {
+            let lasting = &self.state.lasting;
+            if self.thread.sends_over().is_none_or(|it| lasting.silenced_by(it).is_some()) {
                 return false;
             }
         }
@@ -408,6 +415,7 @@ impl Hit<'_> {
             ArmedFault::Negate | ArmedFault::Force { .. } if !matches!(self.seen, Seen::Boolean(_)) => {
                 Err("there is no boolean at this site".into())
             }
+            ArmedFault::Drop => self.state.lasting.trouble().map(|()| Prepared::Nothing),
             _ => Ok(Prepared::Nothing),
         }
     }
@@ -448,8 +456,15 @@ impl Hit<'_> {
                 self.thread.constant = Some(Replacement::Text(text.clone()));
                 Answer::Replace
             }
+            (ArmedFault::Drop, _) => {
+                if let Some(socket) = self.thread.sends_over() {
+                    self.state.lasting.silence(socket, armed.number);
+                }
+                Answer::GoOn
+            }
+            // The operations of the JDK look at the full disk by themselves.
             (ArmedFault::Exception { .. }, Prepared::Nothing)
-            | (ArmedFault::First | ArmedFault::Then { .. }, _) => Answer::GoOn,
+            | (ArmedFault::First | ArmedFault::Then { .. } | ArmedFault::DiskFull { .. }, _) => Answer::GoOn,
         }
     }
 }
@@ -505,7 +520,7 @@ mod tests {
         };
         let trial = TrialFile::create(&directory.path().join("trial"), &spec).unwrap();
         let drawn = |node: &str| -> Vec<bool> {
-            let arsenal = Arsenal::new(&trial, node, |_| false).unwrap();
+            let arsenal = Arsenal::new(&trial, trial.plan().unwrap(), node, |_| false);
             (1..=64).map(|it| arsenal.armed[0].is_due(it, arsenal.seed)).collect()
         };
         assert_eq!(drawn("n1"), drawn("n1"));

@@ -82,7 +82,7 @@ pub(crate) fn site_loader(jvmti: Jvmti) -> jobject {
 }
 
 /// Cuts the helper's frames from a stack trace on JVMs where its annotation did not keep them out.
-fn hide_helper(jni: Jni, throwable: jobject) {
+pub(crate) fn hide_helper(jni: Jni, throwable: jobject) {
     const GET: &CStr = c"()[Ljava/lang/StackTraceElement;";
     const SET: &CStr = c"([Ljava/lang/StackTraceElement;)V";
     let Some(trace) = jni.invoke(throwable, c"getStackTrace", GET, &[]) else { return };

@@ -16,6 +16,7 @@
 //!     public static void operation(Object a, Object b, int number, int site) {
 //!         if (LEVEL[site] != 0) slowOperation(a, b, number, site);
 //!     }
+//!     public static FileDescriptor outlet(FileDescriptor d, int site) { return LEVEL[site] == 0 ? d : slowOutlet(d, site); }
 //!     public static boolean lt(int a, int b, int site) { return bool(a < b, site); }      // and so on for each kind of jump
 //!     public static int constant(int v, int site) { ... } // see [`constants`]; likewise for each type of constant
 //!     static void slow(int site, long before) { if (enter(site, who(), carrier(), before) != 0) pause(); }
@@ -26,6 +27,11 @@
 //!     }
 //!     static void slowCaught(Throwable t, int site, long before) { ... }
 //!     static void slowKey(int key, int site, long before) { ... }
+//!     static FileDescriptor slowOutlet(FileDescriptor d, int site) {
+//!         int answer = enterOperation(d, null, 0, site, who(), carrier());
+//!         if ((answer & 2) != 0) pause();
+//!         return (answer & 4) == 0 ? d : sink();
+//!     }
 //!     private static long who() {                        // changes with the thread and with its name
 //!         Thread t = Thread.currentThread();
 //!         return (t.threadId() << 32) ^ t.getName().hashCode();   // the id only where a JVM has virtual threads
@@ -64,6 +70,8 @@ pub(crate) const BOOL: Named<'_> = ("bool", "(ZI)Z");
 pub(crate) const KEY: Named<'_> = ("key", "(II)V");
 /// The operands of an operation: the object that names what is worked on, another, and a number.
 pub(crate) const OPERATION: Named<'_> = ("operation", "(Ljava/lang/Object;Ljava/lang/Object;II)V");
+/// As above, for an operation that does nothing but write to a descriptor. Answers the one to write to.
+pub(crate) const OUTLET: Named<'_> = ("outlet", "(Ljava/io/FileDescriptor;I)Ljava/io/FileDescriptor;");
 pub(crate) const LEVEL: Named<'_> = ("LEVEL", "[B");
 
 /// Their counterparts where the agent itself is needed. The last argument is how many hits there were before this one, or -1 if it is not
@@ -73,6 +81,7 @@ pub(crate) const SLOW_CAUGHT: Named<'_> = ("slowCaught", "(Ljava/lang/Throwable;
 pub(crate) const SLOW_BOOL: Named<'_> = ("slowBool", "(ZIJ)Z");
 pub(crate) const SLOW_KEY: Named<'_> = ("slowKey", "(IIJ)V");
 const SLOW_OPERATION: Named<'_> = ("slowOperation", "(Ljava/lang/Object;Ljava/lang/Object;II)V");
+const SLOW_OUTLET: Named<'_> = ("slowOutlet", OUTLET.1);
 
 /// The native methods, to be registered by name and descriptor.
 pub(crate) const LEVELS: Named<'_> = ("levels", "()[B");
@@ -82,6 +91,8 @@ pub(crate) const ENTER_BOOL: Named<'_> = ("enterBool", "(ZIJJJ)I");
 pub(crate) const ENTER_KEY: Named<'_> = ("enterKey", "(IIJJJ)I");
 pub(crate) const ENTER_OPERATION: Named<'_> =
     ("enterOperation", "(Ljava/lang/Object;Ljava/lang/Object;IIJJ)I");
+/// A descriptor that swallows what is written to it.
+pub(crate) const SINK: Named<'_> = ("sink", "()Ljava/io/FileDescriptor;");
 pub(crate) const PENDING: Named<'_> = ("pending", "()J");
 pub(crate) const AWAITED: Named<'_> = ("awaited", "()I");
 pub(crate) const NAP: Named<'_> = ("nap", "(I)J");
@@ -146,6 +157,7 @@ pub(crate) struct Features {
 }
 
 const THREAD: &str = "java/lang/Thread";
+const DESCRIPTOR: &str = "java/io/FileDescriptor";
 pub(crate) const CURRENT_THREAD: Named<'_> = ("currentThread", "()Ljava/lang/Thread;");
 pub(crate) const THREAD_ID: Named<'_> = ("threadId", "()J");
 pub(crate) const GET_NAME: Named<'_> = ("getName", "()Ljava/lang/String;");
@@ -164,6 +176,7 @@ pub(crate) fn class_file(features: Features) -> Vec<u8> {
         ENTER_BOOL,
         ENTER_KEY,
         ENTER_OPERATION,
+        SINK,
         PENDING,
         AWAITED,
         NAP,
@@ -245,6 +258,16 @@ impl Hooks {
             .bind(OVER, &[object, object, Kind::Int, Kind::Int], &[])
             .put(&[&[op::RETURN]]);
         class.method(PUBLIC, OPERATION, code);
+        let descriptor = Kind::Object(class.class(DESCRIPTOR));
+        let slow = class.call(CLASS, SLOW_OUTLET);
+        let code = Code::new(2, 2)
+            .inline()
+            .put(&[&self.level, &[op::ILOAD_1, op::BALOAD]])
+            .jump(op::IFEQ, OVER)
+            .put(&[&[op::ALOAD_0, op::ILOAD_1], &slow, &[op::ARETURN]])
+            .bind(OVER, &[descriptor, Kind::Int], &[])
+            .put(&[&[op::ALOAD_0, op::ARETURN]]);
+        class.method(PUBLIC, OUTLET, code);
     }
 
     /// Each consumes what the jump would, and answers whether it is taken.
@@ -318,6 +341,7 @@ fn slow_methods(class: &mut Emitter, features: Features) {
         .bind(OVER, &[object, object, Kind::Int, Kind::Int], &[])
         .put(&[&[op::RETURN]]);
     class.method(0, SLOW_OPERATION, code);
+    slow_outlet(class, &[&who, &carrier, &enter], &pause);
     let enter = class.call(CLASS, ENTER_BOOL);
     let code = Code::new(8, 5)
         .put(&[&[op::ILOAD_0, op::ILOAD_1], &who, &carrier, &[op::LLOAD_2], &enter])
@@ -327,6 +351,27 @@ fn slow_methods(class: &mut Emitter, features: Features) {
         .bind(OVER, &[Kind::Int, Kind::Int, Kind::Long, Kind::Int], &[])
         .put(&[&[op::ILOAD, 4, op::ICONST_1, op::IAND, op::IRETURN]]);
     class.method(0, SLOW_BOOL, code);
+}
+
+/// `enter` has what is pushed behind the operands, and the call.
+fn slow_outlet(class: &mut Emitter, enter: &[&[u8]; 3], pause: &[u8]) {
+    const AWAKE: usize = 0;
+    const OVER: usize = 1;
+    let locals = [Kind::Object(class.class(DESCRIPTOR)), Kind::Int, Kind::Int];
+    let sink = class.call(CLASS, SINK);
+    let [who, carrier, enter] = *enter;
+    let code = Code::new(8, 3)
+        .put(&[&[op::ALOAD_0, op::ACONST_NULL, op::ICONST_0, op::ILOAD_1], who, carrier, enter])
+        .put(&[&[op::ISTORE_2, op::ILOAD_2, op::ICONST_2, op::IAND]])
+        .jump(op::IFEQ, AWAKE)
+        .put(&[pause])
+        .bind(AWAKE, &locals, &[])
+        .put(&[&[op::ILOAD_2, op::ICONST_4, op::IAND]])
+        .jump(op::IFEQ, OVER)
+        .put(&[&sink, &[op::ARETURN]])
+        .bind(OVER, &locals, &[])
+        .put(&[&[op::ALOAD_0, op::ARETURN]]);
+    class.method(0, SLOW_OUTLET, code);
 }
 
 const WHO: Named<'_> = ("who", "()J");

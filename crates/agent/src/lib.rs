@@ -3,7 +3,8 @@
 //! The tool decides and the agent obeys: the instrumentation map says which instruction of which class gets a hook,
 //! the trial's file says what each hook does. A hooked class calls the [`helper`], which counts and writes small events in Java ([`fast`])
 //! and has its slow path in [`natives`]; both classes are made with [`emit`]; [`decide`] holds the candidates, [`exceptions`] builds what is thrown, [`tasks`] follows the abstract
-//! states of threads, [`trails`] the calls, loops and branches around them, [`operations`] files and connections, [`order`] lets threads wait for each other, [`transform`] patches. The
+//! states of threads, [`trails`] the calls, loops and branches around them, [`operations`] files and connections, [`lasting`] the faults that go
+//! on there after their site, [`order`] lets threads wait for each other, [`transform`] patches. The
 //! [`watcher`] is the agent's one thread, which writes a [`dump`] of the JVM's threads when the tool asks for it.
 //!
 //! Rules that hold everywhere here: nothing is printed on the target's stdout or stderr; no panic leaves a
@@ -18,6 +19,7 @@ mod fast;
 mod helper;
 mod jni;
 mod jvmti;
+mod lasting;
 mod loading;
 mod log;
 mod mdc;
@@ -289,7 +291,7 @@ unsafe fn transform_class(
     let started = clock::thread_nanos();
     // SAFETY: by the contract.
     let bytes = unsafe { std::slice::from_raw_parts(data, len.max(0) as usize) };
-    let transform = Transform { map: state.map, levels: &state.levels, session };
+    let transform = Transform { map: state.map, levels: &state.levels, session, lasting: &state.lasting };
     let mut tally = PatchTally { bytes: bytes.len() as u64, ..PatchTally::default() };
     let patched = transform.class(entry, bytes, &mut tally);
     if let Some(patched) = patched {

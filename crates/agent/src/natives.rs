@@ -57,7 +57,7 @@ struct Call {
     thrown: Option<jobject>,
 }
 
-/// Follows an operation on a file or a connection.
+/// Follows an operation on a file or a connection. Also answers whether its bytes are to be swallowed.
 #[cold]
 fn operate(
     state: &'static State,
@@ -65,16 +65,18 @@ fn operate(
     call: &Call,
     level: u8,
     side: operations::Side,
-) -> Answer {
+) -> (Answer, bool) {
     let work = |thread: &RefCell<ThreadState>| {
-        let Ok(mut thread) = thread.try_borrow_mut() else { return Answer::GoOn };
+        let Ok(mut thread) = thread.try_borrow_mut() else { return (Answer::GoOn, false) };
         let mut thread = thread.working(call.who.carrier);
         // SAFETY: the JVM passed this thread's environment to the native method that called.
         let jni = unsafe { Jni::new(call.env) };
         let (who, site) = (call.who.who, call.site);
-        OperationHit { state, session, jni, thread: &mut thread, who, site, level }.follow(side)
+        let mut hit = OperationHit { state, session, jni, thread: &mut thread, who, site, level };
+        let answer = hit.follow(side);
+        (answer, hit.is_swallowed())
     };
-    CURRENT.try_with(work).unwrap_or(Answer::GoOn)
+    CURRENT.try_with(work).unwrap_or((Answer::GoOn, false))
 }
 
 #[inline(always)]
@@ -95,7 +97,7 @@ fn handle(env: *mut JNIEnv, site: jint, who: Who, seen: Seen, thrown: Option<job
             (_, Some(thrown)) => operations::Side::Fails(thrown),
             _ => operations::Side::Ends(0),
         };
-        operate(state, session, &call, level, side)
+        operate(state, session, &call, level, side).0
     } else if level & level::DECIDE != 0 && (before < TIMED_EVERY || before.is_multiple_of(TIMED_EVERY)) {
         timed(state, session, &call, level, before)
     } else {
@@ -234,7 +236,7 @@ impl Call {
     }
 }
 
-/// What the helper's native methods answer: bit 1 asks for a pause, bit 2 for another constant.
+/// What the helper's native methods answer: bit 1 asks for a pause, bit 2 for another constant or descriptor than the one that the hook saw.
 const PAUSE: jint = 2;
 const REPLACE: jint = 4;
 
@@ -277,7 +279,6 @@ extern "system" fn enter_key(
     guarded(0, || pause_of(handle(env, site, who, Seen::Key(key), None)))
 }
 
-#[expect(clippy::too_many_arguments)]
 extern "system" fn enter_operation(
     env: *mut JNIEnv,
     _: jclass,
@@ -298,12 +299,19 @@ extern "system" fn enter_operation(
         if level & level::COUNT != 0 {
             session.count(call.site);
         }
-        let answer = operate(state, session, &call, level, operations::Side::Begins(operands));
+        let (answer, swallows) = operate(state, session, &call, level, operations::Side::Begins(operands));
         if level & level::MARK != 0 {
             state.arsenal.mark(session.trial(), call.site);
         }
-        pause_of(answer)
+        pause_of(answer) | if swallows { REPLACE } else { 0 }
     })
+}
+
+extern "system" fn sink(env: *mut JNIEnv, _: jclass) -> jobject {
+    // SAFETY: the JVM passed this thread's environment to this native method.
+    let jni = unsafe { Jni::new(env) };
+    let descriptor = || State::get()?.lasting.descriptor(jni);
+    guarded(None, descriptor).unwrap_or(std::ptr::null_mut())
 }
 
 fn pause_of(answer: Answer) -> jint {
@@ -488,7 +496,7 @@ extern "system" fn bind(env: *mut JNIEnv, _: jclass, helper: jclass) -> jobject 
     guarded(std::ptr::null_mut(), || {
         // SAFETY: the JVM passed this thread's environment to this native method.
         let jni = unsafe { Jni::new(env) };
-        let natives: [Native<'_>; 12] = [
+        let natives: [Native<'_>; 13] = [
             (helper::BASE, base as *mut c_void),
             (helper::ENTER_KEY, enter_key as *mut c_void),
             (helper::LEVELS, levels as *mut c_void),
@@ -496,6 +504,7 @@ extern "system" fn bind(env: *mut JNIEnv, _: jclass, helper: jclass) -> jobject 
             (helper::ENTER_CAUGHT, enter_caught as *mut c_void),
             (helper::ENTER_BOOL, enter_bool as *mut c_void),
             (helper::ENTER_OPERATION, enter_operation as *mut c_void),
+            (helper::SINK, sink as *mut c_void),
             (helper::PENDING, pending as *mut c_void),
             (helper::AWAITED, awaited as *mut c_void),
             (helper::NAP, nap as *mut c_void),

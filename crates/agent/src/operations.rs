@@ -4,20 +4,22 @@
 //! because a renaming changes it. Of operations within each other only the outermost counts. Only what is below the directory of the
 //! trial is of interest, and what goes over a connection.
 
-use std::ffi::CStr;
+use std::ffi::OsString;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 
 use hypocenter_plan::{OperationKind, SiteKind};
 use hypocenter_trace::{
-    FRESH_DIRECTORY, Map, ObjectId, Operand, OperationRecord, Session, SiteId, Waist, level, waist,
+    FRESH_DIRECTORY, Map, ObjectId, Operand, OperationRecord, ReportKind, Session, SiteId, Waist, level,
+    waist,
 };
 use jvmti_bindings::sys::jni::jobject;
 use rustc_hash::FxHashMap;
 
 use crate::decide::{Answer, Hit, Seen};
 use crate::jni::Jni;
+use crate::lasting::{self, Inode, Lasting};
 use crate::stacks::class_of_signature;
 use crate::state::State;
 use crate::threads::ThreadState;
@@ -44,6 +46,8 @@ struct Of {
     /// The site of its begin, which names the operation.
     begin: SiteId,
     waist: &'static Waist,
+    /// Whether the plan records or decides anything there.
+    is_watched: bool,
 }
 
 /// The sites of operations.
@@ -59,6 +63,8 @@ pub(crate) struct Pending {
     begin: SiteId,
     /// None for one that does not count.
     what: Option<What>,
+    /// The candidate by which its bytes do not arrive.
+    swallowed_by: Option<u32>,
 }
 
 struct What {
@@ -66,11 +72,20 @@ struct What {
     begun: u64,
     resource: String,
     other: String,
+    /// The socket, of a connection.
+    socket: Option<Inode>,
+}
+
+/// What an operand names.
+struct Named {
+    name: String,
+    /// The socket, of a connection.
+    socket: Option<Inode>,
 }
 
 impl Operations {
     /// Those of a map that have work to do. Begin and end of an operation are active together: see [`Operations::activate`].
-    pub(crate) fn new(map: &Map<'_>, levels: &[u8], trial: &Path) -> Operations {
+    pub(crate) fn new(map: &Map<'_>, levels: &[u8], trial: &Path, lasting: &Lasting) -> Operations {
         let mut by_site: FxHashMap<u32, Of> = FxHashMap::default();
         for class in (0..map.class_count()).filter_map(|it| map.class_at(it)) {
             for method in class.methods() {
@@ -80,8 +95,9 @@ impl Operations {
                 let sites: Vec<SiteId> = method.hooks().map(|it| it.site).filter(is_operation).collect();
                 let begin = sites.iter().find(|it| map.kind(**it) == Some(SiteKind::Operation));
                 let is_active = |it: &SiteId| levels.get(it.0 as usize).is_some_and(|&level| level != 0);
-                let (Some(&begin), true) = (begin, sites.iter().any(is_active)) else { continue };
-                by_site.extend(sites.iter().map(|it| (it.0, Of { begin, waist })));
+                let is_watched = sites.iter().any(is_active);
+                let (Some(&begin), true) = (begin, is_watched || lasting.needs(waist)) else { continue };
+                by_site.extend(sites.iter().map(|it| (it.0, Of { begin, waist, is_watched })));
             }
         }
         let named = trial.join(FRESH_DIRECTORY);
@@ -106,10 +122,7 @@ impl Operations {
 
     /// The path below the directory of the trial.
     fn below(&self, path: &Path) -> Option<String> {
-        let absolute = match path.is_absolute() {
-            true => path.to_owned(),
-            false => std::env::current_dir().ok()?.join(path),
-        };
+        let absolute = std::path::absolute(path).ok()?;
         let mut clean = PathBuf::new();
         for part in absolute.components() {
             match part {
@@ -125,40 +138,55 @@ impl Operations {
     }
 
     /// The file or connection of a descriptor.
-    fn of_descriptor(&self, fd: i32) -> Option<(String, bool)> {
-        let link = std::fs::read_link(format!("/proc/self/fd/{fd}")).ok()?;
-        let bytes = link.as_os_str().as_bytes();
-        if bytes.starts_with(b"socket:") {
-            return connection(fd).map(|it| (it, true));
+    fn of_descriptor(&self, fd: i32) -> Option<Named> {
+        let link = link_of(fd)?;
+        if let Some(socket) = socket_of(&link) {
+            return connection(fd).map(|name| Named { name, socket: Some(socket) });
         }
+        let bytes = link.as_os_str().as_bytes();
         let path = bytes.strip_suffix(b" (deleted)").unwrap_or(bytes);
-        self.below(Path::new(std::ffi::OsStr::from_bytes(path))).map(|it| (it, false))
+        self.of_path(Path::new(std::ffi::OsStr::from_bytes(path)))
     }
 
-    /// What an operand names, and whether it is a connection.
-    fn name(&self, jni: Jni, object: jobject, operand: Operand) -> Option<(String, bool)> {
-        const DESCRIPTOR: &CStr = c"Ljava/io/FileDescriptor;";
+    fn of_path(&self, path: &Path) -> Option<Named> {
+        self.below(path).map(|name| Named { name, socket: None })
+    }
+
+    fn name(&self, jni: Jni, object: jobject, operand: Operand) -> Option<Named> {
         if object.is_null() {
             return None;
         }
-        let file = |path: &Path| self.below(path).map(|it| (it, false));
         match operand {
-            Operand::Text => file(Path::new(&jni.text(object))),
-            Operand::File => {
-                let path = jni.object_field(object, c"path", c"Ljava/lang/String;")?;
-                file(Path::new(&jni.text(path)))
-            }
-            Operand::NioPath => {
-                let path = jni.bytes(jni.object_field(object, c"path", c"[B")?);
-                file(Path::new(std::ffi::OsStr::from_bytes(&path)))
-            }
+            Operand::Text | Operand::File | Operand::NioPath => self.of_path(&path(jni, object, operand)?),
             Operand::Descriptor => self.of_descriptor(jni.int_field(object, c"fd")?),
             Operand::Holder => {
-                let descriptor = jni.object_field(object, c"fd", DESCRIPTOR)?;
+                let descriptor = jni.object_field(object, c"fd", c"Ljava/io/FileDescriptor;")?;
                 self.of_descriptor(jni.int_field(descriptor, c"fd")?)
             }
         }
     }
+}
+
+/// The path that an operand is.
+fn path(jni: Jni, object: jobject, operand: Operand) -> Option<PathBuf> {
+    match operand {
+        Operand::Text => Some(jni.text(object).into()),
+        Operand::File => Some(jni.text(jni.object_field(object, c"path", c"Ljava/lang/String;")?).into()),
+        Operand::NioPath => {
+            let bytes = jni.bytes(jni.object_field(object, c"path", c"[B")?);
+            Some(OsString::from_vec(bytes).into())
+        }
+        Operand::Descriptor | Operand::Holder => None,
+    }
+}
+
+fn link_of(fd: i32) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/self/fd/{fd}")).ok()
+}
+
+/// The socket that a descriptor is of, by what `/proc` says of it.
+fn socket_of(link: &Path) -> Option<Inode> {
+    link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }
 
 /// Both ends of a connection, this one first. The other end names it the other way round.
@@ -198,6 +226,12 @@ impl ThreadState {
         let what = self.pending.last()?.what.as_ref()?;
         Some((&what.resource, &what.other))
     }
+
+    /// The socket over which the thread is about to send, if it is.
+    pub(crate) fn sends_over(&self) -> Option<Inode> {
+        let what = self.pending.last()?.what.as_ref()?;
+        what.socket.filter(|_| what.kind == OperationKind::Send)
+    }
 }
 
 /// A hit of a site of an operation.
@@ -222,18 +256,59 @@ impl OperationHit<'_> {
     }
 
     fn begin(&mut self, of: Of, operands: Operands) -> Answer {
-        let what = if self.thread.pending.is_empty() { self.what(of.waist, operands) } else { None };
+        let lasting = &self.state.lasting;
+        let is_outermost = self.thread.pending.is_empty();
+        let is_of_interest = of.is_watched || lasting.is_any_full(self.session.trial());
+        let what = if is_outermost && is_of_interest { self.what(of.waist, operands) } else { None };
         let counts = what.is_some();
-        self.thread.pending.push(Pending { begin: of.begin, what });
-        if !counts {
-            return Answer::GoOn;
+        self.thread.pending.push(Pending { begin: of.begin, what, swallowed_by: None });
+        let mut answer = if counts { self.decide() } else { Answer::GoOn };
+        if counts && answer != Answer::Thrown {
+            answer = self.run_short(of.waist, operands).unwrap_or(answer);
         }
-        let answer = self.decide();
         if answer == Answer::Thrown {
             // The exception leaves the method before its handler for the end is in force.
             self.thread.pending.pop();
+        } else if of.waist.outlet.is_some() && lasting.has_silent() {
+            let by = self.silenced_by(operands.first);
+            self.thread.pending.last_mut().into_iter().for_each(|it| it.swallowed_by = by);
         }
         answer
+    }
+
+    /// Lets an operation fail whose disk is full.
+    fn run_short(&mut self, waist: &Waist, operands: Operands) -> Option<Answer> {
+        let OperationHit { state, session, jni, site, .. } = *self;
+        let what = self.thread.pending.last()?.what.as_ref()?;
+        let shortage = waist.shortage(what.kind)?;
+        let candidate = state.lasting.full(session.trial(), &what.resource)?;
+        let name = path(jni, operands.first, waist.first.1).unwrap_or_default();
+        match lasting::no_space(state.jvmti, jni, shortage, &name.to_string_lossy()) {
+            Ok(throwable) if jni.throw(throwable) => {
+                session.trial().affect(candidate, 0);
+                Some(Answer::Thrown)
+            }
+            Ok(_) => None,
+            Err(why) => {
+                session.report(ReportKind::Trouble, site.0, &format!("no space left: {why}"));
+                None
+            }
+        }
+    }
+
+    fn silenced_by(&self, descriptor: jobject) -> Option<u32> {
+        if descriptor.is_null() {
+            return None;
+        }
+        let socket = socket_of(&link_of(self.jni.int_field(descriptor, c"fd")?)?)?;
+        self.state.lasting.silenced_by(socket)
+    }
+
+    /// Whether the bytes of the operation that has just begun are to be swallowed.
+    pub(crate) fn is_swallowed(&self) -> bool {
+        let of = self.state.operations.by_site.get(&self.site.0);
+        let it = self.thread.pending.last();
+        it.is_some_and(|it| it.swallowed_by.is_some() && of.is_some_and(|of| of.begin == it.begin))
     }
 
     fn what(&self, waist: &Waist, operands: Operands) -> Option<What> {
@@ -244,13 +319,14 @@ impl OperationHit<'_> {
         if first.is_none() && second.is_none() {
             return None;
         }
-        let is_connection = first.as_ref().is_some_and(|it| it.1);
-        let text = |it: Option<(String, bool)>| it.map_or_else(String::new, |it| it.0);
+        let socket = first.as_ref().and_then(|it| it.socket);
+        let text = |it: Option<Named>| it.map_or_else(String::new, |it| it.name);
         Some(What {
-            kind: waist.kind(operands.number, is_connection),
+            kind: waist.kind(operands.number, socket.is_some()),
             begun: self.session.trial().next_sequence(),
             resource: text(first),
             other: text(second),
+            socket,
         })
     }
 
@@ -260,6 +336,9 @@ impl OperationHit<'_> {
             return Answer::GoOn;
         };
         self.thread.pending.truncate(at + 1);
+        if let Some(candidate) = self.thread.pending[at].swallowed_by {
+            self.session.trial().affect(candidate, u64::try_from(result).unwrap_or(0));
+        }
         let counts = self.thread.pending[at].what.is_some();
         let answer = if counts {
             self.record(result, thrown);

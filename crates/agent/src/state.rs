@@ -9,6 +9,7 @@ use memmap2::Mmap;
 
 use crate::decide::Arsenal;
 use crate::jvmti::Jvmti;
+use crate::lasting::Lasting;
 use crate::mdc::Contexts;
 use crate::operations::Operations;
 use crate::stacks::Stacks;
@@ -28,6 +29,7 @@ pub(crate) struct State {
     pub tasks: Tasks,
     pub trails: Trails,
     pub operations: Operations,
+    pub lasting: Lasting,
     pub contexts: Contexts,
     pub node: String,
     trial: PathBuf,
@@ -96,7 +98,9 @@ impl State {
         let trails = Trails::new(trial.tracks()?, &trial);
         let mut levels = levels(&trial, &map, !trails.is_empty());
         let directory = options.trial.parent().unwrap_or(Path::new("."));
-        let operations = Operations::new(&map, &levels, directory);
+        let plan = trial.plan()?;
+        let lasting = Lasting::new(&plan);
+        let operations = Operations::new(&map, &levels, directory, &lasting);
         operations.activate(&mut levels);
         let counts_apart = |site| map.kind(site).is_some_and(|it| it.sees_boolean() || it.is_operation());
         let state = State {
@@ -104,8 +108,9 @@ impl State {
             map,
             levels,
             operations,
+            lasting,
             wants_fast: !trial.wants_native(),
-            arsenal: Arsenal::new(&trial, &node, counts_apart)?,
+            arsenal: Arsenal::new(&trial, plan, &node, counts_apart),
             stacks: Stacks::default(),
             tasks: Tasks::new(trial.steps()?),
             trails,

@@ -16,6 +16,7 @@ use hypocenter_trace::{
 };
 
 use crate::helper;
+use crate::lasting::Lasting;
 
 /// HotSpot never compiles a longer method (`-XX:-DontCompileHugeMethods` changes that).
 const HUGE_METHOD_BYTES: usize = 8000;
@@ -39,6 +40,7 @@ pub(crate) struct Transform<'a> {
     pub map: Map<'a>,
     pub levels: &'a [u8],
     pub session: &'a Session,
+    pub lasting: &'a Lasting,
 }
 
 impl<'a> Transform<'a> {
@@ -222,6 +224,9 @@ impl<'a> Transform<'a> {
             let why = match self.insert(patch, index, code, &hooks) {
                 Ok(()) => {
                     for hook in &hooks {
+                        if hook.outlet().is_some() {
+                            self.lasting.outlet_is_placed();
+                        }
                         if hook.moved {
                             tally.moved += 1;
                             self.session.report(
@@ -341,6 +346,11 @@ impl<'a> Transform<'a> {
 }
 
 impl Placed<'_> {
+    /// The local variable with the descriptor that what is written goes to, of the begin of an operation that writes to nothing else.
+    fn outlet(&self) -> Option<u8> {
+        self.waist?.outlet.filter(|_| self.kind == SiteKind::Operation)
+    }
+
     fn on_edges_at(&self, pc: u32) -> bool {
         self.placement == Placement::Edges && self.pc == pc
     }
@@ -356,13 +366,14 @@ enum HelperCall {
 }
 
 /// The helper's methods that take no operands.
-const PLAIN: [(&str, &str); 6 + helper::CONSTANTS.len()] = [
+const PLAIN: [(&str, &str); 7 + helper::CONSTANTS.len()] = [
     helper::IDLE,
     helper::HIT,
     helper::CAUGHT,
     helper::BOOL,
     helper::KEY,
     helper::OPERATION,
+    helper::OUTLET,
     helper::CONSTANTS[0].1,
     helper::CONSTANTS[1].1,
     helper::CONSTANTS[2].1,
@@ -375,8 +386,9 @@ const CAUGHT: usize = 2;
 const BOOL: usize = 3;
 const KEY: usize = 4;
 const OPERATION: usize = 5;
+const OUTLET: usize = 6;
 /// The first of those for constants.
-const CONSTANT: usize = 6;
+const CONSTANT: usize = 7;
 /// Conditional jumps have the opcodes from `ifeq` to `if_acmpne`, and two more.
 const HELPERS: usize = PLAIN.len() + (op::IF_ACMPNE - op::IFEQ) as usize + 1 + 2;
 
@@ -389,6 +401,7 @@ impl HelperCall {
             SiteKind::BooleanReturn => BOOL,
             SiteKind::Branch if helper::branch(opcode).is_some() => return HelperCall::Branch(opcode),
             SiteKind::Switch => KEY,
+            SiteKind::Operation if hook.outlet().is_some() => OUTLET,
             SiteKind::Operation => OPERATION,
             SiteKind::Constant => CONSTANT + hook.constant,
             SiteKind::OperationEnd if hook.placement == Placement::Unwind => CAUGHT,
@@ -445,6 +458,7 @@ impl ClassPatch<'_> {
             // The exception or key stays for the code itself.
             HelperCall::Plain(CAUGHT | KEY) => out.push(op::DUP),
             HelperCall::Plain(OPERATION) => operands(hook.waist, out),
+            HelperCall::Plain(OUTLET) => out.extend(hook.outlet().into_iter().flat_map(|it| [op::ALOAD, it])),
             _ => {}
         }
         if !matches!(call, HelperCall::Plain(IDLE)) {
@@ -461,6 +475,9 @@ impl ClassPatch<'_> {
         };
         out.push(op::INVOKESTATIC);
         out.extend_from_slice(&constant.to_be_bytes());
+        if let (HelperCall::Plain(OUTLET), Some(local)) = (call, hook.outlet()) {
+            out.extend([op::ASTORE, local]);
+        }
         Ok(())
     }
 

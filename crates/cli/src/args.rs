@@ -649,6 +649,7 @@ pub enum MustPass {
 ///   'FileTxnLog.commit'                        method entry; other points:
 ///                                              `exit`, `unwind`, `return`,
 ///                                              `loop 0`, `handler 0`, `block 3`
+///   'IOUtil.write operation'                   work of the JDK on a file or connection
 /// Class names may be simple, qualified, or contain `*`. `:386` selects a line,
 /// and `#1` the second of several.
 ///
@@ -672,7 +673,7 @@ pub struct InjectArgs {
         long,
         value_name = "TEXT",
         requires = "throw",
-        conflicts_with_all = ["sleep", "spin", "crash", "negate"],
+        conflicts_with_all = ["sleep", "spin", "crash", "negate", "drop", "disk_full"],
         help_heading = "Fault"
     )]
     pub message: Option<String>,
@@ -689,6 +690,12 @@ pub struct InjectArgs {
     /// Negate the boolean result of a method (SITE is a method: `Acceptor.isRunning`)
     #[arg(long, group = "fault", help_heading = "Fault")]
     pub negate: bool,
+    /// Swallow what is sent over the connection, from this write until it is closed (SITE is a write of the JDK: `NioSocketImpl.tryWrite`)
+    #[arg(long, group = "fault", help_heading = "Fault")]
+    pub drop: bool,
+    /// Let writes below a path fail: no space left (a path from the directory of the trial on, `*` for all of it)
+    #[arg(long, value_name = "PATH", group = "fault", conflicts_with = "times", help_heading = "Fault")]
+    pub disk_full: Option<String>,
     /// Inject at the N-th occurrence that meets the conditions below, counted per JVM
     #[arg(long, value_name = "N", help_heading = "When")]
     pub at: Option<u64>,
@@ -710,6 +717,9 @@ pub struct InjectArgs {
     /// Only on threads with this name (`'SyncThread:*'`)
     #[arg(long, value_name = "NAME", help_heading = "When")]
     pub thread: Option<String>,
+    /// Only on this file or connection, for a SITE of kind `operation` (`'zk1/version-2/*'`, `'* > 127.0.0.1:2181'`)
+    #[arg(long, value_name = "NAME", help_heading = "When")]
+    pub resource: Option<String>,
     /// Only if these are the innermost frames, innermost first (`'a.B.c,*.run'`)
     #[arg(long, value_name = "FRAMES", value_delimiter = ',', help_heading = "When")]
     pub stack: Vec<String>,

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
 use hypocenter_lab::{Observer, Output};
-use hypocenter_plan::{CandidateOutcome, CandidateResult, Outcome, Problem, Role};
+use hypocenter_plan::{CandidateOutcome, CandidateResult, Fault, Outcome, Problem, Role};
 use hypocenter_report::middle;
 pub use hypocenter_report::span;
 use hypocenter_report::terminal::{self, Line};
@@ -285,6 +285,16 @@ pub fn candidate(it: &CandidateOutcome) {
             line("when", &when);
             if let Some(class) = &injection.threw {
                 line("threw", &clean(class));
+            }
+            if let Some(effect) = injection.effect {
+                let operations = count(effect.operations, "operation", "operations");
+                line(
+                    "effect",
+                    &match it.fault {
+                        Fault::DiskFull { .. } => format!("{operations} failed"),
+                        _ => format!("{operations} swallowed, {}", count(effect.bytes, "byte", "bytes")),
+                    },
+                );
             }
             let is_of_jdk =
                 |it: &str| ["java.", "javax.", "jdk.", "sun."].iter().any(|jdk| it.starts_with(jdk));

@@ -91,12 +91,7 @@ fn own_methods(stack: &[Frame]) -> Vec<String> {
 
 impl Cluster {
     pub(crate) fn of(injected: &Injected, known: &[Known]) -> Cluster {
-        let fault = match injected.fault {
-            Fault::Exception { .. } => "exception",
-            Fault::Delay { .. } => "delay",
-            Fault::Crash { .. } => "crash",
-            Fault::Negate => "negate",
-        };
+        let fault = injected.fault.name();
         let callee = injected.site.callee.clone().filter(|_| !matches!(injected.fault, Fault::Delay { .. }));
         let stack = way(injected);
         let known = known.iter().position(|it| it.fits(injected, &stack));
@@ -226,6 +221,7 @@ pub(crate) mod tests {
             occurrence: 1,
             at_ms: 1.0,
             times: 1,
+            effect: None,
             threw: None,
             state: None,
             stack_hash: 1,

@@ -32,7 +32,7 @@ impl Known {
         let name = match injected.fault {
             Fault::Exception { .. } => Some(FaultName::Exception),
             Fault::Delay { .. } => Some(FaultName::Delay),
-            Fault::Crash { .. } | Fault::Negate => None,
+            _ => None,
         };
         self.fault.is_none_or(|it| Some(it) == name)
             && self.site.as_ref().is_none_or(|it| it.fits(&injected.site))

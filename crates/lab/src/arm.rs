@@ -136,6 +136,8 @@ fn armed_fault(fault: &Fault, throwables: &BTreeMap<String, Vec<String>>) -> Arm
         }
         Fault::Crash { status } => ArmedFault::Crash { status: i32::from(*status) },
         Fault::Negate => ArmedFault::Negate,
+        Fault::Drop => ArmedFault::Drop,
+        Fault::DiskFull { path } => ArmedFault::DiskFull { path: path.clone() },
     }
 }
 

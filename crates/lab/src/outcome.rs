@@ -128,6 +128,7 @@ impl Reader<'_> {
             || when.resource.is_some()
             || self.plan.arm != Arm::Start
             || site.kind.sees_boolean()
+            || site.kind.is_operation()
             || self.rule(when).is_some();
         let Some(site) = self.map.find(site) else { return 0 };
         self.on_node(when)
@@ -182,6 +183,12 @@ impl Reader<'_> {
             occurrence,
             at_ms: self.trace.ms_since_start(record.ticks),
             times,
+            effect: self
+                .plan
+                .candidates
+                .get(asked.number)
+                .filter(|it| it.fault.is_lasting())
+                .map(|_| self.trace.effect(asked.number)),
             threw: (record.threw != 0).then(|| it.dictionary.string(record.threw).to_owned()),
             state: (record.state != StateId::NO_TASK)
                 .then(|| state_names(&self.plan.record.tasks).into_iter().nth(record.state.0 as usize))

@@ -33,6 +33,14 @@ pub enum Fault {
     },
     /// A boolean result is turned into its opposite.
     Negate,
+    /// From the write at this site on, nothing that is sent over its connection arrives, until the connection is closed. The sender is
+    /// told that all was sent, and still receives. The site is of kind `operation`.
+    Drop,
+    /// From this site on there is no space left below a path: files cannot be opened for writing, written, synced or made there.
+    DiskFull {
+        /// The path, from the directory of the trial on, as `zk1/version-2`; `*` stands for any text.
+        path: String,
+    },
 }
 
 /// Way in which a delayed thread passes the time.
@@ -53,6 +61,35 @@ fn default_crash_status() -> u8 {
 impl Fault {
     /// The status a crashed JVM ends with unless the plan says otherwise: that of a process killed by SIGKILL.
     pub const CRASH_STATUS: u8 = 137;
+
+    /// The name of its kind, as in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Fault::Exception { .. } => "exception",
+            Fault::Delay { .. } => "delay",
+            Fault::Crash { .. } => "crash",
+            Fault::Negate => "negate",
+            Fault::Drop => "drop",
+            Fault::DiskFull { .. } => "disk_full",
+        }
+    }
+
+    /// Whether it begins at its site, and has its effect at operations of the JDK from then on.
+    pub fn is_lasting(&self) -> bool {
+        matches!(self, Fault::Drop | Fault::DiskFull { .. })
+    }
+
+    /// The part of a path that is wrong, if any.
+    pub(crate) fn trouble_with_path(&self) -> Option<String> {
+        let Fault::DiskFull { path } = self else { return None };
+        let is_outside = path.starts_with('/') || path.split('/').any(|part| part == "..");
+        if path.is_empty() || is_outside {
+            return Some(format!(
+                "disk_full below `{path}`: give a path from the directory of the trial on, as `zk1/version-2` or `*`"
+            ));
+        }
+        None
+    }
 }
 
 impl fmt::Display for Fault {
@@ -63,6 +100,8 @@ impl fmt::Display for Fault {
             Fault::Delay { delay_ms, pause: Pause::Spin } => write!(f, "spin {delay_ms} ms"),
             Fault::Crash { status } => write!(f, "crash (status {status})"),
             Fault::Negate => write!(f, "negate the result"),
+            Fault::Drop => write!(f, "drop what is sent"),
+            Fault::DiskFull { path } => write!(f, "no space left below {path}"),
         }
     }
 }

@@ -36,8 +36,8 @@ pub use operation::OperationKind;
 pub use oracle::{ExitWanted, LogText, OneOrMany, Oracle, OracleForm, StatusForm};
 pub use order::{Happening, Order, OrderOutcome, OrderResult};
 pub use outcome::{
-    CandidateOutcome, CandidateResult, End, Frame, HookTally, Injection, JvmOutcome, OracleOutcome, Outcome,
-    Problem, ProcessOutcome, Role,
+    Aftermath, CandidateOutcome, CandidateResult, End, Frame, HookTally, Injection, JvmOutcome,
+    OracleOutcome, Outcome, Problem, ProcessOutcome, Role,
 };
 pub use plan::{
     Arm, Candidate, EventTime, Guard, MethodLine, Plan, PlanError, Record, Repeat, Since, StackGuard, Watch,

@@ -228,6 +228,9 @@ pub struct Injection {
     pub at_ms: f64,
     /// Number of injections (more than one only if the plan repeats it).
     pub times: u64,
+    /// Consequences at operations of the JDK, of a fault that goes on after its site.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Aftermath>,
     /// The class that was really thrown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threw: Option<String>,
@@ -238,6 +241,15 @@ pub struct Injection {
     pub stack_hash: u64,
     /// The nearest frames, innermost first.
     pub stack: Vec<Frame>,
+}
+
+/// Consequences of a fault that goes on after its site.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Aftermath {
+    /// Operations that it made fail, or whose bytes it swallowed.
+    pub operations: u64,
+    /// Bytes that it swallowed.
+    pub bytes: u64,
 }
 
 impl Injection {

@@ -467,6 +467,19 @@ impl Plan {
             if matches!(it.fault, Fault::Exception { .. }) && it.site.kind == SiteKind::CallThrow {
                 return value("an exception at a site of kind call_throw would go past the handlers of the method; throw it at the `call`".into());
             }
+            if let Some(what) = it.fault.trouble_with_path() {
+                return value(what);
+            }
+            if matches!(it.fault, Fault::DiskFull { .. }) && matches!(it.repeat, Repeat::Once | Repeat::Times(_)) {
+                return value("a disk is full for a time: give `for_ms` or `always`".into());
+            }
+            if it.fault == Fault::Drop && it.site.kind != SiteKind::Operation {
+                return value(format!(
+                    "drop at a site of kind {}: it begins at a write of the JDK, as `NioSocketImpl.tryWrite operation` or \
+                     `IOUtil.write operation`",
+                    it.site.kind.name()
+                ));
+            }
             if it.fault == Fault::Negate && !it.site.kind.sees_boolean() {
                 return value(format!(
                     "negate at a site of kind {}: use a site of kind boolean_return or branch",

@@ -129,6 +129,12 @@ pub fn one(it: &Injected, several_nodes: bool) -> Sentence {
         }
         (Fault::Crash { .. }, _) => said.words("the JVM halts at ").name(place),
         (Fault::Negate, _) => said.words("the result of ").name(place).words(" is negated"),
+        (Fault::Drop, _) => {
+            said.words("what is sent from ").name(place).words(" on does not arrive over its connection")
+        }
+        (Fault::DiskFull { path }, _) => {
+            said.words("from ").name(place).words(" on there is no space left below ").name(path.as_str())
+        }
     };
     let time = ordinal(it.at.occurrence);
     let thread = &*it.at.thread;
@@ -366,6 +372,8 @@ fn kind(fault: &Fault) -> String {
         Fault::Delay { delay_ms, .. } => format!("delay of {}", seconds(*delay_ms)),
         Fault::Crash { .. } => "crash".to_owned(),
         Fault::Negate => "negated result".to_owned(),
+        Fault::Drop => "silent connection".to_owned(),
+        Fault::DiskFull { path } => format!("no space left below {path}"),
     }
 }
 

@@ -316,6 +316,7 @@ fn outcome(plan: &Plan) -> Outcome {
                 occurrence: 1,
                 at_ms: 1.0,
                 times: 1,
+                effect: None,
                 threw: None,
                 state: None,
                 stack_hash: 0,

@@ -229,6 +229,7 @@ impl World {
                 occurrence: plan.candidates[at].when.occurrence.unwrap_or(1),
                 at_ms: 1.0,
                 times: 1,
+                effect: None,
                 threw: None,
                 stack_hash: 0,
                 stack: Vec::new(),

@@ -34,6 +34,13 @@ pub enum ArmedFault {
     },
     /// Turn the boolean around.
     Negate,
+    /// Swallow what is sent over a connection from now on.
+    Drop,
+    /// Let writes below a path fail from now on.
+    DiskFull {
+        /// The path.
+        path: String,
+    },
     /// Let the branch go this way.
     Force {
         /// Whether its jump is taken.
@@ -180,7 +187,7 @@ struct Entry {
     probability: u64,
     amount: u64,
     stack_hash: u64,
-    /// Strings, in this order: the node's process, thread, resource, message, then classes, then stack patterns, then patterns of
+    /// Strings, in this order: the node's process, thread, resource, message or path, then classes, then stack patterns, then patterns of
     /// the node's threads, then key and value of its diagnostic context.
     strings_start: u32,
     classes_len: u16,
@@ -265,8 +272,13 @@ pub(crate) fn encode(plan: &ArmedPlan) -> Vec<u8> {
                 text(value);
                 (10, 0, &[])
             }
+            ArmedFault::Drop => (11, 0, &[]),
+            ArmedFault::DiskFull { path } => {
+                text(path);
+                (12, 0, &[])
+            }
         };
-        if !matches!(fault, 1 | 10) {
+        if !matches!(fault, 1 | 10 | 12) {
             text("");
         }
         classes.iter().for_each(|class| text(class));
@@ -392,6 +404,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<ArmedPlan, TraceError> {
                     8 => ArmedFault::Then { nanos: entry.amount },
                     9 => ArmedFault::Number { bits: entry.amount },
                     10 => ArmedFault::Text { text: text(at + 3)? },
+                    11 => ArmedFault::Drop,
+                    12 => ArmedFault::DiskFull { path: text(at + 3)? },
                     _ => return Err(TraceError::Malformed("the mapped plan has an unknown fault")),
                 },
                 node: match entry.node {
@@ -517,7 +531,9 @@ mod tests {
             ArmedCandidate { fault: ArmedFault::First, ..base.clone() },
             ArmedCandidate { fault: ArmedFault::Then { nanos: 5 }, ..base.clone() },
             ArmedCandidate { fault: ArmedFault::Number { bits: u64::MAX }, ..base.clone() },
-            ArmedCandidate { fault: ArmedFault::Text { text: "a b".into() }, ..base },
+            ArmedCandidate { fault: ArmedFault::Text { text: "a b".into() }, ..base.clone() },
+            ArmedCandidate { fault: ArmedFault::Drop, ..base.clone() },
+            ArmedCandidate { fault: ArmedFault::DiskFull { path: "zk1/*".into() }, ..base },
         ];
         let line = |method: &str, line| MethodLine { method: method.into(), line };
         let plan = ArmedPlan {

@@ -133,7 +133,9 @@ pub(crate) struct CandidateState {
     pub spent: u64,
     /// When the site that its guard waits for was hit last, by the monotonic clock; 0 if never.
     pub mark: u64,
-    pub pad: [u64; 2],
+    /// Operations after its site that it made fail or swallowed, and the bytes of those.
+    pub operations: u64,
+    pub bytes: u64,
 }
 
 /// From when on faults may happen.

@@ -44,7 +44,7 @@ pub use stream::{Stream, Tally};
 pub use tracks::{ArmedTrack, Track};
 pub use trial::{TrialFile, TrialSpec};
 pub use values::{ObjectId, SeenValue, TracedValue, ValueKind, ValueRecord};
-pub use waist::{Deed, Operand, Waist, waist, waist_classes};
+pub use waist::{Deed, Operand, Shortage, Waist, waist, waist_classes, waist_of};
 
 /// What is wrong with a trial's file.
 #[derive(Debug, thiserror::Error)]

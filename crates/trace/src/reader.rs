@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use hypocenter_plan::{OperationKind, StateId};
+use hypocenter_plan::{Aftermath, OperationKind, StateId};
 use zerocopy::FromBytes;
 
 use crate::layout::{
@@ -478,13 +478,22 @@ impl<'a> Trace<'a> {
             .map_or(0, |bytes| u64::from_le_bytes(bytes.try_into().expect("eight bytes")))
     }
 
-    /// What became of each candidate.
-    pub fn candidates(&self) -> Vec<CandidateEnd> {
+    fn states(&self) -> impl Iterator<Item = CandidateState> {
         let at = self.header.states_at as usize;
         let len = self.header.candidate_count as usize * size_of::<CandidateState>();
         let states = self.bytes.get(at..at + len).unwrap_or(&[]).chunks_exact(size_of::<CandidateState>());
-        states
-            .filter_map(|bytes| CandidateState::read_from_bytes(bytes).ok())
+        states.filter_map(|bytes| CandidateState::read_from_bytes(bytes).ok())
+    }
+
+    /// Consequences of a candidate after its site.
+    pub fn effect(&self, candidate: usize) -> Aftermath {
+        let state = self.states().nth(candidate);
+        state.map_or_else(Aftermath::default, |it| Aftermath { operations: it.operations, bytes: it.bytes })
+    }
+
+    /// What became of each candidate.
+    pub fn candidates(&self) -> Vec<CandidateEnd> {
+        self.states()
             .map(|it| match it.state {
                 candidate_state::CLAIMED => CandidateEnd::Claimed,
                 candidate_state::INJECTED => {

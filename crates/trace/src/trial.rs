@@ -444,6 +444,27 @@ impl TrialFile {
         more
     }
 
+    /// Whether an injected candidate that goes on after its site has not ended.
+    pub fn lasts(&self, candidate: u32, repeat: ArmedRepeat) -> bool {
+        self.is_injected(candidate)
+            && match repeat {
+                ArmedRepeat::Nanos(length) => {
+                    let since = self.candidate_word(candidate, offset_of!(CandidateState, since));
+                    clock::nanos().saturating_sub(since.load(Ordering::Relaxed)) < length
+                }
+                _ => true,
+            }
+    }
+
+    /// Adds an operation to those that a candidate made fail or swallowed.
+    pub fn affect(&self, candidate: u32, bytes: u64) {
+        for (offset, by) in
+            [(offset_of!(CandidateState, operations), 1), (offset_of!(CandidateState, bytes), bytes)]
+        {
+            self.candidate_word(candidate, offset).fetch_add(by, Ordering::Relaxed);
+        }
+    }
+
     /// Says that the site was hit now that a candidate's guard waits for.
     pub fn mark(&self, candidate: u32) {
         let mark = self.candidate_word(candidate, offset_of!(CandidateState, mark));

@@ -3,7 +3,7 @@
 //! Tool and agent share this list: the tool finds the sites of operations by it, the agent where their operands are. A method that a JDK
 //! declares `native` has no code for a hook, and what it does is seen only where another of these methods calls it.
 
-use hypocenter_plan::OperationKind;
+use hypocenter_plan::{Fault, OperationKind};
 
 /// Where the name of a file or connection is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +54,21 @@ pub struct Waist {
     pub second: Option<(u8, Operand)>,
     /// The local variable with a number that the deed depends on.
     pub number: Option<u8>,
+    /// The local variable with the descriptor that bytes are written to by nothing but this method's own native call.
+    pub outlet: Option<u8>,
+}
+
+/// How an operation fails when the disk is full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shortage {
+    /// By an `IOException`.
+    Exception,
+    /// By a `FileNotFoundException` with the name of the file.
+    NotFound,
+    /// By a `FileSystemException` with the name of the file.
+    FileSystem,
+    /// By its result.
+    Answer,
 }
 
 const fn row(
@@ -63,7 +78,7 @@ const fn row(
     deed: Deed,
     first: (u8, Operand),
 ) -> Waist {
-    Waist { class, method, descriptor, deed, first, second: None, number: None }
+    Waist { class, method, descriptor, deed, first, second: None, number: None, outlet: None }
 }
 
 const fn by_number(it: Waist, number: u8) -> Waist {
@@ -74,6 +89,11 @@ const fn onto(it: Waist, second: (u8, Operand)) -> Waist {
     Waist { second: Some(second), ..it }
 }
 
+const fn outlet(class: &'static str, method: &'static str, descriptor: &'static str, local: u8) -> Waist {
+    let it = row(class, method, descriptor, Deed::Send, (local, Operand::Descriptor));
+    Waist { outlet: Some(local), ..it }
+}
+
 const OUTPUT: &str = "java.io.FileOutputStream";
 const INPUT: &str = "java.io.FileInputStream";
 const RANDOM: &str = "java.io.RandomAccessFile";
@@ -81,6 +101,7 @@ const FILE: &str = "java.io.File";
 const CHANNEL: &str = "sun.nio.ch.FileChannelImpl";
 const IO_UTIL: &str = "sun.nio.ch.IOUtil";
 const SOCKET: &str = "sun.nio.ch.NioSocketImpl";
+const DISPATCHER: &str = "sun.nio.ch.SocketDispatcher";
 const PATHS: &str = "sun.nio.fs.UnixNativeDispatcher";
 
 const THIS_HOLDER: (u8, Operand) = (0, Operand::Holder);
@@ -148,6 +169,17 @@ const WAIST: &[Waist] = &[
     row(IO_UTIL, "write", "(Ljava/io/FileDescriptor;[Ljava/nio/ByteBuffer;", Deed::Send, DESCRIPTOR),
     row(SOCKET, "tryRead", "(Ljava/io/FileDescriptor;[BII)I", Deed::Receive, (1, Operand::Descriptor)),
     row(SOCKET, "tryWrite", "(Ljava/io/FileDescriptor;[BII)I", Deed::Send, (1, Operand::Descriptor)),
+    row(DISPATCHER, "read", "(Ljava/io/FileDescriptor;JI)I", Deed::Receive, (1, Operand::Descriptor)),
+    row(DISPATCHER, "readv", "(Ljava/io/FileDescriptor;JI)J", Deed::Receive, (1, Operand::Descriptor)),
+    outlet(DISPATCHER, "write", "(Ljava/io/FileDescriptor;JI)I", 1),
+    outlet(DISPATCHER, "writev", "(Ljava/io/FileDescriptor;JI)J", 1),
+    outlet(
+        CHANNEL,
+        "transferToDirectlyInternal",
+        "(JILjava/nio/channels/WritableByteChannel;Ljava/io/FileDescriptor;)J",
+        5,
+    ),
+    outlet(CHANNEL, "transferToFileDescriptor", "(JILjava/io/FileDescriptor;)J", 4),
     by_number(row(PATHS, "open", "(Lsun/nio/fs/UnixPath;II)I", Deed::OpenFlags, PATH), 1),
     row(PATHS, "unlink", "(Lsun/nio/fs/UnixPath;)V", Deed::Plain(OperationKind::Delete), PATH),
     row(PATHS, "rmdir", "(Lsun/nio/fs/UnixPath;)V", Deed::Plain(OperationKind::Delete), PATH),
@@ -198,6 +230,13 @@ pub fn waist(class: &[u8], method: &[u8], descriptor: &[u8]) -> Option<&'static 
     })
 }
 
+/// The methods in which a fault has its effect after its site.
+pub fn waist_of(fault: &Fault) -> impl Iterator<Item = &'static Waist> {
+    let is_silent = *fault == Fault::Drop;
+    let is_full = matches!(fault, Fault::DiskFull { .. });
+    WAIST.iter().filter(move |it| is_silent && it.outlet.is_some() || is_full && it.needs_space())
+}
+
 /// The classes of the waist, with dots, sorted.
 pub fn waist_classes() -> Vec<String> {
     let mut all: Vec<String> = WAIST.iter().map(|it| it.class.to_owned()).collect();
@@ -207,6 +246,36 @@ pub fn waist_classes() -> Vec<String> {
 }
 
 impl Waist {
+    /// Whether it can fail because the disk is full.
+    pub fn needs_space(&self) -> bool {
+        match self.deed {
+            Deed::Send => self.class != SOCKET && self.class != DISPATCHER,
+            Deed::Plain(kind) => self.shortage(kind).is_some(),
+            Deed::OpenStream | Deed::OpenRandom | Deed::OpenFlags => true,
+            Deed::Receive => false,
+        }
+    }
+
+    /// How it fails when the disk is full; none if that does not stop it.
+    pub fn shortage(&self, kind: OperationKind) -> Option<Shortage> {
+        match kind {
+            OperationKind::Truncate if matches!(self.deed, Deed::Plain(_)) => None,
+            OperationKind::OpenWrite
+            | OperationKind::Truncate
+            | OperationKind::Create
+            | OperationKind::Write
+            | OperationKind::MakeDirectory
+            | OperationKind::Link
+            | OperationKind::Sync => Some(match self.deed {
+                Deed::OpenStream | Deed::OpenRandom => Shortage::NotFound,
+                _ if self.class == PATHS => Shortage::FileSystem,
+                _ if self.class == FILE && kind == OperationKind::MakeDirectory => Shortage::Answer,
+                _ => Shortage::Exception,
+            }),
+            _ => None,
+        }
+    }
+
     /// The kind of the operation, by the number that it depends on and whether it is about a connection.
     pub fn kind(&self, number: i32, is_connection: bool) -> OperationKind {
         const WRITES: i32 = libc::O_WRONLY | libc::O_RDWR;
@@ -245,6 +314,7 @@ mod tests {
         check("java/io/FileOutputStream", "write", "([BII)V", true);
         check("java/io/FileOutputStream", "writeBytes", "([BIIZ)V", false);
         check("java/io/FileOutputStreams", "write", "([BII)V", false);
+        check("sun/nio/ch/SocketDispatcher", "write", "(Ljava/io/FileDescriptor;JI)I", true);
         check("sun/nio/ch/IOUtil", "read", "(Ljava/io/FileDescriptor;[Ljava/nio/ByteBuffer;II)J", true);
     }
 

@@ -114,6 +114,7 @@ fn outcome(plan: &Plan, is_injected: bool, end: End) -> Outcome {
         occurrence: 1,
         at_ms: 1.0,
         times: 2,
+        effect: None,
         threw: None,
         state: None,
         stack_hash: 0,

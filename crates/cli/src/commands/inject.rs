@@ -27,6 +27,9 @@ pub fn run(args: &InjectArgs) -> Result<ExitCode, Failure> {
         // What is negated is a result, so a method alone means where it returns.
         pattern = format!("{pattern} return").parse()?;
     }
+    if args.drop && pattern.kind() == SiteKind::Entry {
+        pattern = format!("{pattern} operation").parse()?;
+    }
     screen::heading("hypocenter inject");
     let chosen = Chosen::of(&args.target, None)?;
     chosen.tell_not_asked();
@@ -41,7 +44,11 @@ pub fn run(args: &InjectArgs) -> Result<ExitCode, Failure> {
         if in_jdk.sites.is_empty() {
             // A class that cannot be read has no sites, and that is then the reason.
             screen::problems(&found.problems);
-            return Err(Failure::usage(format!("no site matches `{pattern}`: {}", found.suggestions)));
+            let failure = Failure::usage(format!("no site matches `{pattern}`: {}", found.suggestions));
+            return Err(match args.drop {
+                true => failure.hint("--drop begins at a write of the JDK: NioSocketImpl.tryWrite (streams of sockets) or IOUtil.write (channels)"),
+                false => failure,
+            });
         }
         found = in_jdk;
     }
@@ -139,7 +146,11 @@ fn says_itself(chosen: &Chosen) -> bool {
 
 fn fault(args: &InjectArgs) -> Fault {
     let delay = |time: Duration, pause| Fault::Delay { delay_ms: time.as_millis() as u64, pause };
+    if let Some(path) = &args.disk_full {
+        return Fault::DiskFull { path: path.clone() };
+    }
     match (&args.throw, args.sleep, args.spin, args.crash) {
+        _ if args.drop => Fault::Drop,
         (Some(class), ..) => Fault::Exception { class: class.clone(), message: args.message.clone() },
         (_, Some(time), ..) => delay(time, Pause::Sleep),
         (_, _, Some(time), _) => delay(time, Pause::Spin),
@@ -153,6 +164,7 @@ fn repeat(args: &InjectArgs) -> Repeat {
         (true, ..) => Repeat::Always,
         (_, Some(time), _) => Repeat::ForMs(time.as_millis() as u64),
         (.., Some(times)) => Repeat::Times(times),
+        _ if args.disk_full.is_some() => Repeat::Always,
         _ => Repeat::Once,
     }
 }
@@ -183,6 +195,7 @@ fn guard(args: &InjectArgs) -> Guard {
         occurrence: args.at,
         stack: (!args.stack.is_empty()).then(|| StackGuard::Suffix(args.stack.clone())),
         probability: args.probability,
+        resource: args.resource.clone(),
         ..Guard::default()
     }
 }
@@ -190,6 +203,7 @@ fn guard(args: &InjectArgs) -> Guard {
 /// The conditions in words.
 fn when(args: &InjectArgs) -> String {
     let mut text = match (args.at, repeat(args)) {
+        (at, _) if args.disk_full.is_some() => format!("from hit {} on", at.unwrap_or(1)),
         (None, Repeat::Once) => "the first time".to_owned(),
         (None, _) => "every time".to_owned(),
         (Some(n), Repeat::Once) => format!("at hit {n}"),
@@ -204,7 +218,7 @@ fn when(args: &InjectArgs) -> String {
     if let Some(site) = &args.after_site {
         text += &format!(", once `{}` was reached", screen::clean(site));
     }
-    for (what, value) in [("node", &args.node), ("thread", &args.thread)] {
+    for (what, value) in [("node", &args.node), ("thread", &args.thread), ("on", &args.resource)] {
         if let Some(value) = value {
             text += &format!(", {what} {}", screen::clean(value));
         }

@@ -121,6 +121,7 @@ fn outcome(plan: &Plan, injected: Option<usize>, well: bool) -> Outcome {
             occurrence: 4,
             at_ms: 1.0,
             times: 1,
+            effect: None,
             threw: None,
             state: when.state.clone().filter(|it| it != "none"),
             stack_hash: 1,

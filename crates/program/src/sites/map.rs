@@ -4,7 +4,7 @@ use hypocenter_classfile::{ClassFile, Member, code_digest_symbolic};
 use hypocenter_plan::{
     MethodName, Plan, Problem, Site, SiteKind, TaskMethod, Trails, Watch, WatchLevel, glob_matches,
 };
-use hypocenter_trace::{MapBuilder, NewSite, SiteId};
+use hypocenter_trace::{MapBuilder, NewSite, SiteId, waist_of};
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, MissingCandidate};
@@ -51,11 +51,12 @@ pub fn build_map(classes: &Classes, plan: &Plan) -> Result<(MapBuilder, MapSumma
     for method in plan.record.trails.iter().flat_map(|it| &it.methods) {
         trails_by_class.entry(&method.class).or_default().push(method);
     }
+    let lasting = lasting(plan);
     let wanted = |name: &str| Wanted {
         points: points_by_class.get(name).map_or(&[], Vec::as_slice),
         trails: trails_by_class.get(name).map_or(&[], Vec::as_slice),
         ..Wanted::of(
-            plan,
+            plan.record.watch.iter().chain(&lasting),
             by_class.get(name).map_or(&[], Vec::as_slice),
             tasks.get(name).map_or(&[], Vec::as_slice),
             name,
@@ -114,6 +115,23 @@ pub fn build_map(classes: &Classes, plan: &Plan) -> Result<(MapBuilder, MapSumma
     Ok((builder, summary, problems))
 }
 
+/// The methods of the JDK that need hooks for faults which go on after their site.
+fn lasting(plan: &Plan) -> Vec<Watch> {
+    let mut watches: Vec<Watch> = Vec::new();
+    for it in plan.candidates.iter().flat_map(|it| waist_of(&it.fault)) {
+        let watch = Watch {
+            kinds: vec![SiteKind::Operation],
+            classes: vec![it.class.to_owned()],
+            methods: vec![it.method.to_owned()],
+            level: WatchLevel::Off,
+        };
+        if !watches.contains(&watch) {
+            watches.push(watch);
+        }
+    }
+    watches
+}
+
 /// A site that a plan names, other than as a candidate's.
 struct Point<'p> {
     site: &'p Site,
@@ -159,15 +177,14 @@ struct Wanted<'p> {
 }
 
 impl<'p> Wanted<'p> {
-    fn of(plan: &'p Plan, candidates: &'p [usize], tasks: &'p [&'p TaskMethod], name: &str) -> Wanted<'p> {
+    fn of(
+        watches: impl Iterator<Item = &'p Watch>,
+        candidates: &'p [usize],
+        tasks: &'p [&'p TaskMethod],
+        name: &str,
+    ) -> Wanted<'p> {
         let is_meant = |it: &&Watch| it.classes.iter().any(|pattern| glob_matches(pattern, name));
-        Wanted {
-            watches: plan.record.watch.iter().filter(is_meant).collect(),
-            candidates,
-            tasks,
-            points: &[],
-            trails: &[],
-        }
+        Wanted { watches: watches.filter(is_meant).collect(), candidates, tasks, points: &[], trails: &[] }
     }
 
     fn is_empty(&self) -> bool {

@@ -68,6 +68,7 @@ pub fn injected(number: u64) -> Injected {
             occurrence: number + 1,
             at_ms: 1.5,
             times: 1,
+            effect: None,
             threw: Some("java.io.IOException".into()),
             stack_hash: 7,
             state: None,

@@ -1,0 +1,132 @@
+//! Faults that go on after their site, in real JVMs: a connection that stays silent, a disk that is full.
+
+mod support;
+
+use serde_json::{Value, json};
+use support::{Jdk, Tool, each, jdks, on_every_jdk};
+
+#[track_caller]
+fn effect(outcome: &Value) -> &Value {
+    let candidates = outcome["candidates"].as_array().unwrap();
+    let mut injected = candidates.iter().filter(|it| it["result"]["end"] == "injected");
+    let (only, others) = (injected.next().expect("a fault was injected"), injected.count());
+    assert_eq!(others, 0, "{outcome:#}");
+    &only["result"]["effect"]
+}
+
+/// A way to send, the first message that does not arrive, what the program says, and the bytes that were swallowed.
+struct Row {
+    site: &'static str,
+    flags: &'static str,
+    way: &'static str,
+    program: &'static str,
+    effect: (u64, u64),
+}
+
+const DROPS: [Row; 4] = [
+    Row {
+        site: "NioSocketImpl.tryWrite",
+        flags: "--at 2",
+        way: "stream",
+        program: "0: answered\n1: silence\n2: silence\n3: silence\nserver: 1 messages, 0 bytes of another\n",
+        effect: (3, 24),
+    },
+    // A buffer, several, the stream of a channel, and a file that is sent by the system.
+    Row {
+        site: "IOUtil.write",
+        flags: "--thread main",
+        way: "channel",
+        program: "sent 8: silence\nsent 8: silence\nwrote: silence\nsent 8: silence\n\
+                  server: 0 messages, 0 bytes of another\n",
+        effect: (4, 32),
+    },
+    // The other direction: messages arrive, answers do not.
+    Row {
+        site: "IOUtil.write",
+        flags: "--thread server --at 2",
+        way: "channel",
+        program: "sent 8: answered\nsent 8: silence\nwrote: silence\nsent 8: silence\n\
+                  server: 4 messages, 0 bytes of another\n",
+        effect: (3, 3),
+    },
+    // A frame that has begun to arrive is never gone on with.
+    Row {
+        site: "NioSocketImpl.tryWrite",
+        flags: "--at 2",
+        way: "halves",
+        program: "silence\nserver: 0 messages, 4 bytes of another\n",
+        effect: (3, 12),
+    },
+];
+
+#[test]
+fn a_dropped_connection_is_silent_from_one_write_until_it_is_closed() {
+    let name = |(jdk, row): &(&Jdk, &Row)| format!("{} {} on Java {}", row.site, row.way, jdk.feature);
+    each(&on_every_jdk(&DROPS), name, |(jdk, row)| {
+        let tool = Tool::on(jdk, "inject").arg(row.site).args(row.flags).args("--drop --json");
+        let done = tool.arg("--resource").arg("* > *").java(&format!("probe.Silent {} {{dir}}", row.way));
+        let done = done.exits(0);
+        assert_eq!(done.program(), row.program, "{}", done.stderr);
+        let outcome = done.outcome();
+        let (operations, bytes) = row.effect;
+        assert_eq!(effect(&outcome), &json!({"operations": operations, "bytes": bytes}), "{outcome:#}");
+        assert_eq!(outcome["problems"], json!([]));
+    });
+}
+
+const FULL: &str = "stream: IOException: No space left on device\n\
+                    random: IOException: No space left on device\n\
+                    channel: IOException: No space left on device\n\
+                    vector: IOException: No space left on device\n\
+                    force: IOException: No space left on device\n\
+                    truncate: done\n\
+                    open: FileNotFoundException: new (No space left on device)\n\
+                    create: IOException: No space left on device\n\
+                    files: FileSystemException: files: No space left on device\n\
+                    directory: FileSystemException: sub: No space left on device\n\
+                    read: done\n\
+                    move: done\n\
+                    delete: done\n\
+                    elsewhere: done\n";
+
+#[test]
+fn nothing_is_written_below_a_path_whose_disk_is_full() {
+    each(
+        jdks(),
+        |jdk| format!("Java {}", jdk.feature),
+        |jdk| {
+            let tool = Tool::on(jdk, "inject").args("Full.fill --disk-full data --json");
+            let done = tool.java("probe.Full {dir} once").exits(0);
+            assert_eq!(done.program(), FULL, "{}", done.stderr);
+            let outcome = done.outcome();
+            assert_eq!(effect(&outcome), &json!({"operations": 9, "bytes": 0}), "{outcome:#}");
+            assert_eq!(outcome["problems"], json!([]));
+        },
+    );
+}
+
+#[test]
+fn a_disk_that_was_full_for_a_time_takes_writes_again() {
+    let tool = Tool::new("inject").args("Full.fill --disk-full d* --for 300ms --json");
+    let done = tool.java("probe.Full {dir} while").exits(0);
+    assert!(done.program().ends_with("write: done\nfailed for a while\n"), "{}", done.program());
+}
+
+#[test]
+fn a_fault_that_cannot_begin_at_a_site_is_refused() {
+    let check = |flags: &str, message: &str| {
+        Tool::new("inject").args(flags).java("probe.Full {dir} once").exits(1).says(message);
+    };
+    check("Full.fill --drop", "--drop begins at a write of the JDK");
+    let exit = Tool::new("inject").arg("Full.fill exit").arg("--drop");
+    exit.java("probe.Full {dir} once")
+        .exits(1)
+        .says("drop at a site of kind exit: it begins at a write of the JDK");
+    check("Full.fill --disk-full /data", "give a path from the directory of the trial on");
+    check("Full.fill --disk-full ../data", "give a path from the directory of the trial on");
+    // A file is no connection, so nothing is dropped.
+    let done = Tool::new("inject").args("IOUtil.write --drop --json").java("probe.Full {dir} once").exits(2);
+    let outcome = done.outcome();
+    let ends = outcome["candidates"].as_array().unwrap();
+    assert!(ends.iter().all(|it| it["result"]["end"] == "not_reached"), "{outcome:#}");
+}
