@@ -84,9 +84,9 @@ pub enum Spot {
 }
 
 impl Spot {
-    /// Whether it runs whenever control reaches the instruction.
+    /// Whether it runs whenever control reaches the instruction; that at a call stores its number there.
     pub fn is_before(&self) -> bool {
-        matches!(self, Spot::Before | Spot::Branch | Spot::Switch | Spot::Throw)
+        matches!(self, Spot::Before | Spot::Branch | Spot::Switch | Spot::Throw | Spot::Thrown)
     }
 }
 
@@ -234,6 +234,9 @@ pub struct Snippets {
     ends: Vec<usize>,
     /// The snippet of the handler over everything.
     pub caught: Vec<u8>,
+    /// The snippet for what comes out of calls, and these with their numbers.
+    thrown: Vec<u8>,
+    calls: Vec<(u32, i32)>,
 }
 
 /// The constants that the snippets call.
@@ -285,6 +288,11 @@ impl Snippets {
             helpers.ways.push((hook.number, patcher.method_ref(class, b"way", descriptor.as_bytes())?));
         }
         for hook in hooks {
+            if hook.spot == Spot::Thrown {
+                snippets.calls.push((hook.at, hook.number));
+                snippets.ends.push(snippets.bytes.len());
+                continue;
+            }
             let (call, keeps) = helpers.call(hook);
             if keeps {
                 snippets.bytes.push(op::DUP);
@@ -305,6 +313,7 @@ impl Snippets {
         }
         let [high, low] = helpers.caught.to_be_bytes();
         snippets.caught = vec![op::DUP, op::SIPUSH, 0x7F, 0xFF, op::INVOKESTATIC, high, low];
+        snippets.thrown = vec![op::INVOKESTATIC, high, low];
         Ok((snippets, helpers))
     }
 
@@ -330,9 +339,8 @@ impl Snippets {
     }
 
     /// What the patcher gets for what comes out of calls.
-    pub fn calls<'p>(&'p self, hooks: &'p [Hook]) -> Vec<CallCatch<'p>> {
-        let thrown = self.of(hooks).filter(|(hook, _)| hook.spot == Spot::Thrown);
-        thrown.map(|(hook, snippet)| CallCatch { at: hook.at, snippet }).collect()
+    pub fn calls(&self) -> CallCatch<'_> {
+        CallCatch { snippet: Snippet { bytes: &self.thrown, stack: 0 }, calls: &self.calls }
     }
 }
 

@@ -18,13 +18,13 @@ struct Zone {
     place: u32,
 }
 
-/// A block that should be there for what comes out of a call.
-struct Block<'o> {
-    hook: &'o Hook,
-    /// The end of the call.
-    end: u32,
-    /// The handler that goes on, by its type and address; none if the exception is thrown again.
-    to: Option<(u16, u32)>,
+/// The entries that should be there for what comes out of calls.
+#[derive(Default)]
+struct Calls {
+    /// Start and end of each call, and the block it goes to.
+    entries: Vec<(u32, u32, usize)>,
+    /// The handlers that go on, by type and address; none if the exception is thrown again.
+    blocks: Vec<Option<(u16, u32)>>,
 }
 
 /// A patched method against its original.
@@ -129,6 +129,9 @@ impl<'a> Output<'_, 'a> {
 
     /// The hook whose snippet comes next, and what follows it.
     fn take_hook<'n>(&self, new: &'n [Instruction<'a>]) -> Option<(i32, &'n [Instruction<'a>])> {
+        if let Some(mark) = self.take_mark(new) {
+            return Some(mark);
+        }
         let (keeps, [push, call, rest @ ..]) = (match new {
             [first, after @ ..] if first.opcode == op::DUP => (true, after),
             all => (false, all),
@@ -140,17 +143,10 @@ impl<'a> Output<'_, 'a> {
         if ![*hit, *caught, *key].contains(&index) && !ways.iter().any(|it| it.1 == index) {
             return None;
         }
-        let number = match push.opcode {
-            op::SIPUSH => i32::from(i16::from_be_bytes([push.bytes[1], push.bytes[2]])),
-            op::LDC_W => match self.pool.get(push.pool_index()?) {
-                Ok(Constant::Integer(value)) => value,
-                other => panic!("the number of a hook is {other:?}"),
-            },
-            other => panic!("a call of the helper behind opcode {other}"),
-        };
-        // Those of calls, and of the handler over everything, stand behind the code.
+        // The block for a call loads its number; that block and the handler over everything stand behind the code.
+        let number = self.number(push)?;
         let found = self.hooks.binary_search_by_key(&number, |hook| hook.number);
-        let hook = found.ok().map(|at| &self.hooks[at]).filter(|hook| hook.spot != Spot::Thrown)?;
+        let hook = &self.hooks[found.ok()?];
         let (wanted, keeps_it) = self.helpers.call(hook);
         // A `dup` of the code itself may stand before a hook that needs none.
         if !keeps_it && keeps {
@@ -160,61 +156,81 @@ impl<'a> Output<'_, 'a> {
         Some((number, rest))
     }
 
-    /// The blocks for calls, in order.
-    fn blocks(&self) -> Vec<Block<'_>> {
-        let mut blocks = Vec::new();
-        for hook in self.hooks.iter().filter(|it| it.spot == Spot::Thrown) {
-            let call = self.old.iter().find(|it| it.pc == hook.at).expect("the hook of a call is at one");
-            let mut is_caught = false;
-            for it in self.old_code.handlers() {
-                if covers(&it, call.pc) && !is_caught {
-                    let to = Some((it.catch_type, u32::from(it.handler)));
-                    blocks.push(Block { hook, end: call.end(), to });
-                    is_caught = it.catch_type == 0;
-                }
-            }
-            if !is_caught {
-                blocks.push(Block { hook, end: call.end(), to: None });
-            }
-        }
-        blocks
+    /// The hook at a call that comes next, as a store of its number in a new variable, and what follows it.
+    fn take_mark<'n>(&self, new: &'n [Instruction<'a>]) -> Option<(i32, &'n [Instruction<'a>])> {
+        let [push, store, rest @ ..] = new else { return None };
+        let is_store = store.bytes.contains(&op::ISTORE) && store.local() == Some(self.old_code.max_locals);
+        let number = self.number(push).filter(|_| is_store)?;
+        assert_eq!(self.hook(number).spot, Spot::Thrown);
+        Some((number, rest))
     }
 
-    /// The blocks for what comes out of calls: the first entries of the exception table, for each in order one over its call, and those that
-    /// cover its own code. Returns what follows this code.
+    /// The number that an instruction pushes.
+    fn number(&self, push: &Instruction<'_>) -> Option<i32> {
+        match push.opcode {
+            op::SIPUSH => Some(i32::from(i16::from_be_bytes([push.bytes[1], push.bytes[2]]))),
+            op::LDC_W => match self.pool.get(push.pool_index()?) {
+                Ok(Constant::Integer(value)) => Some(value),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// What should be there for the calls, in order.
+    fn calls(&self) -> Calls {
+        let mut calls = Calls::default();
+        for hook in self.hooks.iter().filter(|it| it.spot == Spot::Thrown) {
+            let call = self.old.iter().find(|it| it.pc == hook.at).expect("the hook of a call is at one");
+            let covering = self.old_code.handlers().filter(|it| covers(it, call.pc));
+            let mut all: Vec<_> = covering.map(|it| Some((it.catch_type, u32::from(it.handler)))).collect();
+            all.push(None);
+            let last = all.iter().position(|it| it.is_none_or(|it| it.0 == 0)).expect("the one for none");
+            for to in &all[..=last] {
+                let known = calls.blocks.iter().position(|it| it == to);
+                calls.entries.push((call.pc, call.end(), known.unwrap_or(calls.blocks.len())));
+                if known.is_none() {
+                    calls.blocks.push(*to);
+                }
+            }
+        }
+        calls
+    }
+
+    /// The blocks for what comes out of calls: the first entries of the exception table, over the calls and then over the code of the blocks.
+    /// Returns what follows this code.
     fn check_blocks<'n>(
         &self,
-        mut rest: &'n [Instruction<'a>],
+        rest: &'n [Instruction<'a>],
         zones: &[Zone],
         entries: &mut impl Iterator<Item = Handler>,
     ) -> &'n [Instruction<'a>] {
-        for Block { hook, end, to } in self.blocks() {
-            let [dup, push, call, last, after @ ..] = rest else { panic!("the block of a call is missing") };
-            let Handler { start, end: covered, handler, catch_type } = entries.next().expect("its entry");
-            let n = self.old.partition_point(|it| it.pc < hook.at);
-            assert_eq!(u32::from(start), zones[n].place, "the block at {handler} covers another call");
-            assert_eq!(u32::from(covered - start), end - hook.at, "more than the call is covered");
-            assert_eq!((u32::from(handler), catch_type), (dup.pc, to.map_or(0, |it| it.0)));
-            assert_eq!((dup.opcode, call.opcode), (op::DUP, op::INVOKESTATIC));
+        const LEN: usize = 4;
+        let calls = self.calls();
+        let (blocks, after) = rest.split_at_checked(LEN * calls.blocks.len()).expect("blocks are missing");
+        let blocks: Vec<&[Instruction<'_>]> = blocks.chunks_exact(LEN).collect();
+        for (start, end, block) in calls.entries {
+            let Handler { start: new, end: covered, handler, catch_type } =
+                entries.next().expect("its entry");
+            assert_eq!(u32::from(new), self.place(zones, start as u16), "another call is covered");
+            assert_eq!(u32::from(covered - new), end - start, "more than the call is covered");
+            let to = calls.blocks[block];
+            assert_eq!((u32::from(handler), catch_type), (blocks[block][0].pc, to.map_or(0, |it| it.0)));
+        }
+        for (block, to) in blocks.iter().zip(calls.blocks) {
+            let [dup, load, call, last] = block else { unreachable!("of this length") };
+            assert_eq!((dup.opcode, call.opcode, last.opcode), (op::DUP, op::INVOKESTATIC, op::ATHROW));
+            assert!(load.bytes.contains(&op::ILOAD));
+            assert_eq!(load.local(), Some(self.old_code.max_locals), "another variable than the number's");
             assert_eq!(call.pool_index(), Some(self.helpers.caught));
-            let number = match push.opcode {
-                op::SIPUSH => Some(i32::from(i16::from_be_bytes([push.bytes[1], push.bytes[2]]))),
-                _ => match push.pool_index().map(|index| self.pool.get(index)) {
-                    Some(Ok(Constant::Integer(value))) => Some(value),
-                    _ => None,
-                },
-            };
-            assert_eq!(number, Some(hook.number));
-            assert_eq!(last.opcode, op::ATHROW);
             for (catch_type, target) in self.covering(to) {
                 let entry = entries.next().expect("a handler of the block of a call");
                 assert_eq!((u32::from(entry.start), u32::from(entry.end)), (dup.pc, last.pc + 1));
                 assert_eq!(entry.catch_type, catch_type, "an exception that the handler does not catch");
                 self.check_way(zones, FALL - 1, target, u32::from(entry.handler), Vec::new());
             }
-            rest = after;
         }
-        rest
+        after
     }
 
     /// The handlers that cover a block: its own, and those that cover this one, up to the first for everything.

@@ -95,7 +95,8 @@ fn insert(
             insertions: &snippets.insertions(hooks),
             catch_all: options.catch_all().then_some(&caught),
             jumps: &hooks::jumps(hooks),
-            calls: &snippets.calls(hooks),
+            locals: 0,
+            calls: Some(snippets.calls()),
         },
     )?;
     Ok(helpers)
@@ -134,12 +135,18 @@ fn compare(options: &Options, old: &ClassFile<'_>, new: &ClassFile<'_>, patched:
         assert_eq!((old_method.access, old_method.name), (new_method.access, new_method.name));
         let old_code = old_method.code().ok().flatten().expect("a patched method has code");
         let new_code = new_method.code().expect("the new code can be read").expect("the new code is there");
-        assert_eq!(old_code.max_locals, new_code.max_locals);
+        // What comes out of calls needs one more, for the number of the call.
+        let has_calls = patched.hooks.iter().any(|hook| hook.spot == Spot::Thrown);
+        assert_eq!(old_code.max_locals + u16::from(has_calls), new_code.max_locals);
         assert!(old_code.max_stack <= new_code.max_stack);
         let old_list = instructions(&old_code).expect("a patched method can be read");
         let new_list = instructions(&new_code).expect("the new instructions can be read");
-        // Code that names constants it does not have may name those of the hooks: nothing tells the two apart.
-        if old_list.iter().any(|it| it.pool_index().is_some_and(|index| index >= old.pool.len())) {
+        // Code that names constants or local variables it does not have may name those of the hooks: nothing tells the two apart.
+        let is_own = |it: &Instruction<'_>| {
+            it.pool_index().is_some_and(|index| index >= old.pool.len())
+                || it.local().is_some_and(|local| local >= old_code.max_locals)
+        };
+        if old_list.iter().any(is_own) {
             assert!(new_list.len() >= old_list.len());
             continue;
         }

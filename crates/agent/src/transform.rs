@@ -290,6 +290,11 @@ impl<'a> Transform<'a> {
         let mut jumps: Vec<u32> = Vec::new();
         let mut outcomes: Vec<(u32, u8)> = Vec::new();
         for hook in hooks {
+            if hook.placement == Placement::Thrown {
+                // Its code is in a block that it shares with others.
+                ends.push(bytes.len());
+                continue;
+            }
             let idle = self.levels.get(hook.site.0 as usize).is_none_or(|&level| level == 0);
             let call = HelperCall::of(hook, idle, code);
             if let HelperCall::Branch(_) = call {
@@ -302,7 +307,7 @@ impl<'a> Transform<'a> {
         let mut insertions = Vec::with_capacity(hooks.len());
         // Where the code of the catch-all starts: several sites may share it, and their hooks follow each other.
         let mut catch_all: Option<(usize, Snippet<'_>)> = None;
-        let mut calls: Vec<CallCatch<'_>> = Vec::new();
+        let mut calls: Vec<(u32, i32)> = Vec::new();
         let (mut start, mut first_jump) = (0, 0);
         for (hook, &end) in hooks.iter().zip(&ends) {
             let snippet = Snippet { bytes: &bytes[start..end], stack: stack_words(hook.kind) };
@@ -312,7 +317,7 @@ impl<'a> Transform<'a> {
                 Placement::After => Place::After,
                 Placement::Entry => Place::Entry,
                 Placement::Thrown => {
-                    calls.push(CallCatch { at: hook.pc, snippet });
+                    calls.push((hook.pc, hook.site.0 as i32));
                     continue;
                 }
                 Placement::Unwind => {
@@ -333,12 +338,17 @@ impl<'a> Transform<'a> {
             insertions.push(Insertion { at: hook.pc, place, snippet });
         }
         outcomes.sort_unstable();
-        calls.sort_unstable_by_key(|it| it.at);
+        calls.sort_unstable();
+        let caught = match calls.is_empty() {
+            true => Vec::new(),
+            false => patch.call(HelperCall::Plain(CAUGHT))?.to_vec(),
+        };
+        let caught = Snippet { bytes: &caught, stack: 0 };
         let patched = MethodPatch {
             insertions: &insertions,
             catch_all: catch_all.as_ref().map(|it| &it.1),
             jumps: &outcomes,
-            calls: &calls,
+            calls: Some(CallCatch { snippet: caught, calls: &calls }),
             locals: 0,
         };
         patch.patcher.method(index, &patched)
@@ -464,6 +474,15 @@ impl ClassPatch<'_> {
         if !matches!(call, HelperCall::Plain(IDLE)) {
             self.push_number(hook.site.0, out)?;
         }
+        out.extend_from_slice(&self.call(call)?);
+        if let (HelperCall::Plain(OUTLET), Some(local)) = (call, hook.outlet()) {
+            out.extend([op::ASTORE, local]);
+        }
+        Ok(())
+    }
+
+    /// The instruction that calls the helper.
+    fn call(&mut self, call: HelperCall) -> Result<[u8; 3], Unpatched> {
         let constant = match self.helpers[call.index()] {
             Some(constant) => constant,
             None => {
@@ -473,12 +492,8 @@ impl ClassPatch<'_> {
                 *self.helpers[call.index()].insert(constant)
             }
         };
-        out.push(op::INVOKESTATIC);
-        out.extend_from_slice(&constant.to_be_bytes());
-        if let (HelperCall::Plain(OUTLET), Some(local)) = (call, hook.outlet()) {
-            out.extend([op::ASTORE, local]);
-        }
-        Ok(())
+        let [high, low] = constant.to_be_bytes();
+        Ok([op::INVOKESTATIC, high, low])
     }
 
     fn push_number(&mut self, site: u32, out: &mut Vec<u8>) -> Result<(), Unpatched> {

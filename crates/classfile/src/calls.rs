@@ -1,96 +1,146 @@
-//! Exceptions that come out of one call.
+//! Exceptions that come out of calls.
 //!
 //! A handler that covers a whole method cannot tell where an exception comes from, and one around a call would keep the method's own
-//! handlers from running if it threw the exception again. So each handler of the method that covers the call gets a block of its own, which covers the
-//! call alone, catches the same type, runs the snippet and throws the exception again, to that handler: an entry of the same type covers the
-//! block. A jump would do the same, but C1 compiles no method in which control reaches a handler without an exception. What
-//! none of them catches runs a last block, which throws it again: nobody else in the method would have caught it.
+//! handlers from running if it threw the exception again. So each handler of the method that covers such a call gets a block of its own, which
+//! covers these calls alone, catches the same type, runs the snippet and throws the exception again, to that handler: an entry of the same type
+//! covers the block. A jump would do the same, but C1 compiles no method in which control reaches a handler without an exception.
+//! What none of them catches goes to a last block, which throws it again: nobody else in the method would have caught it.
+//!
+//! A block serves all calls that its handler covers, and learns from a new local variable which of them it was: each call is preceded by a store
+//! of its number, which costs compiled code nothing. A block for each call would be too much for C1: its registers for a method are limited, and
+//! every block where an exception arrives costs some for each local variable.
 //!
 //! Whatever else comes out of a block goes where it would go from the start of its handler. The frames are those of this place, so the handlers
 //! that cover it fit the block too, and a method that holds a lock there has a handler for everything, without which no
 //! compiler takes it.
 
+use crate::additions::Additions;
 use crate::instruction::Instruction;
-use crate::{Code, Handler, Snippet, Unpatched};
+use crate::{Code, Handler, Snippet, Unpatched, op};
+use rustc_hash::FxHashMap;
 
-/// A snippet for what comes out of a call.
+/// A snippet for what comes out of calls.
 #[derive(Debug, Clone, Copy)]
 pub struct CallCatch<'p> {
-    /// The address of the call.
-    pub at: u32,
-    /// Starts with the exception on the stack and must leave it there.
+    /// Takes the exception and, above it, the number of the call from the stack.
     pub snippet: Snippet<'p>,
+    /// The addresses of the calls, ascending, each with its number.
+    pub calls: &'p [(u32, i32)],
 }
 
-/// A block behind the code.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct CatchBlock<'p> {
-    /// The old addresses of the call and of what follows it.
-    pub(crate) call: u32,
-    pub(crate) end: u32,
-    pub(crate) snippet: Snippet<'p>,
-    /// The type caught and the old address of the handler; none for the last block of a call.
-    pub(crate) to: Option<(u16, u32)>,
-}
-
-impl CatchBlock<'_> {
-    /// The length of its code, with the throw behind the snippet.
-    pub(crate) fn len(&self) -> usize {
-        self.snippet.bytes.len() + 1
-    }
-
-    /// Type and old address of the handlers that cover its code, in order.
-    pub(crate) fn covered_by(&self, code: &Code<'_>) -> Vec<(u16, u32)> {
-        let Some(own) = self.to else { return Vec::new() };
-        let mut all = vec![own];
-        let others = code.handlers().filter(|it| it.covers(own.1));
-        for it in others {
-            if all.last().is_some_and(|it| it.0 == 0) {
-                break;
-            }
-            all.push((it.catch_type, u32::from(it.handler)));
-        }
-        all
-    }
-}
+/// Type and old address of a handler.
+pub(crate) type Target = (u16, u32);
 
 /// The most entries of an exception table.
 const ENTRIES_MAX: usize = 0xFFFF;
 
-/// The blocks for some calls, in the order in which the exception table has to name them. `from`: no handler without locals may cover what
-/// lies before.
-pub(crate) fn blocks<'p>(
-    code: &Code<'_>,
-    calls: &[CallCatch<'p>],
-    from: Option<u32>,
-) -> Result<Vec<CatchBlock<'p>>, Unpatched> {
-    let handlers: Vec<Handler> = code.handlers().collect();
-    let mut blocks = Vec::new();
-    for call in calls {
-        let instruction = Instruction::decode(code.bytes, call.at as usize, code.offset)?;
-        if !instruction.is_invoke() {
-            return Err(Unpatched::NotAnInstruction { pc: call.at });
-        }
-        if from.is_none_or(|from| call.at < from) {
-            return Err(Unpatched::CallNotCovered { pc: call.at });
-        }
-        let block = |to| CatchBlock { call: call.at, end: instruction.end(), snippet: call.snippet, to };
-        let covering = handlers.iter().filter(|it| it.covers(call.at));
-        let mut is_caught = false;
-        for it in covering {
-            blocks.push(block(Some((it.catch_type, u32::from(it.handler)))));
-            is_caught = it.catch_type == 0;
-            if is_caught {
-                break;
+/// Everything to be done for the calls of a method.
+#[derive(Debug)]
+pub(crate) struct Caught<'p> {
+    /// Old addresses of a call and of what follows it, and the block for what comes out, in the order of the exception table.
+    pub(crate) entries: Vec<(u32, u32, usize)>,
+    /// The handler that each block throws to; none if it is the last.
+    pub(crate) blocks: Vec<Option<Target>>,
+    pub(crate) snippet: Snippet<'p>,
+    /// The variable that has the number of the call.
+    pub(crate) local: u16,
+    /// The stores of the numbers, each for the call at an old address.
+    pub(crate) marks: Vec<(u32, Vec<u8>)>,
+}
+
+impl<'p> Caught<'p> {
+    /// `from`: no handler without locals may cover what lies before. `local`: the first variable that nobody uses.
+    pub(crate) fn new(
+        code: &Code<'_>,
+        asked: &CallCatch<'p>,
+        (from, local): (Option<u32>, u16),
+        additions: &mut Additions,
+    ) -> Result<Caught<'p>, Unpatched> {
+        let handlers: Vec<Handler> = code.handlers().collect();
+        let mut caught = Caught {
+            entries: Vec::new(),
+            blocks: Vec::new(),
+            snippet: asked.snippet,
+            local,
+            marks: Vec::with_capacity(asked.calls.len()),
+        };
+        let mut known = FxHashMap::default();
+        for &(at, number) in asked.calls {
+            let call = Instruction::decode(code.bytes, at as usize, code.offset)?;
+            if !call.is_invoke() {
+                return Err(Unpatched::NotAnInstruction { pc: at });
             }
+            if from.is_none_or(|from| at < from) {
+                return Err(Unpatched::CallNotCovered { pc: at });
+            }
+            let covering = handlers.iter().filter(|it| it.covers(at)).map(target);
+            for to in up_to_any(covering).chain([None]) {
+                let block = *known.entry(to).or_insert_with(|| {
+                    caught.blocks.push(to);
+                    caught.blocks.len() - 1
+                });
+                caught.entries.push((at, call.end(), block));
+                // Their number is that of the calls times that of the handlers, of which a hostile class may have many.
+                if handlers.len() + caught.entries.len() > ENTRIES_MAX {
+                    return Err(Unpatched::MethodTooLarge { bytes: code.bytes.len() });
+                }
+                if to.is_some_and(|it| it.0 == 0) {
+                    break;
+                }
+            }
+            let mut mark = push(number, additions)?;
+            mark.extend(access(op::ISTORE, local));
+            caught.marks.push((at, mark));
         }
-        if !is_caught {
-            blocks.push(block(None));
-        }
-        // Their number is that of the calls times that of the handlers, of which a hostile class may have many.
-        if handlers.len() + blocks.len() > ENTRIES_MAX {
-            return Err(Unpatched::MethodTooLarge { bytes: code.bytes.len() });
-        }
+        Ok(caught)
     }
-    Ok(blocks)
+
+    /// The code of a block.
+    pub(crate) fn code(&self) -> Vec<u8> {
+        let mut bytes = vec![op::DUP];
+        bytes.extend(access(op::ILOAD, self.local));
+        bytes.extend_from_slice(self.snippet.bytes);
+        bytes.push(op::ATHROW);
+        bytes
+    }
+
+    /// The words of stack that a block needs.
+    pub(crate) fn stack(&self) -> Option<u16> {
+        self.snippet.stack.checked_add(3)
+    }
+}
+
+fn target(handler: &Handler) -> Target {
+    (handler.catch_type, u32::from(handler.handler))
+}
+
+/// Those up to the first for everything.
+fn up_to_any(handlers: impl Iterator<Item = Target>) -> impl Iterator<Item = Option<Target>> {
+    let mut is_caught = false;
+    handlers.map_while(move |it| {
+        let reached = !is_caught;
+        is_caught = it.0 == 0;
+        reached.then_some(Some(it))
+    })
+}
+
+/// The handlers that cover the block of a handler, in order: this one, and those that cover its start.
+pub(crate) fn covering(code: &Code<'_>, own: Target) -> impl Iterator<Item = Target> {
+    let others = code.handlers().filter(move |it| it.covers(own.1));
+    up_to_any(std::iter::once(own).chain(others.map(|it| target(&it)))).flatten()
+}
+
+/// Pushes a number, by three bytes.
+fn push(number: i32, additions: &mut Additions) -> Result<Vec<u8>, Unpatched> {
+    let (opcode, operand) = match i16::try_from(number) {
+        Ok(small) => (op::SIPUSH, small.to_be_bytes()),
+        Err(_) => (op::LDC_W, additions.integer(number)?.to_be_bytes()),
+    };
+    Ok(vec![opcode, operand[0], operand[1]])
+}
+
+/// Loads or stores a local variable.
+fn access(opcode: u8, local: u16) -> Vec<u8> {
+    let [high, low] = local.to_be_bytes();
+    if high == 0 { vec![opcode, low] } else { vec![op::WIDE, opcode, high, low] }
 }

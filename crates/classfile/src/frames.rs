@@ -7,6 +7,10 @@ use crate::{ClassFile, Error, Member, Unpatched, descriptor};
 use std::collections::BTreeMap;
 
 const WHAT: &str = "StackMapTable";
+const TOP: u8 = 0;
+const INTEGER: u8 = 1;
+const DOUBLE: u8 = 3;
+const LONG: u8 = 4;
 pub(crate) const UNINITIALIZED_THIS: u8 = 6;
 const OBJECT: u8 = 7;
 const UNINITIALIZED: u8 = 8;
@@ -154,6 +158,16 @@ impl Spelled {
         Spelled::new(Vec::new(), vec![object(class)])
     }
 
+    /// With one more local variable, a number; none if that is no new one.
+    pub(crate) fn with_number(mut self, local: u16) -> Option<Spelled> {
+        let words = |it: &Vec<u8>| if matches!(it.first(), Some(&(DOUBLE | LONG))) { 2 } else { 1 };
+        let used: usize = self.locals.iter().map(words).sum();
+        let unused = usize::from(local).checked_sub(used)?;
+        self.locals.extend(std::iter::repeat_n(vec![TOP], unused));
+        self.locals.push(vec![INTEGER]);
+        Some(Spelled::new(self.locals, self.stack))
+    }
+
     fn shape(&self) -> Shape<'_> {
         let types = |count: usize, bytes| Types { count: count as u16, bytes };
         Shape::Full {
@@ -182,10 +196,10 @@ pub(crate) fn first_locals(
     }
     for parameter in descriptor::parameters(member.descriptor) {
         locals.push(match parameter {
-            b"B" | b"C" | b"I" | b"S" | b"Z" => vec![1],
+            b"B" | b"C" | b"I" | b"S" | b"Z" => vec![INTEGER],
             b"F" => vec![2],
-            b"D" => vec![3],
-            b"J" => vec![4],
+            b"D" => vec![DOUBLE],
+            b"J" => vec![LONG],
             [b'L', name @ .., b';'] => object(additions.class(name)?),
             array => object(additions.class(array)?),
         });

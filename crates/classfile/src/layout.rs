@@ -1,6 +1,5 @@
 //! Where everything goes: the maps from old addresses to new ones.
 
-use crate::calls::CatchBlock;
 use crate::instruction::{self, Instruction, Jump, jump, padding};
 use crate::{Code, Error, Insertion, Place, Snippet, Unpatched, edges, op};
 
@@ -102,7 +101,7 @@ impl Layout {
         &mut self,
         code: &Code<'_>,
         insertions: &[Insertion<'_>],
-        blocks: &[CatchBlock<'_>],
+        blocks_len: usize,
         handler: Option<&Snippet<'_>>,
     ) -> Result<(), Unpatched> {
         self.slots.clear();
@@ -139,7 +138,7 @@ impl Layout {
         }
         self.assign(code, insertions);
         self.resume(code);
-        self.calls_end = self.body_len + blocks.iter().map(CatchBlock::len).sum::<usize>();
+        self.calls_end = self.body_len + blocks_len;
         self.blocks_end = self.calls_end + self.resumed.len() * RESUME_LEN;
         self.code_len = self.blocks_end + handler.map_or(0, |snippet| snippet.bytes.len() + 1);
         if self.code_len > 0xFFFF {

@@ -1,10 +1,12 @@
 //! What to insert where, and the class that comes out.
 
 use crate::additions::{Additions, Mark};
+use crate::calls::Caught;
 use crate::instruction::{Jump, jump};
 use crate::layout::Layout;
 use crate::rewrite::Rewrite;
-use crate::{CallCatch, ClassFile, Unpatched, calls, catch};
+use crate::{CallCatch, ClassFile, Unpatched, catch};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Straight-line code to insert: no branches, no switches, and no stores to locals that the method uses. What two snippets leave on the stack
@@ -66,8 +68,8 @@ pub struct MethodPatch<'p> {
     /// Conditional jumps by their addresses, ascending, each with the opcode that it gets instead of its own. What the new one takes from the
     /// stack is left there by the last snippet before it.
     pub jumps: &'p [(u32, u8)],
-    /// What runs when an exception comes out of a call, before any handler of the method: one for each call, in ascending order of addresses.
-    pub calls: &'p [CallCatch<'p>],
+    /// Runs when an exception comes out of some calls, before any handler of the method.
+    pub calls: Option<CallCatch<'p>>,
     /// Words of local variables that the snippets use, behind those of the method.
     pub locals: u16,
 }
@@ -175,23 +177,34 @@ impl<'a> Patcher<'a> {
                 return Err(Unpatched::NotAnInstruction { pc });
             }
         }
-        let blocks = match patch.calls {
-            [] => Vec::new(),
-            calls => {
+        let locals = code.max_locals.checked_add(patch.locals).ok_or(Unpatched::TooManyLocals)?;
+        let caught = match patch.calls.filter(|it| !it.calls.is_empty()) {
+            None => None,
+            Some(calls) => {
                 let from = catch::protected_from(self.class, member, &code, &layout.pcs)?;
-                calls::blocks(&code, calls, from)?
+                Some(Caught::new(&code, &calls, (from, locals), &mut self.additions)?)
             }
         };
-        layout.arrange(&code, patch.insertions, &blocks, guard.map(|(snippet, _)| snippet))?;
+        let mut insertions = Cow::Borrowed(patch.insertions);
+        if let Some(caught) = &caught {
+            // Behind all others at the call.
+            insertions.to_mut().extend(caught.marks.iter().map(|(at, bytes)| Insertion {
+                at: *at,
+                place: Place::Before,
+                snippet: Snippet { bytes, stack: 1 },
+            }));
+        }
+        let blocks_len = caught.as_ref().map_or(0, |it| it.blocks.len() * it.code().len());
+        layout.arrange(&code, &insertions, blocks_len, guard.map(|(snippet, _)| snippet))?;
         Rewrite {
             class: self.class,
             name_index: attribute.name_index,
             code: &code,
             layout,
-            insertions: patch.insertions,
+            insertions: &insertions,
             jumps: patch.jumps,
-            locals: patch.locals,
-            blocks: &blocks,
+            locals,
+            caught: caught.as_ref(),
             member,
             guard,
             additions: &mut self.additions,

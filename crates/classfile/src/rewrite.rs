@@ -2,7 +2,7 @@
 
 use crate::additions::Additions;
 use crate::bytes::{put_u16, put_u32, u16_at, u32_at};
-use crate::calls::CatchBlock;
+use crate::calls::{Caught, covering};
 use crate::frames::{self, Spelled};
 use crate::instruction::{Jump, jump, padding};
 use crate::layout::{HANDLER, Layout, RESUME_LEN};
@@ -24,8 +24,9 @@ pub(crate) struct Rewrite<'r, 'a, 'p> {
     pub(crate) layout: &'r Layout,
     pub(crate) insertions: &'r [Insertion<'p>],
     pub(crate) jumps: &'r [(u32, u8)],
-    pub(crate) blocks: &'r [CatchBlock<'p>],
+    /// Words of its local variables, with those that the insertions use.
     pub(crate) locals: u16,
+    pub(crate) caught: Option<&'r Caught<'p>>,
     pub(crate) member: &'r Member<'a>,
     /// The `catch_all` snippet and the old address from which it protects.
     pub(crate) guard: Option<(&'r Snippet<'p>, u32)>,
@@ -40,7 +41,9 @@ impl Rewrite<'_, '_, '_> {
         self.u16(self.name_index);
         self.out.extend_from_slice(&[0; 4]);
         self.u16(self.max_stack()?);
-        self.u16(self.code.max_locals.checked_add(self.locals).ok_or(Unpatched::TooManyLocals)?);
+        // One more where the blocks for calls need it.
+        let locals = self.locals.checked_add(u16::from(self.caught.is_some()));
+        self.u16(locals.ok_or(Unpatched::TooManyLocals)?);
         self.out.extend_from_slice(&(self.layout.code_len as u32).to_be_bytes());
         self.instructions()?;
         self.handlers()?;
@@ -57,10 +60,10 @@ impl Rewrite<'_, '_, '_> {
 
     fn max_stack(&self) -> Result<u16, Unpatched> {
         let inserted = self.code.max_stack.checked_add(self.layout.stack);
-        let around = self.blocks.iter().map(|it| it.snippet.stack).max();
-        let caught = self.guard.map(|(snippet, _)| snippet.stack).max(around);
-        let caught = caught.map_or(Some(0), |it| it.checked_add(1));
-        inserted.zip(caught).map(|(a, b)| a.max(b)).ok_or(Unpatched::StackTooDeep)
+        let around = self.caught.map_or(Some(0), Caught::stack);
+        let guard = self.guard.map_or(Some(0), |(snippet, _)| snippet.stack.checked_add(1));
+        let most = inserted.zip(around).zip(guard).map(|((a, b), c)| a.max(b).max(c));
+        most.ok_or(Unpatched::StackTooDeep)
     }
 
     fn snippet(&mut self, insertion: u32) {
@@ -96,9 +99,9 @@ impl Rewrite<'_, '_, '_> {
         for slot in slots {
             self.snippet(slot.insertion);
         }
-        for block in self.blocks {
-            self.out.extend_from_slice(block.snippet.bytes);
-            self.out.push(op::ATHROW);
+        if let Some(caught) = self.caught {
+            let block = caught.code();
+            caught.blocks.iter().for_each(|_| self.out.extend_from_slice(&block));
         }
         for &handler in &layout.resumed {
             let here = (self.out.len() - start) as i32;
@@ -181,19 +184,22 @@ impl Rewrite<'_, '_, '_> {
         }
     }
 
-    /// The entries of the blocks for calls. They come before all others, as they cover a call alone.
+    /// The entries of the blocks for calls. They come before all others, as they cover calls alone.
     fn calls(&mut self, count_at: usize) -> Result<(), Unpatched> {
-        let layout = self.layout;
-        let mut at = layout.body_len as u32;
-        for block in self.blocks {
-            let call = layout.place(EXCEPTIONS, block.call)?;
-            let end = at + block.len() as u32;
-            self.range(call..call + (block.end - block.call), at, block.to.map_or(0, |it| it.0));
-            for (catch_type, handler) in block.covered_by(self.code) {
-                self.range(at..end, layout.landing(EXCEPTIONS, HANDLER, handler)?, catch_type);
+        let (layout, Some(caught)) = (self.layout, self.caught) else { return Ok(()) };
+        let len = caught.code().len();
+        let start = |block: usize| (layout.body_len + block * len) as u32;
+        for &(call, end, block) in &caught.entries {
+            let place = layout.place(EXCEPTIONS, call)?;
+            let catch_type = caught.blocks[block].map_or(0, |it| it.0);
+            self.range(place..place + (end - call), start(block), catch_type);
+        }
+        for (n, to) in caught.blocks.iter().enumerate() {
+            for (catch_type, handler) in to.iter().flat_map(|own| covering(self.code, *own)) {
+                let handler = layout.landing(EXCEPTIONS, HANDLER, handler)?;
+                self.range(start(n)..start(n + 1), handler, catch_type);
             }
             self.entries(count_at)?;
-            at = end;
         }
         Ok(())
     }
@@ -223,12 +229,13 @@ impl Rewrite<'_, '_, '_> {
     /// The frames behind those that were there: of the blocks for calls, and of the handler of `catch_all`.
     fn extra_frames(&mut self) -> Result<Vec<(u32, Spelled)>, Unpatched> {
         let layout = self.layout;
-        if self.blocks.is_empty() && layout.resumed.is_empty() && self.guard.is_none() {
+        if self.caught.is_none() && layout.resumed.is_empty() && self.guard.is_none() {
             return Ok(Vec::new());
         }
         let throwable = Spelled::caught(self.additions.class(b"java/lang/Throwable")?);
         let mut known = BTreeMap::new();
-        let mut targets: Vec<u32> = self.blocks.iter().filter_map(|it| it.to.map(|to| to.1)).collect();
+        let blocks = self.caught.iter().flat_map(|it| &it.blocks);
+        let mut targets: Vec<u32> = blocks.flatten().map(|it| it.1).collect();
         targets.extend(&layout.resumed);
         targets.sort_unstable();
         targets.dedup();
@@ -242,13 +249,18 @@ impl Rewrite<'_, '_, '_> {
         let missing = |pc: u32| Error::BadTarget { what: "StackMapTable", pc, offset: self.code.offset };
         let mut extra = Vec::new();
         let mut at = layout.body_len as u32;
-        for block in self.blocks {
-            let frame = match block.to {
-                None => throwable.clone(),
-                Some((_, handler)) => known.get(&handler).cloned().ok_or_else(|| missing(handler))?,
-            };
-            extra.push((at, frame));
-            at += block.len() as u32;
+        if let Some(caught) = self.caught {
+            let len = caught.code().len() as u32;
+            for to in &caught.blocks {
+                let frame = match to {
+                    None => Some(&throwable),
+                    Some((_, handler)) => known.get(handler),
+                };
+                let frame = frame.and_then(|it| it.clone().with_number(caught.local));
+                let handler = to.map_or(0, |it| it.1);
+                extra.push((at, frame.ok_or_else(|| missing(handler))?));
+                at += len;
+            }
         }
         for handler in &layout.resumed {
             // A class of version 50 may go without frames: it is verified as older ones are.

@@ -67,7 +67,7 @@ fn patch(bytes: &[u8]) -> Vec<u8> {
         bytes
     };
     let handler = call(b"handler", b"()V", false);
-    let thrown = call(b"thrown", b"(Ljava/lang/Throwable;)V", true);
+    let thrown = call(b"thrown", b"(Ljava/lang/Throwable;I)V", false);
     let left = call(b"left", b"(Ljava/lang/Throwable;)V", true);
     let snippet = |bytes| Snippet { bytes, stack: 1 };
     for (n, method) in class.methods().iter().enumerate() {
@@ -86,12 +86,13 @@ fn patch(bytes: &[u8]) -> Vec<u8> {
             .iter()
             .filter(|it| it.is_invoke())
             .skip(skipped)
-            .map(|it| CallCatch { at: it.pc, snippet: snippet(&thrown) })
+            .map(|it| (it.pc, it.pc as i32 * 1000))
             .collect();
+        let thrown = Snippet { bytes: &thrown, stack: 0 };
         let left = snippet(&left);
         let patch = MethodPatch {
             insertions: &insertions,
-            calls: &calls,
+            calls: Some(CallCatch { snippet: thrown, calls: &calls }),
             catch_all: Some(&left),
             ..MethodPatch::default()
         };

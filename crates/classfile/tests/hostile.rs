@@ -3,13 +3,13 @@
 mod support;
 
 use hypocenter_classfile::{
-    CallCatch, ClassFile, Error, Insertion, MethodPatch, Patcher, Place, Unpatched, code_digest_symbolic, op,
+    ClassFile, Error, Insertion, MethodPatch, Patcher, Place, Unpatched, code_digest_symbolic, op,
 };
 use proptest::prelude::*;
 use std::sync::OnceLock;
 use support::assembler::{Body, Class, u16s};
 use support::jvm;
-use support::plan::{self, Hooks, IDLE, LOOK, Tally};
+use support::plan::{self, Hooks, IDLE, Tally};
 
 fn samples() -> &'static [Vec<u8>] {
     static SAMPLES: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
@@ -160,19 +160,20 @@ proptest! {
 fn many_calls_below_many_handlers_are_refused_before_they_multiply() {
     const CALLS: u16 = 20_000;
     let end = 3 * CALLS;
-    for (handlers, cover) in [(60_000, end), (40, end + 2)] {
+    for (handlers, cover) in [(60_000, end), (300, end + 2)] {
         let mut class = Class::new(49);
         let [high, low] = class.method_ref("A", "f", "()V").to_be_bytes();
-        let caught = class.class("java/io/IOException");
+        let caught: Vec<u16> = (0..300).map(|n| class.class(&format!("E{n}"))).collect();
         let mut code = [op::INVOKESTATIC, high, low].repeat(usize::from(CALLS));
         code.extend([op::RETURN, op::ATHROW]);
-        let handlers = vec![[0, cover, end + 1, caught]; handlers];
+        let handlers = caught.iter().cycle().take(handlers);
+        let handlers = handlers.map(|caught| [0, cover, end + 1, *caught]).collect();
         class.method("f", "()V", &Body { stack: 1, code, handlers, ..Body::default() });
         let bytes = class.finish("A");
         let class = ClassFile::parse(&bytes).unwrap();
-        let calls: Vec<_> = (0..u32::from(CALLS)).map(|n| CallCatch { at: 3 * n, snippet: LOOK }).collect();
+        let calls: Vec<_> = (0..u32::from(CALLS)).map(|n| (3 * n, 0)).collect();
         for many in [calls.len(), 100] {
-            let patch = MethodPatch { calls: &calls[..many], ..MethodPatch::default() };
+            let patch = MethodPatch { calls: Some(plan::drop(&calls[..many])), ..MethodPatch::default() };
             let refused = Patcher::new(&class).method(0, &patch);
             assert!(matches!(refused, Err(Unpatched::MethodTooLarge { .. })), "{refused:?}");
         }

@@ -3,12 +3,11 @@
 mod support;
 
 use hypocenter_classfile::{
-    CallCatch, ClassFile, Error, Insertion, MethodPatch, Patcher, Place, Snippet, Unpatched,
-    code_digest_symbolic, op,
+    ClassFile, Error, Insertion, MethodPatch, Patcher, Place, Snippet, Unpatched, code_digest_symbolic, op,
 };
 use support::assembler::{Body, Class, Text, u16s};
 use support::jvm;
-use support::plan::{self, IDLE, LOOK};
+use support::plan::{self, IDLE};
 
 /// Everything that only old compilers wrote, and both switches.
 fn old_code() -> Vec<u8> {
@@ -359,36 +358,39 @@ fn no_handler_is_reached_by_a_jump_or_from_its_own_snippet() {
         let patch = MethodPatch {
             insertions: &[Insertion { at: 6, place: Place::Before, snippet: IDLE }],
             catch_all: Some(&IDLE),
-            calls: &[CallCatch { at: 0, snippet: LOOK }],
+            calls: Some(plan::drop(&[(0, 7)])),
             ..MethodPatch::default()
         };
         let mut patcher = Patcher::new(&class);
         patcher.method(0, &patch).unwrap();
         let patched = patcher.finish();
         let code = ClassFile::parse(&patched).unwrap().methods()[0].code().unwrap().unwrap();
+        assert_eq!(code.max_locals, 2);
+        assert_eq!(code.bytes[..6], [op::SIPUSH, 0, 7, op::ISTORE, 1, op::INVOKESTATIC]);
+        let block = [op::DUP, op::ILOAD, 1, op::POP2, op::ATHROW];
         let added = [
             // The handler for everything, behind its snippet.
             &[op::ASTORE_0, op::ALOAD_0, op::ATHROW][..],
-            // The blocks for the call.
-            &[op::DUP, op::POP, op::ATHROW],
-            &[op::DUP, op::POP, op::ATHROW],
-            &[op::GOTO_W, 0xFF, 0xFF, 0xFF, 0xF7],
+            // The blocks for what comes out of the call.
+            &block,
+            &block,
+            &[op::GOTO_W, 0xFF, 0xFF, 0xFF, 0xF3],
         ];
-        assert_eq!(code.bytes[10..24], added.concat());
+        assert_eq!(code.bytes[15..33], added.concat());
         let mut expect = vec![
-            (0, 3, 13, caught),
-            (13, 16, 4, caught),
-            (13, 16, 6, 0),
-            (0, 3, 16, 0),
-            (16, 19, 6, 0),
-            (0, 3, 4, caught),
-            (0, 6, 6, 0),
-            (6, 10, 19, 0),
-            (10, 11, 6, 0),
-            (0, 24, 24, 0),
+            (5, 8, 18, caught),
+            (5, 8, 23, 0),
+            (18, 23, 9, caught),
+            (18, 23, 11, 0),
+            (23, 28, 11, 0),
+            (0, 8, 9, caught),
+            (0, 11, 11, 0),
+            (11, 15, 28, 0),
+            (15, 16, 11, 0),
+            (0, 33, 33, 0),
         ];
         if own < 6 {
-            expect.insert(7, (own, 6, 6, 0));
+            expect.insert(7, (own + 5, 11, 11, 0));
         }
         let table: Vec<_> = code.handlers().map(|it| (it.start, it.end, it.handler, it.catch_type)).collect();
         assert_eq!(table, expect, "from {own}");

@@ -20,8 +20,8 @@ public final class Handlers {
     }
 
     /** What a hook calls behind which a call has failed. */
-    static void thrown(Throwable ignored) {
-        thrown++;
+    static void thrown(Throwable ignored, int call) {
+        thrown = thrown * 31 + call;
     }
 
     /** What a hook calls when an exception leaves a method. */

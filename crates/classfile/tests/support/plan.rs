@@ -11,6 +11,11 @@ pub const IDLE: Snippet<'static> = Snippet { bytes: &[op::SIPUSH, 0, 7, op::POP]
 /// Copies and drops the value on the stack.
 pub const LOOK: Snippet<'static> = Snippet { bytes: &[op::DUP, op::POP], stack: 1 };
 
+/// Drops the exceptions that come out of calls, and the numbers of these.
+pub fn drop(calls: &[(u32, i32)]) -> CallCatch<'_> {
+    CallCatch { snippet: Snippet { bytes: &[op::POP2], stack: 0 }, calls }
+}
+
 /// Which hooks to insert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hooks {
@@ -151,17 +156,17 @@ pub fn patch(class: &ClassFile<'_>, hooks: Hooks, tally: &mut Tally) -> Vec<u8> 
         let jumps = jumps.as_slice();
         let mut calls = Vec::new();
         for it in instructions(&code).iter().filter(|it| hooks == Hooks::Thrown && it.is_invoke()) {
-            calls.push(CallCatch { at: it.pc, snippet: LOOK });
+            calls.push((it.pc, it.pc as i32 * 1000));
         }
         // Those that a constructor makes before it has called that of its superclass cannot be seen.
         while let Err(Unpatched::CallNotCovered { pc }) =
-            patcher.method(n, &MethodPatch { calls: &calls, ..MethodPatch::default() })
+            patcher.method(n, &MethodPatch { calls: Some(drop(&calls)), ..MethodPatch::default() })
         {
-            calls.retain(|it| it.at != pc);
+            calls.retain(|it| it.0 != pc);
             tally.uncovered += 1;
         }
         tally.calls += calls.len();
-        let calls = calls.as_slice();
+        let calls = (!calls.is_empty()).then(|| drop(&calls));
         for edge in edges.iter().take(64) {
             let place = Place::Edges { fall: edge.fall, from: &edge.from };
             insertions.push(Insertion { at: edge.at, place, snippet: IDLE });
