@@ -123,9 +123,9 @@ impl Jni {
         call!(self, DeleteLocalRef, object);
     }
 
-    /// A Java string; text that C strings cannot hold is cut at the first NUL.
+    /// A Java string.
     pub(crate) fn string(&self, text: &str) -> Option<jobject> {
-        let text = CString::new(text.split('\0').next().unwrap_or("")).ok()?;
+        let text = CString::new(modified_utf8(text)).ok()?;
         self.object(call!(self, NewStringUTF, text.as_ptr()))
     }
 
@@ -350,7 +350,38 @@ impl Jni {
     }
 }
 
+/// Text as JNI takes it: NUL in two bytes, and what lies beyond 16 bits as two halves of three bytes each.
+fn modified_utf8(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    for it in text.chars() {
+        match it {
+            '\0' => bytes.extend_from_slice(&[0xC0, 0x80]),
+            '\u{10000}'.. => {
+                for &half in it.encode_utf16(&mut [0; 2]).iter() {
+                    let low = |shift: u16| (half >> shift & 0x3F) as u8 | 0x80;
+                    bytes.extend_from_slice(&[0xE0 | (half >> 12) as u8, low(6), low(0)]);
+                }
+            }
+            _ => bytes.extend_from_slice(it.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    bytes
+}
+
 /// An object as an argument.
 pub(crate) fn object(object: jobject) -> jvalue {
     jvalue { l: object }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_written_as_jni_takes_it() {
+        let check = |text: &str, expected: &[u8]| assert_eq!(modified_utf8(text), expected, "{text:?}");
+        check("a\u{e9}", b"a\xC3\xA9");
+        check("x\0y", b"x\xC0\x80y");
+        check("\u{1F600}", b"\xED\xA0\xBD\xED\xB8\x80");
+    }
 }

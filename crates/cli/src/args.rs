@@ -3,6 +3,7 @@
 mod compare;
 mod predict;
 mod reproduce;
+mod steer;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use crate::overrides::Override;
 pub use compare::CompareArgs;
 pub use predict::PredictArgs;
 pub use reproduce::{FaultChoice, ReproduceArgs};
+pub use steer::SteerArgs;
 
 /// Fault injection for distributed systems on the JVM: finds the fault behind a failure
 ///
@@ -648,7 +650,8 @@ pub enum MustPass {
 ///   'FileTxnLog.commit <- FileChannel.force'   after its return
 ///   'FileTxnLog.commit'                        method entry; other points:
 ///                                              `exit`, `unwind`, `return`,
-///                                              `loop 0`, `handler 0`, `block 3`
+///                                              `loop 0`, `handler 0`, `block 3`,
+///                                              `branch 2`, `constant int 5`
 ///   'IOUtil.write operation'                   work of the JDK on a file or connection
 /// Class names may be simple, qualified, or contain `*`. `:386` selects a line,
 /// and `#1` the second of several.
@@ -696,6 +699,8 @@ pub struct InjectArgs {
     /// Let writes below a path fail: no space left (a path from the directory of the trial on, `*` for all of it)
     #[arg(long, value_name = "PATH", group = "fault", conflicts_with = "times", help_heading = "Fault")]
     pub disk_full: Option<String>,
+    #[command(flatten)]
+    pub steer: SteerArgs,
     /// Inject at the N-th occurrence that meets the conditions below, counted per JVM
     #[arg(long, value_name = "N", help_heading = "When")]
     pub at: Option<u64>,
@@ -739,6 +744,13 @@ pub struct InjectArgs {
     pub show: ShowArgs,
     #[command(flatten)]
     pub target: TargetArgs,
+}
+
+impl InjectArgs {
+    /// Tests whether the command line says how often it happens.
+    pub fn lasts_or_repeats(&self) -> bool {
+        self.always || self.lasts.is_some() || self.times.is_some()
+    }
 }
 
 /// Run a trial of an earlier campaign again under the same plan, and compare the results

@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
 use hypocenter_lab::{Observer, Output};
-use hypocenter_plan::{CandidateOutcome, CandidateResult, Fault, Outcome, Problem, Role};
+use hypocenter_plan::{
+    CandidateOutcome, CandidateResult, Fault, Injection, OrderResult, Outcome, Problem, Role, Site, Steering,
+};
 use hypocenter_report::middle;
 pub use hypocenter_report::span;
 use hypocenter_report::terminal::{self, Line};
@@ -263,16 +265,46 @@ pub fn jvms(outcome: &Outcome) {
 
 /// Fate of a candidate.
 pub fn candidate(it: &CandidateOutcome) {
+    fate("injected", &it.fault.to_string(), &it.site, it.hits, &it.result);
+    if let CandidateResult::Injected(Injection { effect: Some(effect), .. }) = &it.result {
+        let operations = count(effect.operations, "operation", "operations");
+        let told = match it.fault {
+            Fault::DiskFull { .. } => format!("{operations} failed"),
+            _ => format!("{operations} swallowed, {}", count(effect.bytes, "byte", "bytes")),
+        };
+        line("effect", &told);
+    }
+}
+
+/// Fate of what a plan orders, forces and sets.
+pub fn steering(it: &Steering) {
+    for it in &it.force {
+        fate("forced", &it.way.to_string(), &it.branch, it.hits, &it.result);
+    }
+    for it in &it.set {
+        fate("set", &it.value.to_string(), &it.constant, it.hits, &it.result);
+    }
+    for it in &it.order {
+        let pair = clean(&format!("{} before {}", it.first.site, it.then.site));
+        let (style, label, why) = match &it.result {
+            OrderResult::Kept { waited_ms, then, .. } if *waited_ms > 0.0 => {
+                (GOOD, "kept", format!("thread {} waited {waited_ms:.1} ms", then.thread))
+            }
+            OrderResult::Kept { .. } => (GOOD, "kept", "no thread had to wait".to_owned()),
+            OrderResult::NotReached { why } => (BAD, "not reached ", why.clone()),
+            OrderResult::NotPossible { why } => (BAD, "not possible ", why.clone()),
+        };
+        let _ = writeln!(stderr(), "  {style}{label:<10}{style:#}{pair}: {}", clean(&why));
+    }
+}
+
+/// What was to be done at a site, and what came of it.
+fn fate(done: &str, what: &str, site: &Site, hits: u64, result: &CandidateResult) {
     let mut stderr = stderr();
-    let site = clean(&it.site.to_string());
-    match &it.result {
+    let site = clean(&site.to_string());
+    match result {
         CandidateResult::Injected(injection) => {
-            let _ = writeln!(
-                stderr,
-                "  {GOOD}{:<10}{GOOD:#}{} at {site}",
-                "injected",
-                clean(&it.fault.to_string())
-            );
+            let _ = writeln!(stderr, "  {GOOD}{done:<10}{GOOD:#}{} at {site}", clean(what));
             let times =
                 if injection.times > 1 { format!(", {} times", injection.times) } else { String::new() };
             let when = format!(
@@ -286,16 +318,6 @@ pub fn candidate(it: &CandidateOutcome) {
             if let Some(class) = &injection.threw {
                 line("threw", &clean(class));
             }
-            if let Some(effect) = injection.effect {
-                let operations = count(effect.operations, "operation", "operations");
-                line(
-                    "effect",
-                    &match it.fault {
-                        Fault::DiskFull { .. } => format!("{operations} failed"),
-                        _ => format!("{operations} swallowed, {}", count(effect.bytes, "byte", "bytes")),
-                    },
-                );
-            }
             let is_of_jdk =
                 |it: &str| ["java.", "javax.", "jdk.", "sun."].iter().any(|jdk| it.starts_with(jdk));
             lines(&terminal::stack(&injection.stack, FRAMES_SHOWN, |it| !is_of_jdk(it)));
@@ -306,9 +328,7 @@ pub fn candidate(it: &CandidateOutcome) {
         CandidateResult::NotReached { why } => {
             let _ = writeln!(stderr, "  {BAD}{:<10}{BAD:#}{site}: {}", "not reached ", clean(why));
         }
-        CandidateResult::NotNeeded => {
-            line("not needed", &format!("{site} ({})", count(it.hits, "hit", "hits")))
-        }
+        CandidateResult::NotNeeded => line("not needed", &format!("{site} ({})", count(hits, "hit", "hits"))),
         CandidateResult::Refused { why } => {
             let _ = writeln!(stderr, "  {BAD}{:<10}{BAD:#}{site}: {}", "refused", clean(why));
         }

@@ -23,6 +23,8 @@ pub struct Tally {
     pub well: u64,
     /// Trials in which a fault was injected.
     pub injected: u64,
+    /// Trials in which all was done that the plan orders, forces and sets.
+    pub steered: u64,
     /// Trials in which the oracle saw the failure.
     pub failures: u64,
     /// Trials in which no JVM had hooks.
@@ -107,6 +109,7 @@ impl Engine for Plans {
         self.tally.trials += 1;
         self.tally.well += u64::from(outcome.end.is_well());
         self.tally.injected += u64::from(outcome.injected() > 0);
+        self.tally.steered += u64::from(outcome.steering.is_done());
         self.tally.failures += u64::from(outcome.failure.as_ref().is_some_and(|it| it.happened));
         self.tally.agentless += u64::from(outcome.jvms.is_empty());
         self.tally.hits += digest.hits;
@@ -155,7 +158,7 @@ mod tests {
         assert_eq!(engine.next(2), Next::Done);
         assert_eq!(
             engine.results(&|_| None),
-            Tally { trials: 3, well: 2, injected: 0, failures: 0, agentless: 3, hits: 15 }
+            Tally { trials: 3, well: 2, injected: 0, steered: 3, failures: 0, agentless: 3, hits: 15 }
         );
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{CandidateResult, Guard, OrderOutcome, Repeat, Site, SiteKind};
+use crate::{CandidateResult, Guard, OrderOutcome, OrderResult, Repeat, Site, SiteKind};
 
 /// A branch whose way is forced.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -146,6 +146,38 @@ impl Steering {
     /// Tests whether nothing was steered.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty() && self.force.is_empty() && self.set.is_empty()
+    }
+
+    /// Tests whether all of it was done: each order kept, each branch forced, each constant set.
+    pub fn is_done(&self) -> bool {
+        let was = |it: &CandidateResult| matches!(it, CandidateResult::Injected(_));
+        self.order.iter().all(|it| matches!(it.result, OrderResult::Kept { .. }))
+            && self.force.iter().all(|it| was(&it.result))
+            && self.set.iter().all(|it| was(&it.result))
+    }
+}
+
+impl Steering {
+    /// All of it in words, each with its fate, without what differs from run to run.
+    pub fn told(&self) -> Vec<String> {
+        let fate = |it: &CandidateResult, done: &str| match it {
+            CandidateResult::Injected(at) => format!("{done} at hit {} on {}", at.occurrence, at.node),
+            CandidateResult::NotReached { .. } | CandidateResult::NotNeeded => "not reached".to_owned(),
+            CandidateResult::Refused { why } => format!("refused: {why}"),
+        };
+        let order = self.order.iter().map(|it| {
+            let end = match it.result {
+                OrderResult::Kept { .. } => "kept",
+                OrderResult::NotReached { .. } => "not reached",
+                OrderResult::NotPossible { .. } => "not possible",
+            };
+            format!("{} before {} {end}", it.first.site, it.then.site)
+        });
+        let force =
+            self.force.iter().map(|it| format!("{} {} {}", it.branch, it.way, fate(&it.result, "forced")));
+        let set =
+            self.set.iter().map(|it| format!("{} to {} {}", it.constant, it.value, fate(&it.result, "set")));
+        order.chain(force).chain(set).collect()
     }
 }
 

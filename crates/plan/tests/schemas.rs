@@ -81,6 +81,49 @@ fn a_plan_survives_the_way_out_and_back() {
 }
 
 #[test]
+fn a_steered_plan_is_read_and_checked() {
+    let site = |kind: &str, callee: &str| {
+        let callee = if callee.is_empty() { String::new() } else { format!(r#", "callee": "{callee}""#) };
+        format!(
+            r#"{{"class": "a.B", "method": "c", "descriptor": "()V", "kind": "{kind}", "ordinal": 0{callee}}}"#
+        )
+    };
+    let read = |what: &str| serde_json::from_str::<Plan>(&format!(r#"{{"version": 1, {what}}}"#)).unwrap();
+    let [branch, entry, int] = [site("branch", ""), site("entry", ""), site("constant", "int 5")];
+    let plan = read(&format!(
+        r#""order": [{{"first": {{"site": {entry}}}, "then": {{"site": {branch}, "when": {{"thread": "t"}}}}}}],
+           "force": [{{"branch": {branch}, "way": "not_taken"}}],
+           "set": [{{"constant": {int}, "value": {{"int": 7}}}}]"#
+    ));
+    assert_eq!(plan.order[0].at_most_ms, 2000);
+    assert_eq!((plan.force[0].repeat, plan.set[0].repeat), (Repeat::Once, Repeat::Always));
+    assert_eq!(plan.check(), Ok(()));
+    let text = serde_json::to_string(&plan).unwrap();
+    assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+    assert_eq!(plan.other_sites().count(), 4);
+    let check = |what: String, expected: &str| {
+        let error = read(&what).check().unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    let pair = |more: &str| {
+        format!(r#""order": [{{"first": {{"site": {entry}}}, "then": {{"site": {branch}{more}}}"#)
+    };
+    check(pair("") + r#", "at_most_ms": 0}]"#, "order 0: at_most_ms 0");
+    check(pair(r#", "when": {"occurrence": 0}"#) + "}]", "order 0, then: occurrence 0");
+    check(pair(r#", "when": {"state": "s"}"#) + "}]", "order 0, then: state `s`");
+    let one = format!(r#"{{"site": {entry}}}"#);
+    check(format!(r#""order": [{{"first": {one}, "then": {one}}}]"#), "cannot come before itself");
+    let force = |site: &str, more: &str| format!(r#""force": [{{"branch": {site}, "way": "taken"{more}}}]"#);
+    check(force(&entry, ""), "takes no branch");
+    check(force(&branch, r#", "repeat": {"times": 0}"#), "force 0: repeat 0");
+    check(force(&branch, r#", "repeat": {"total_ms": 9}"#), "only delays have a length");
+    let set = |site: &str, value: &str| format!(r#""set": [{{"constant": {site}, "value": {value}}}]"#);
+    check(set(&branch, r#"{"int": 1}"#), "loads no constant");
+    check(set(&int, r#"{"long": 1}"#), "type `int`, not `long`");
+    check(set(&site("constant", "String int 5"), r#"{"int": 1}"#), "type `String`, not `int`");
+}
+
+#[test]
 fn a_thread_dump_survives_the_way_out_and_back() {
     let thread = DumpedThread {
         name: "main".into(),

@@ -24,7 +24,9 @@ const EVENTS: [&[u8]; 4] =
 /// The exception by which an operation says that its file is not as it should be.
 fn absence(kind: OperationKind, is_nio: bool) -> &'static str {
     match (kind, is_nio) {
-        (OperationKind::Create | OperationKind::MakeDirectory, true) => "java.nio.file.FileAlreadyExistsException",
+        (OperationKind::Create | OperationKind::MakeDirectory, true) => {
+            "java.nio.file.FileAlreadyExistsException"
+        }
         (_, true) => "java.nio.file.NoSuchFileException",
         (_, false) => "java.io.FileNotFoundException",
     }
@@ -68,7 +70,8 @@ impl<'p> Impacts<'p> {
                 harm.insert((it.method, it.instruction), what);
             }
         }
-        let errors = statements.statements().iter().filter(|it| matches!(it.level, Level::Error | Level::Fatal));
+        let errors =
+            statements.statements().iter().filter(|it| matches!(it.level, Level::Error | Level::Fatal));
         harm.extend(errors.map(|it| ((it.method, it.instruction), "an error is logged")));
         for method in (0..world.method_count() as u32).map(MethodId) {
             let throws = facts.throwers(method).iter();
@@ -80,7 +83,9 @@ impl<'p> Impacts<'p> {
     /// What follows from a read: from what it gives, and from the exception by which it says that there is nothing.
     pub(crate) fn follows(&self, stack: &[Frame], kind: OperationKind) -> Follows {
         let causes = self.program.causes();
-        let is_nio = stack.iter().any(|it| it.method.starts_with("java.nio.file.") || it.method.starts_with("sun.nio."));
+        let is_nio = stack
+            .iter()
+            .any(|it| it.method.starts_with("java.nio.file.") || it.method.starts_with("sun.nio."));
         let Some(consequences) = causes.consequences(stack, absence(kind, is_nio)) else {
             return Follows::Unknown;
         };

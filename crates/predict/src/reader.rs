@@ -101,7 +101,9 @@ pub struct OperationReader {
 impl OperationReader {
     /// A reader that knows these packages as those of the system.
     pub(crate) fn new(packages: &[String]) -> OperationReader {
-        OperationReader { packages: packages.iter().map(|it| format!("{}.", it.trim_end_matches('.'))).collect() }
+        OperationReader {
+            packages: packages.iter().map(|it| format!("{}.", it.trim_end_matches('.'))).collect(),
+        }
     }
 
     /// Tests whether a method belongs to the system.
@@ -284,8 +286,12 @@ impl<'r> Reading<'r> {
     fn grouped(&mut self, dictionary: &Dictionary, jvm: &Jvm, all: &[Raw]) -> JvmOperations {
         let before = self.digest.jvms.iter().filter(|it| it.node == jvm.node).count() as u32;
         let count = all.len() as u64;
-        let mut jvm =
-            JvmOperations { node: jvm.node.clone(), incarnation: before + 1, count, ..JvmOperations::default() };
+        let mut jvm = JvmOperations {
+            node: jvm.node.clone(),
+            incarnation: before + 1,
+            count,
+            ..JvmOperations::default()
+        };
         let mut groups: FxHashMap<Alike, u32> = FxHashMap::default();
         let mut counts: FxHashMap<(u32, u32, u32), u64> = FxHashMap::default();
         let wanted = marked(all.len());

@@ -1,11 +1,13 @@
 //! `hypocenter inject`: one fault at one exact instant.
 
+mod steer;
+
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use hypocenter_plan::{
-    Arm, Candidate, ExitCode, Fault, Guard, Pause, Plan, Repeat, SiteKind, Span, StackGuard,
+    Arm, Candidate, ExitCode, Fault, Guard, Pause, Plan, Repeat, Site, SiteKind, Span, StackGuard,
 };
 use hypocenter_program::{SitePattern, find_sites};
 
@@ -52,24 +54,9 @@ pub fn run(args: &InjectArgs) -> Result<ExitCode, Failure> {
         }
         found = in_jdk;
     }
-    let plan = Plan {
-        seed: args.seed,
-        arm: arm(args, &target)?,
-        candidates: found
-            .sites
-            .iter()
-            .map(|site| Candidate {
-                site: site.clone(),
-                fault: fault(args),
-                when: guard(args),
-                repeat: repeat(args),
-            })
-            .collect(),
-        ..Plan::default()
-    };
+    let (plan, what) = planned(args, &found.sites, &target)?;
     plan.check()?;
-    let said = args.message.iter().map(|it| format!(", which says `{}`", screen::clean(it)));
-    screen::line("fault", &format!("{}{}, {}", fault(args), said.collect::<String>(), when(args)));
+    screen::line(if plan.is_steered() { "steer" } else { "fault" }, &format!("{what}, {}", when(args)));
     for (number, site) in found.sites.iter().take(SITES_SHOWN).enumerate() {
         screen::line(if number == 0 { "site" } else { "" }, &screen::clean(&site.to_string()));
     }
@@ -91,6 +78,27 @@ pub fn run(args: &InjectArgs) -> Result<ExitCode, Failure> {
 }
 
 const SITES_SHOWN: usize = 8;
+
+/// The plan for what is asked at some sites, and what that is in words. What steers a run does so at one site.
+fn planned(args: &InjectArgs, sites: &[Site], target: &Target) -> Result<(Plan, String), Failure> {
+    let arm = arm(args, target)?;
+    if args.steer.is_given() {
+        let site = steer::alone("SITE", &args.site, sites.to_vec())?;
+        if let Some((plan, what)) = site.map(|it| steer::plan(args, &it, target)).transpose()?.flatten() {
+            return Ok((Plan { seed: args.seed, arm, ..plan }, screen::clean(&what)));
+        }
+    }
+    let candidate = |site: &Site| Candidate {
+        site: site.clone(),
+        fault: fault(args),
+        when: guard(args),
+        repeat: repeat(args),
+    };
+    let candidates = sites.iter().map(candidate).collect();
+    let said = args.message.iter().map(|it| format!(", which says `{}`", screen::clean(it)));
+    let what = format!("{}{}", fault(args), said.collect::<String>());
+    Ok((Plan { seed: args.seed, arm, candidates, ..Plan::default() }, what))
+}
 
 /// The variable by which a process says which node it is.
 const NODE_VARIABLE: &str = "HYPOCENTER_NODE";
@@ -174,18 +182,7 @@ fn arm(args: &InjectArgs, target: &Target) -> Result<Arm, Failure> {
     let Some(text) = &args.after_site else {
         return Ok(if args.when_ready { Arm::Ready } else { Arm::Start });
     };
-    let pattern: SitePattern = text.parse()?;
-    let mut found = find_sites(&target.own, &pattern);
-    if found.sites.is_empty() {
-        found = find_sites(&target.with_jdk, &pattern);
-    }
-    let count = found.sites.len();
-    match (found.sites.pop(), count) {
-        (Some(site), 1) => Ok(Arm::After(Box::new(site))),
-        (Some(site), _) => Err(Failure::usage(format!("--after-site {text}: {count} sites fit, one of them {site}"))
-            .hint("add the line or `#N` of the one that is meant, as in `Store.append:88` or `Store.append -> write #0`")),
-        (None, _) => Err(Failure::usage(format!("--after-site: no site fits `{pattern}`: {}", found.suggestions))),
-    }
+    Ok(Arm::After(Box::new(steer::only("--after-site", text, target)?)))
 }
 
 fn guard(args: &InjectArgs) -> Guard {
@@ -202,7 +199,8 @@ fn guard(args: &InjectArgs) -> Guard {
 
 /// The conditions in words.
 fn when(args: &InjectArgs) -> String {
-    let mut text = match (args.at, repeat(args)) {
+    let is_constant = args.steer.set.is_some() && !args.lasts_or_repeats();
+    let mut text = match (args.at, if is_constant { Repeat::Always } else { repeat(args) }) {
         (at, _) if args.disk_full.is_some() => format!("from hit {} on", at.unwrap_or(1)),
         (None, Repeat::Once) => "the first time".to_owned(),
         (None, _) => "every time".to_owned(),

@@ -60,7 +60,7 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
         ..before
     };
     screen::line("trial", &format!("{index} of {}", campaign.display()));
-    if request.plan.candidates.is_empty() {
+    if request.plan.candidates.is_empty() && !request.plan.is_steered() {
         without_fault(&campaign, index);
     }
     args.pass.check(&request)?;
@@ -189,6 +189,7 @@ fn export_to(
     if outcome.is_none() {
         faults = plan.candidates.iter().map(|it| format!("{} at {}", it.fault, it.site)).collect();
     }
+    faults.extend(outcome.iter().flat_map(|it| it.steering.told()));
     let timeout = args.lab.timeout.map(hypocenter_plan::Span).or(request.timeout);
     let request = Request { timeout, ..request.clone() };
     let shows = Shows {
@@ -249,6 +250,7 @@ fn story(outcome: &Outcome) -> String {
         _ => None,
     });
     let mut parts: Vec<String> = injected.collect();
+    parts.extend(outcome.steering.told());
     parts.push(format!("the workload {}", outcome.end));
     if let Some(failure) = &outcome.failure {
         parts.push(

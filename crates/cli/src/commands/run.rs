@@ -83,7 +83,7 @@ impl PassArgs {
             let Some(outcome) = finished(&trial_directory(&ready.directory, JobId(number)))? else {
                 continue;
             };
-            let is_reached = outcome.injected() >= faults;
+            let is_reached = outcome.injected() >= faults && outcome.steering.is_done();
             reached += u64::from(is_reached);
             failures += u64::from(outcome.failure.is_some_and(|it| it.happened));
             // What a test asserts may fail in another way than the oracle asks for.
@@ -169,6 +169,7 @@ pub fn carry_out(
         Some(candidate) if request.plan.limit == 1 => screen::candidate(candidate),
         _ => outcome.candidates.iter().take(CANDIDATES_SHOWN).for_each(screen::candidate),
     }
+    screen::steering(&outcome.steering);
     if let Some(top) = top {
         reached::show(&request.target, &directory, &outcome, top)?;
         ways::show(&directory, &outcome, top)?;
@@ -213,6 +214,7 @@ struct Summary<'a> {
     trials: u64,
     well: u64,
     injected: u64,
+    steered: u64,
     failures: u64,
     hits: u64,
     seconds: f64,
@@ -231,6 +233,10 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
     let faulty = !ready.request.plan.candidates.is_empty();
     if faulty {
         screen::line("injected", &of(tally.injected));
+    }
+    let steered = ready.request.plan.is_steered();
+    if steered {
+        screen::line("steered", &format!("as the plan says in {}", of(tally.steered)));
     }
     if ready.request.oracle.is_some() {
         screen::line("failure", &format!("happened in {}", of(tally.failures)));
@@ -264,6 +270,7 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
             trials: tally.trials,
             well: tally.well,
             injected: tally.injected,
+            steered: tally.steered,
             failures: tally.failures,
             hits: tally.hits,
             seconds: ran.took.as_secs_f64(),
@@ -278,6 +285,7 @@ fn many(ready: &Ready, lab: &LabArgs, ran: &Ran) -> Result<ExitCode, Failure> {
         _ if ran.unjudged > 0 => ExitCode::Usage,
         false if has_no_hooks => ExitCode::Usage,
         true if tally.injected < tally.trials => ExitCode::Findings,
+        _ if steered && tally.steered < tally.trials => ExitCode::Findings,
         false if tally.well < tally.trials || tally.failures > 0 => ExitCode::AlreadyFails,
         _ => ExitCode::Done,
     })
@@ -292,13 +300,16 @@ pub fn code_of(request: &Request, outcome: &Outcome) -> ExitCode {
         End::TimedOut if !injected => ExitCode::Budget,
         _ if request.oracle.is_some() && outcome.failure.is_none() => ExitCode::Usage,
         _ if !request.plan.candidates.is_empty() => {
-            if injected {
+            if injected && outcome.steering.is_done() {
                 ExitCode::Done
             } else {
                 ExitCode::Findings
             }
         }
         _ if outcome.jvms.is_empty() && request.workload().has_agent() => ExitCode::Usage,
+        _ if request.plan.is_steered() && !outcome.steering.is_done() => ExitCode::Findings,
+        // What is steered may bring the failure, as a fault may.
+        _ if request.plan.is_steered() => ExitCode::Done,
         _ if happened => ExitCode::AlreadyFails,
         End::Exited { status: 0 } => ExitCode::Done,
         _ => ExitCode::AlreadyFails,

@@ -33,6 +33,7 @@ pub fn run(args: &TrialArgs) -> Result<ExitCode, Failure> {
     let outcome = carry_out(&ready, &job, &directory, args).map_err(try_again)?;
     screen::ended_nodes(&outcome);
     outcome.candidates.iter().for_each(screen::candidate);
+    screen::steering(&outcome.steering);
     finish(&args.lab, &outcome, &directory)?;
     if outcome.end == End::Interrupted {
         screen::note("trial", "it was interrupted and has no outcome; run it again");

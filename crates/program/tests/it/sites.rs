@@ -193,3 +193,33 @@ fn methods_without_code_have_no_sites() {
     let member = class.methods().iter().find(|it| it.name == b"nothing").unwrap();
     assert!(sites_of_method(&class, member, KindSet::ALL).unwrap().sites.is_empty());
 }
+
+#[test]
+fn constants_are_named_by_type_and_value() {
+    check(
+        "Constants",
+        "numbers",
+        &[Constant],
+        &[
+            "constant int 5 0/2 :7 after@7",
+            "constant int 1000 0/1 :8 after@8",
+            "constant int 70000 0/1 :9 after@9",
+            "constant int -100 0/1 :10 after@10",
+            "constant int 5 1/2 :11 after@11",
+        ],
+    );
+    check(
+        "Constants",
+        "others",
+        &[Constant],
+        &[
+            "constant long 1 0/1 :15 after@15",
+            "constant long 5000000000 0/1 :16 after@16",
+            "constant float 2 0/1 :17 after@17",
+            "constant float 0.5 0/1 :18 after@18",
+            "constant double 0 0/1 :19 after@19",
+            "constant double 2.5 0/1 :20 after@20",
+            "constant String a (b)/c 0/1 :21 after@21",
+        ],
+    );
+}
