@@ -10,7 +10,7 @@ use hypocenter_plan::{Candidate, CandidateResult, Outcome, Plan};
 use hypocenter_program::Program;
 use hypocenter_results::event::{Effect, Event, Learned, RoundEnded};
 use hypocenter_results::explored::Severity;
-use hypocenter_results::predicted::{Access, CrashCame, CrashRun, CrashSide, CrashedNode, PruneRule, Triggered};
+use hypocenter_results::predicted::{CrashCame, CrashRun, CrashSide, CrashedNode, PruneRule, Triggered};
 use hypocenter_results::{Injected, Rate};
 use hypocenter_trace::hash;
 use serde::{Deserialize, Serialize};
@@ -99,7 +99,7 @@ enum Task {
 #[derive(Debug, Default)]
 pub(crate) struct NodeRuns {
     pub told: CrashedNode,
-    candidates: Vec<Candidate>,
+    pub moments: Vec<Moment>,
     /// Of each run its operations, if it was correct.
     pub correct: Vec<Option<RunOperations>>,
     /// Moments that were not tried.
@@ -155,7 +155,7 @@ impl Predict {
     fn job(&mut self, task: Task) -> Job {
         let (purpose, candidate) = match &task {
             Task::Normal => (Purpose::Normal, None),
-            Task::Crash(node, number) => (Purpose::Probe, Some(self.nodes[*node].candidates[*number].clone())),
+            Task::Crash(node, number) => (Purpose::Probe, Some(self.nodes[*node].moments[*number].candidate.clone())),
             Task::Trigger(number) => (Purpose::Probe, Some(self.triggers[*number].moment.candidate.clone())),
             Task::Again => (Purpose::Probe, None),
         };
@@ -226,7 +226,7 @@ impl Predict {
                 }
             }
             let number = self.nodes.len();
-            self.queue.extend((0..node.candidates.len()).map(|it| Task::Crash(number, it)));
+            self.queue.extend((0..node.moments.len()).map(|it| Task::Crash(number, it)));
             self.nodes.push(node);
         }
     }
@@ -301,11 +301,8 @@ impl Predict {
                 of_node.correct[number] = Some(digest);
             }
             CrashCame::Failed { why } => {
-                let (access, trial) = (it.before.clone(), it.trial);
-                let candidate = of_node.candidates[number].clone();
-                let moment = Moment { access, side: CrashSide::Before, candidate, order: it.at };
-                let mut trigger = Trigger::of(None, moment);
-                trigger.trial = Some(trial);
+                let mut trigger = Trigger::of(None, of_node.moments[number].clone());
+                trigger.trial = Some(it.trial);
                 trigger.failed(why, outcome, &self.what.plan, digest);
                 self.triggers.push(trigger);
                 self.crash_elsewhere(node);
@@ -318,7 +315,7 @@ impl Predict {
     /// Another moment in the place of one that gave no correct run.
     fn crash_elsewhere(&mut self, node: usize) {
         let of_node = &mut self.nodes[node];
-        let is_enough = of_node.candidates.len() >= 2 * self.what.crashes;
+        let is_enough = of_node.moments.len() >= 2 * self.what.crashes;
         let (Some(normal), false, false) = (self.normal.first(), of_node.spare.is_empty(), is_enough) else {
             return;
         };
@@ -327,7 +324,7 @@ impl Predict {
         let at = of_node.spare.iter().position(|it| it.number > last / 2).unwrap_or(0);
         let mark = of_node.spare.remove(at);
         of_node.add(normal, mark, &self.reader);
-        self.queue.push_back(Task::Crash(node, of_node.candidates.len() - 1));
+        self.queue.push_back(Task::Crash(node, of_node.moments.len() - 1));
     }
 
     fn told_trigger(&mut self, number: usize, outcome: &Outcome, digest: RunOperations) -> Effect {
@@ -384,7 +381,7 @@ impl Predict {
             Task::Crash(node, number) => {
                 let node = &self.nodes[*node];
                 let it = &node.told.crashes[*number];
-                (&node.candidates[*number], format!("crash of {} at operation {} of {}", node.told.name, it.at, node.told.operations))
+                (&node.moments[*number].candidate, format!("crash of {} at operation {} of {}", node.told.name, it.at, node.told.operations))
             }
             Task::Trigger(number) => {
                 let Moment { access, side, candidate, .. } = &self.triggers[*number].moment;
@@ -436,8 +433,9 @@ impl NodeRuns {
         let Some(jvm) = normal.first_start(&self.told.name) else { return };
         let Some(group) = jvm.groups.get(mark.group as usize) else { return };
         let seen = Seen { run: normal, jvm, group };
-        let before: Access = seen.access(reader);
-        self.candidates.push(seen.crash(reader, CrashSide::Before, mark.occurrence));
+        let (side, before) = (CrashSide::Before, seen.access(reader));
+        let candidate = seen.crash_anyhow(side, mark.occurrence);
+        self.moments.push(Moment { access: before.clone(), side, candidate, order: mark.begun });
         self.told.crashes.push(CrashRun { trial: 0, at: mark.number, before, came: None, starts: 0, recovery: 0 });
         self.correct.push(None);
     }

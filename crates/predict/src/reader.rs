@@ -9,6 +9,8 @@ use hypocenter_trace::{Dictionary, Jvm, Map, SiteId, Trace, TracedOperation};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use crate::series::series;
+
 /// Moments of a JVM at which it may be crashed, evenly over its operations.
 pub(crate) const MARKS: usize = 60;
 /// The most sets of like operations of a JVM.
@@ -87,8 +89,10 @@ pub(crate) struct Mark {
     /// The operation, by its number in the JVM, from 1.
     pub number: u64,
     pub group: u32,
-    /// As of [`Group::occurrence`].
+    /// Its number among those of its site on files of its series.
     pub occurrence: u64,
+    /// Its place in the order of all operations.
+    pub begun: u64,
 }
 
 /// Reads the evidence of runs.
@@ -194,6 +198,7 @@ struct Reading<'r> {
     stacks: FxHashMap<Vec<(u32, u32)>, u32>,
     /// For each stack the number of its named frames.
     named: FxHashMap<Vec<u32>, u32>,
+    series: FxHashMap<u32, u32>,
 }
 
 impl<'r> Reading<'r> {
@@ -206,6 +211,7 @@ impl<'r> Reading<'r> {
             sites: FxHashMap::default(),
             stacks: FxHashMap::default(),
             named: FxHashMap::default(),
+            series: FxHashMap::default(),
         };
         // No name has the number 0.
         it.string("");
@@ -288,17 +294,11 @@ impl<'r> Reading<'r> {
             JvmOperations { node: jvm.node.clone(), incarnation: before + 1, count, ..JvmOperations::default() };
         let mut groups: FxHashMap<Alike, u32> = FxHashMap::default();
         let mut counts: FxHashMap<(u32, u32, u32), u64> = FxHashMap::default();
+        let mut counts_anyhow: FxHashMap<(u32, u32), u64> = FxHashMap::default();
         let wanted = marked(all.len());
         for (number, it) in all.iter().enumerate() {
             let named = self.named(it.key.stack);
-            let names = [it.key.resource, it.key.other].into_iter().filter(|&it| it != 0);
-            let mut occurrence = None;
-            for name in names {
-                let count = counts.entry((it.key.site, named, name)).or_default();
-                *count += 1;
-                occurrence = occurrence.or(Some(*count));
-            }
-            let occurrence = occurrence.unwrap_or(1);
+            let (occurrence, anyhow) = self.occurrence(it, named, &mut counts, &mut counts_anyhow);
             let group = match groups.get(&it.key) {
                 Some(&known) => known,
                 None if jvm.groups.len() == GROUPS_MAX => {
@@ -316,10 +316,44 @@ impl<'r> Reading<'r> {
             known.last = known.last.max(it.ended);
             known.last_occurrence = occurrence;
             if wanted.binary_search(&number).is_ok() {
-                jvm.marks.push(Mark { number: number as u64 + 1, group, occurrence });
+                jvm.marks.push(Mark { number: number as u64 + 1, group, occurrence: anyhow, begun: it.begun });
             }
         }
         jvm
+    }
+
+    /// The number of an operation among those on files of its series that a plan cannot tell from it: by its site and named frames, and by
+    /// its site alone. A plan that names one of the two files of an operation means either.
+    fn occurrence(
+        &mut self,
+        it: &Raw,
+        named: u32,
+        counts: &mut FxHashMap<(u32, u32, u32), u64>,
+        counts_anyhow: &mut FxHashMap<(u32, u32), u64>,
+    ) -> (u64, u64) {
+        let mut names: Vec<u32> = [it.key.resource, it.key.other].into_iter().filter(|&it| it != 0).collect();
+        names.iter_mut().for_each(|it| *it = self.series(*it));
+        names.dedup();
+        let mut occurrence = None;
+        for name in names {
+            let count = counts.entry((it.key.site, named, name)).or_default();
+            let anyhow = counts_anyhow.entry((it.key.site, name)).or_default();
+            *count += 1;
+            *anyhow += 1;
+            occurrence = occurrence.or(Some((*count, *anyhow)));
+        }
+        occurrence.unwrap_or((1, 1))
+    }
+
+    /// The series of a file, as a string.
+    fn series(&mut self, name: u32) -> u32 {
+        if let Some(&known) = self.series.get(&name) {
+            return known;
+        }
+        let series = series(&self.digest.strings[name as usize]);
+        let series = self.string(&series);
+        self.series.insert(name, series);
+        series
     }
 
     /// The number of the frames by which a plan names an operation.
