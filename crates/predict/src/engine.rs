@@ -181,7 +181,7 @@ impl Predict {
 
     /// Goes on as far as possible without another outcome.
     fn advance(&mut self) -> Vec<Event> {
-        let mut events = Vec::new();
+        let was_over = self.phase == Phase::Over;
         while self.is_idle() && self.phase != Phase::Over {
             self.phase = match (self.phase, &self.ended) {
                 (_, Some(_)) => Phase::Over,
@@ -193,17 +193,13 @@ impl Predict {
                     self.analyse();
                     Phase::Triggers
                 }
-                (Phase::Triggers | Phase::Over, _) => {
-                    let claims = self.failed().count() as u64;
-                    if claims > 0 && self.what.replays > 0 {
-                        let replays = self.what.replays;
-                        events.push(Event::Learned(Learned::Confirming { claims, replays, near: 0 }));
-                    }
-                    Phase::Over
-                }
+                (Phase::Triggers | Phase::Over, _) => Phase::Over,
             };
         }
-        events
+        let claims = self.claims().len() as u64;
+        let is_news = self.phase == Phase::Over && !was_over && claims > 0;
+        let replays = self.what.replays;
+        is_news.then_some(Event::Learned(Learned::Confirming { claims, replays, near: 0 })).into_iter().collect()
     }
 
     /// Moments at which each node is crashed to see its recovery: early, late, and evenly between.
@@ -319,10 +315,8 @@ impl Predict {
         let (Some(normal), false, false) = (self.normal.first(), of_node.spare.is_empty(), is_enough) else {
             return;
         };
-        let last = of_node.told.crashes.last().map_or(0, |it| it.at);
-        // As far from the others as can be: half way round.
-        let at = of_node.spare.iter().position(|it| it.number > last / 2).unwrap_or(0);
-        let mark = of_node.spare.remove(at);
+        let draw = hash::word(of_node.moments.len() as u64, self.what.plan.seed);
+        let mark = of_node.spare.remove(draw as usize % of_node.spare.len());
         of_node.add(normal, mark, &self.reader);
         self.queue.push_back(Task::Crash(node, of_node.moments.len() - 1));
     }
@@ -373,7 +367,7 @@ impl Predict {
     }
 
     pub(crate) fn is_over(&self) -> bool {
-        self.phase == Phase::Over && (self.what.replays == 0 || self.failed().all(|it| it.settled.is_some()))
+        self.phase == Phase::Over && (self.what.replays == 0 || self.claims().is_empty())
     }
 
     fn round(&self, id: JobId, task: &Task, outcome: &Outcome, effect: Effect) -> Event {
@@ -469,7 +463,10 @@ impl Claims for Predict {
         if self.phase != Phase::Over || self.what.replays == 0 {
             return Vec::new();
         }
-        let open = self.failed().filter(|it| it.settled.is_none());
+        // What a pair predicts is claimed; what no pair does only where nothing else shows the same.
+        let windows = self.windows();
+        let is_main = |it: &Trigger| windows.iter().any(|window| std::ptr::eq(window.main, it));
+        let open = self.failed().filter(|it| it.settled.is_none() && (it.write.is_some() || is_main(it)));
         let claim = |it: &Trigger| Some(Claim { of: JobId(it.trial?), replays: self.what.replays, until_sure: false });
         open.filter_map(claim).collect()
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::series::series;
 
-/// Moments of a JVM at which it may be crashed, evenly over its operations.
+/// Moments of a JVM at which it may be crashed, evenly over its time.
 pub(crate) const MARKS: usize = 60;
 /// The most sets of like operations of a JVM.
 const GROUPS_MAX: usize = 1 << 18;
@@ -295,7 +295,7 @@ impl<'r> Reading<'r> {
         let mut groups: FxHashMap<Alike, u32> = FxHashMap::default();
         let mut counts: FxHashMap<(u32, u32, u32), u64> = FxHashMap::default();
         let mut counts_anyhow: FxHashMap<(u32, u32), u64> = FxHashMap::default();
-        let wanted = marked(all.len());
+        let wanted = marked(all.iter().map(|it| it.at_ms));
         for (number, it) in all.iter().enumerate() {
             let named = self.named(it.key.stack);
             let (occurrence, anyhow) = self.occurrence(it, named, &mut counts, &mut counts_anyhow);
@@ -388,11 +388,22 @@ impl Group {
     }
 }
 
-/// The moments of so many operations at which a crash is tried, sorted.
-fn marked(count: usize) -> Vec<usize> {
-    let mut all: Vec<usize> = (0..MARKS).map(|it| count * (2 * it + 1) / (2 * MARKS)).collect();
+/// The moments at which a crash is tried, by the times of all operations: the first operation after each of some times, evenly spread. What
+/// a node does at a time is mostly nothing, so the operation is mostly the first of several.
+fn marked(times: impl Iterator<Item = f64>) -> Vec<usize> {
+    let mut latest = f64::MIN;
+    let times: Vec<f64> = times
+        .map(|it| {
+            latest = latest.max(it);
+            latest
+        })
+        .collect();
+    let (Some(first), Some(last)) = (times.first(), times.last()) else { return Vec::new() };
+    let share = |it: usize| (2 * it + 1) as f64 / (2 * MARKS) as f64;
+    let wanted = (0..MARKS).map(|it| first + (last - first) * share(it));
+    let mut all: Vec<usize> = wanted.map(|wanted| times.partition_point(|&it| it < wanted)).collect();
+    all.retain(|&it| it < times.len());
     all.dedup();
-    all.retain(|&it| it < count);
     all
 }
 
@@ -406,11 +417,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_spread_over_all_operations() {
-        assert_eq!(marked(0), [0; 0]);
-        assert_eq!(marked(2), [0, 1]);
-        let all = marked(6000);
-        assert_eq!((all.len(), all[0], all[MARKS - 1]), (MARKS, 50, 5950));
+    fn moments_are_spread_over_time_and_not_over_operations() {
+        assert_eq!(marked([].into_iter()), [0; 0]);
+        assert_eq!(marked([5.0].into_iter()), [0]);
+        // A thousand operations in a millisecond, and two more in the hundred that follow.
+        let burst = (0..1000).map(|it| it as f64 / 1000.0);
+        let all = marked(burst.chain([50.0, 100.0]));
+        assert_eq!(all.len(), 3, "{all:?}");
+        assert_eq!(all[1..], [1000, 1001]);
+        let even = marked((0..6000).map(f64::from));
+        assert_eq!((even.len(), even[0], even[MARKS - 1]), (MARKS, 50, 5949));
     }
 
     #[test]
