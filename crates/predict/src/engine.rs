@@ -567,3 +567,6 @@ impl Engine for Predict {
         self.document()
     }
 }
+
+#[cfg(test)]
+mod tests;

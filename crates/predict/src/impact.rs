@@ -23,12 +23,15 @@ const EXITS: [(&[u8], &[u8]); 4] = [
 const EVENTS: [&[u8]; 4] =
     [b"java/lang/Runnable", b"java/lang/Thread", b"java/util/TimerTask", b"java/util/concurrent/Callable"];
 
-/// The exception by which an operation says that its file is not as it should be.
-fn absence(kind: OperationKind, is_nio: bool) -> &'static str {
-    match (kind, is_nio) {
-        (OperationKind::Create | OperationKind::MakeDirectory, true) => "java.nio.file.FileAlreadyExistsException",
-        (_, true) => "java.nio.file.NoSuchFileException",
-        (_, false) => "java.io.FileNotFoundException",
+/// The exception by which an operation says that its file is not as it should be, and its superclasses.
+fn absence(kind: OperationKind, is_nio: bool) -> [&'static str; 3] {
+    let special = match kind {
+        OperationKind::Create | OperationKind::MakeDirectory => "java.nio.file.FileAlreadyExistsException",
+        _ => "java.nio.file.NoSuchFileException",
+    };
+    match is_nio {
+        true => [special, "java.nio.file.FileSystemException", "java.io.IOException"],
+        false => ["java.io.FileNotFoundException", "java.io.IOException", "java.lang.Exception"],
     }
 }
 
@@ -83,7 +86,7 @@ impl<'p> Impacts<'p> {
     pub(crate) fn follows(&self, stack: &[Frame], kind: OperationKind) -> Follows {
         let causes = self.program.causes();
         let is_nio = stack.iter().any(|it| it.method.starts_with("java.nio.file.") || it.method.starts_with("sun.nio."));
-        let Some(consequences) = causes.consequences(stack, absence(kind, is_nio)) else {
+        let Some(consequences) = causes.consequences(stack, &absence(kind, is_nio)) else {
             return Follows::Unknown;
         };
         if consequences.escapes {

@@ -21,16 +21,17 @@ pub struct Consequences {
 }
 
 impl Causes<'_> {
-    /// The consequences of the call that the innermost frame of the system is making, if it can throw an exception of this class: along
-    /// the stack, innermost frame first. None if the call is not found.
-    pub fn consequences(self, stack: &[Frame], thrown: &str) -> Option<Consequences> {
+    /// The consequences of the call that the innermost frame of the system is making, if it can throw an exception: along the stack,
+    /// innermost frame first. The classes of the exception come with the most special first; one that the system does not name is caught
+    /// as the next. None if the call is not found.
+    pub fn consequences(self, stack: &[Frame], thrown: &[&str]) -> Option<Consequences> {
         let frames: Vec<Vec<(MethodId, u16)>> =
             (0..stack.len()).map(|at| self.calls_at(stack, at)).filter(|it| !it.is_empty()).collect();
         let mut found = Consequences::default();
         for &(method, call) in frames.first()? {
             self.world.look(method, |view| found.uses.extend(uses(&view, call.into()).map(|it| (method, it))));
         }
-        let thrown = self.world.find_type(thrown.replace('.', "/").as_bytes());
+        let thrown = thrown.iter().find_map(|it| self.world.find_type(it.replace('.', "/").as_bytes()));
         let can_throw = frames[0].iter().any(|it| self.throws(*it));
         let Some(thrown) = thrown.filter(|_| can_throw) else { return Some(found) };
         found.escapes = true;
