@@ -242,16 +242,8 @@ impl Predict {
         if !self.what.triggers {
             return;
         }
-        // The nearest harm first.
-        let mut nearest: BTreeMap<usize, u32> = BTreeMap::new();
-        for it in &self.pairs.reports {
-            let distance = it.impact.as_ref().map_or(u32::MAX, |it| it.distance);
-            nearest.entry(it.write).and_modify(|known| *known = distance.min(*known)).or_insert(distance);
-        }
-        let mut order: Vec<(u32, usize)> = nearest.into_iter().map(|(write, it)| (it, write)).collect();
-        order.sort_unstable();
         let first = self.triggers.len();
-        for (_, write) in order {
+        for write in self.pairs.by_harm() {
             let moments = self.pairs.writes[write].moments.clone();
             self.triggers.extend(moments.into_iter().map(|it| Trigger::of(Some(write), it)));
         }

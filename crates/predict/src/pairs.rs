@@ -248,6 +248,15 @@ impl<'r> Read<'r> {
     }
 }
 
+impl Write {
+    /// Tests whether it writes this file, or one of the series, and not only its directory.
+    fn is_of(&self, resource: &str) -> bool {
+        let wanted = series(resource);
+        let mut names = self.moments.iter().flat_map(|it| [Some(&it.access.resource), it.access.other.as_ref()]);
+        names.any(|it| it.is_some_and(|it| series(it) == wanted))
+    }
+}
+
 /// Writes that are alike.
 #[derive(Debug, Default)]
 struct Alike {
@@ -275,6 +284,19 @@ impl Alike {
 }
 
 impl Pairs {
+    /// The writes by their most promising pair: those on the file itself before those on its directory, then the nearest harm.
+    pub(crate) fn by_harm(&self) -> Vec<usize> {
+        let mut best: BTreeMap<usize, (bool, u32)> = BTreeMap::new();
+        for it in &self.reports {
+            let distance = it.impact.as_ref().map_or(u32::MAX, |it| it.distance);
+            let this = (!self.writes[it.write].is_of(&it.read.resource), distance);
+            best.entry(it.write).and_modify(|known| *known = this.min(*known)).or_insert(this);
+        }
+        let mut order: Vec<((bool, u32), usize)> = best.into_iter().map(|(write, it)| (it, write)).collect();
+        order.sort_unstable();
+        order.into_iter().map(|it| it.1).collect()
+    }
+
     fn leave_out(&mut self, it: LeftOutPair) {
         self.pruned.add(it.rule);
         if self.left_out.len() < LEFT_OUT_KEPT {

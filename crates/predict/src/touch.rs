@@ -81,7 +81,7 @@ mod tests {
     fn check(kind: OperationKind, is_done: bool, (resource, other): (&str, &str), expected: &str) {
         let letters = |it: &Touch<'_>| {
             let write = if it.is_whole { "W" } else { "w" };
-            format!("{}{}{}", it.resource, if it.reads { " r" } else { " " }, if it.writes { write } else { "" })
+            format!("{} {}{}", it.resource, if it.reads { "r" } else { "" }, if it.writes { write } else { "" })
         };
         let found: Vec<String> = touches(kind, is_done, resource, other).iter().map(letters).collect();
         assert_eq!(found.join(", "), expected, "{kind} {is_done}");
@@ -95,13 +95,13 @@ mod tests {
         check(Kind::Read, false, one, "n/a r");
         check(Kind::Test, true, one, "n/a r");
         check(Kind::List, true, ("n", ""), "n r");
-        check(Kind::Write, true, one, "n/a  w");
-        check(Kind::Truncate, true, one, "n/a  W, n  w");
-        check(Kind::OpenWrite, true, one, "n/a  w, n  w");
-        check(Kind::Create, true, one, "n/a rW, n  w");
-        check(Kind::Delete, true, ("a", ""), "a rW, .  w");
-        check(Kind::Rename, true, two, "n/a.tmp rW, n/a  W, n  w, n  w");
-        check(Kind::Link, true, two, "n/a.tmp r, n/a rW, n  w");
+        check(Kind::Write, true, one, "n/a w");
+        check(Kind::Truncate, true, one, "n/a W, n w");
+        check(Kind::OpenWrite, true, one, "n/a w, n w");
+        check(Kind::Create, true, one, "n/a rW, n w");
+        check(Kind::Delete, true, ("a", ""), "a rW, . w");
+        check(Kind::Rename, true, two, "n/a.tmp rW, n/a W, n w, n w");
+        check(Kind::Link, true, two, "n/a.tmp r, n/a rW, n w");
         check(Kind::Sync, true, one, "");
         check(Kind::MakeDirectory, true, (".", ""), ". rW");
     }
