@@ -31,7 +31,10 @@ fn a_crash_between_snapshot_and_epoch_is_predicted_and_confirmed() {
     let findings = document["findings"].as_array().expect("a list");
     let [finding] = findings.as_slice() else { panic!("{document:#}") };
     assert_eq!(finding["proof"], "confirmed");
-    assert_eq!((&finding["w"]["method"], &finding["w"]["node"]), (&"snapshot.EpochFile.write".into(), &"f1".into()));
+    assert_eq!(
+        (&finding["w"]["method"], &finding["w"]["node"]),
+        (&"snapshot.EpochFile.write".into(), &"f1".into())
+    );
     assert_eq!(finding["w"]["other"], "f1/currentEpoch", "{finding:#}");
     assert_eq!(finding["r"]["method"], "snapshot.EpochFile.read", "{finding:#}");
     assert!(finding["why"].as_str().expect("a text").contains("node f1 (start 2) exited with status 2"));
@@ -69,5 +72,8 @@ fn a_workload_in_which_no_node_is_started_again_is_refused() {
     let tool = Tool::new("predict").file("hypocenter.toml", configuration);
     tool.end().exits(1).says("no node of the workload is started again").says("restart = { times = 1 }");
     let tool = Tool::new("predict").file("hypocenter.toml", snapshot_configuration(&snapshot_classes(None)));
-    tool.args("--no-prune luck").end().exits(1).says("unknown rule `luck`, use one of control, reset, impact");
+    tool.args("--no-prune luck")
+        .end()
+        .exits(1)
+        .says("unknown rule `luck`, use one of control, reset, impact");
 }

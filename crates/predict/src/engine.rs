@@ -155,7 +155,9 @@ impl Predict {
     fn job(&mut self, task: Task) -> Job {
         let (purpose, candidate) = match &task {
             Task::Normal => (Purpose::Normal, None),
-            Task::Crash(node, number) => (Purpose::Probe, Some(self.nodes[*node].moments[*number].candidate.clone())),
+            Task::Crash(node, number) => {
+                (Purpose::Probe, Some(self.nodes[*node].moments[*number].candidate.clone()))
+            }
             Task::Trigger(number) => (Purpose::Probe, Some(self.triggers[*number].moment.candidate.clone())),
             Task::Again => (Purpose::Probe, None),
         };
@@ -199,7 +201,10 @@ impl Predict {
         let claims = self.claims().len() as u64;
         let is_news = self.phase == Phase::Over && !was_over && claims > 0;
         let replays = self.what.replays;
-        is_news.then_some(Event::Learned(Learned::Confirming { claims, replays, near: 0 })).into_iter().collect()
+        is_news
+            .then_some(Event::Learned(Learned::Confirming { claims, replays, near: 0 }))
+            .into_iter()
+            .collect()
     }
 
     /// Moments at which each node is crashed to see its recovery: early, late, and evenly between.
@@ -211,12 +216,14 @@ impl Predict {
             told.operations = jvm.map_or(0, |it| it.count);
             let marks = jvm.map_or(&[][..], |it| &it.marks);
             if told.left_out.is_none() && marks.is_empty() {
-                told.left_out = Some("it does nothing with files below the directory of the trial".to_owned());
+                told.left_out =
+                    Some("it does nothing with files below the directory of the trial".to_owned());
             }
             let mut node = NodeRuns { told, ..NodeRuns::default() };
             if node.told.left_out.is_none() {
                 let wanted: Vec<usize> = chosen(marks.len(), self.what.crashes);
-                node.spare = marks.iter().enumerate().filter(|it| !wanted.contains(&it.0)).map(|it| *it.1).collect();
+                node.spare =
+                    marks.iter().enumerate().filter(|it| !wanted.contains(&it.0)).map(|it| *it.1).collect();
                 for number in wanted {
                     node.add(normal, marks[number], &self.reader);
                 }
@@ -263,7 +270,12 @@ impl Predict {
         self.normal.push(digest);
     }
 
-    fn told_crash(&mut self, (node, number): (usize, usize), outcome: &Outcome, digest: RunOperations) -> Effect {
+    fn told_crash(
+        &mut self,
+        (node, number): (usize, usize),
+        outcome: &Outcome,
+        digest: RunOperations,
+    ) -> Effect {
         let name = self.nodes[node].told.name.clone();
         let wrong = self.normal_ends.wrong(outcome);
         let starts = outcome.processes.iter().filter(|it| it.name == name).count() as u64;
@@ -315,7 +327,8 @@ impl Predict {
 
     fn told_trigger(&mut self, number: usize, outcome: &Outcome, digest: RunOperations) -> Effect {
         let wrong = self.normal_ends.wrong(outcome);
-        let complaint = digest.complaints.difference(&self.usual).next().map(|it| format!("{}: {}", it.0, it.1));
+        let complaint =
+            digest.complaints.difference(&self.usual).next().map(|it| format!("{}: {}", it.0, it.1));
         let plan = &self.what.plan;
         let trigger = &mut self.triggers[number];
         match (outcome.injected(), wrong) {
@@ -329,7 +342,8 @@ impl Predict {
                 Effect::Symptom { severity: Severity::Critical, why }
             }
             (_, None) => {
-                trigger.injected = Injected::all(&plan_of(plan, &trigger.moment), outcome).next().map(|it| it.1);
+                trigger.injected =
+                    Injected::all(&plan_of(plan, &trigger.moment), outcome).next().map(|it| it.1);
                 let (came, effect) = match complaint {
                     Some(why) => {
                         let effect = Effect::Symptom { severity: Severity::Expected, why: why.clone() };
@@ -367,7 +381,10 @@ impl Predict {
             Task::Crash(node, number) => {
                 let node = &self.nodes[*node];
                 let it = &node.told.crashes[*number];
-                (&node.moments[*number].candidate, format!("crash of {} at operation {} of {}", node.told.name, it.at, node.told.operations))
+                (
+                    &node.moments[*number].candidate,
+                    format!("crash of {} at operation {} of {}", node.told.name, it.at, node.told.operations),
+                )
             }
             Task::Trigger(number) => {
                 let Moment { access, side, candidate, .. } = &self.triggers[*number].moment;
@@ -399,7 +416,8 @@ fn plan_of(plan: &Plan, moment: &Moment) -> Plan {
 
 /// So many of some moments, evenly spread.
 fn chosen(marks: usize, crashes: usize) -> Vec<usize> {
-    let mut all: Vec<usize> = (0..crashes.min(MARKS)).map(|it| marks * (2 * it + 1) / (2 * crashes)).collect();
+    let mut all: Vec<usize> =
+        (0..crashes.min(MARKS)).map(|it| marks * (2 * it + 1) / (2 * crashes)).collect();
     all.dedup();
     all
 }
@@ -422,7 +440,14 @@ impl NodeRuns {
         let (side, before) = (CrashSide::Before, seen.access(reader));
         let candidate = seen.crash_anyhow(side, mark.occurrence);
         self.moments.push(Moment { access: before.clone(), side, candidate, order: mark.begun });
-        self.told.crashes.push(CrashRun { trial: 0, at: mark.number, before, came: None, starts: 0, recovery: 0 });
+        self.told.crashes.push(CrashRun {
+            trial: 0,
+            at: mark.number,
+            before,
+            came: None,
+            starts: 0,
+            recovery: 0,
+        });
         self.correct.push(None);
     }
 }
@@ -459,7 +484,9 @@ impl Claims for Predict {
         let windows = self.windows();
         let is_main = |it: &Trigger| windows.iter().any(|window| std::ptr::eq(window.main, it));
         let open = self.failed().filter(|it| it.settled.is_none() && (it.write.is_some() || is_main(it)));
-        let claim = |it: &Trigger| Some(Claim { of: JobId(it.trial?), replays: self.what.replays, until_sure: false });
+        let claim = |it: &Trigger| {
+            Some(Claim { of: JobId(it.trial?), replays: self.what.replays, until_sure: false })
+        };
         open.filter_map(claim).collect()
     }
 

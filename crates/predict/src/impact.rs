@@ -73,7 +73,8 @@ impl<'p> Impacts<'p> {
                 harm.insert((it.method, it.instruction), what);
             }
         }
-        let errors = statements.statements().iter().filter(|it| matches!(it.level, Level::Error | Level::Fatal));
+        let errors =
+            statements.statements().iter().filter(|it| matches!(it.level, Level::Error | Level::Fatal));
         harm.extend(errors.map(|it| ((it.method, it.instruction), "an error is logged")));
         for method in (0..world.method_count() as u32).map(MethodId) {
             let throws = facts.throwers(method).iter();
@@ -85,7 +86,9 @@ impl<'p> Impacts<'p> {
     /// What follows from a read: from what it gives, and from the exception by which it says that there is nothing.
     pub(crate) fn follows(&self, stack: &[Frame], kind: OperationKind) -> Follows {
         let causes = self.program.causes();
-        let is_nio = stack.iter().any(|it| it.method.starts_with("java.nio.file.") || it.method.starts_with("sun.nio."));
+        let is_nio = stack
+            .iter()
+            .any(|it| it.method.starts_with("java.nio.file.") || it.method.starts_with("sun.nio."));
         let Some(consequences) = causes.consequences(stack, &absence(kind, is_nio)) else {
             return Follows::Unknown;
         };

@@ -75,7 +75,8 @@ impl<'r> Runs<'r> {
     pub(crate) fn pairs(&self, node: &str, crashed: &[&'r RunOperations], pairs: &mut Pairs) {
         let sends = crashed.iter().chain([&self.normal]).flat_map(|it| it.sends());
         let impacts = Impacts::of(self.program, sends);
-        let had: BTreeSet<String> = crashed.iter().flat_map(|it| it.before(node)).map(|it| it.key(self.reader)).collect();
+        let had: BTreeSet<String> =
+            crashed.iter().flat_map(|it| it.before(node)).map(|it| it.key(self.reader)).collect();
         let writes = self.writes(node);
         let mut alike = self.alike(&writes, &had);
         let mut seen: BTreeSet<(String, String)> = BTreeSet::new();
@@ -140,7 +141,11 @@ impl<'r> Runs<'r> {
     }
 
     /// The reads of its recoveries, by file and calls.
-    fn reads(&self, node: &str, crashed: &[&'r RunOperations]) -> BTreeMap<&'r str, BTreeMap<String, Read<'r>>> {
+    fn reads(
+        &self,
+        node: &str,
+        crashed: &[&'r RunOperations],
+    ) -> BTreeMap<&'r str, BTreeMap<String, Read<'r>>> {
         let mut all: BTreeMap<&str, BTreeMap<String, Read<'r>>> = BTreeMap::new();
         for it in crashed.iter().flat_map(|run| run.recovery(node)) {
             for touch in it.touches().iter().filter(|it| it.reads) {
@@ -210,7 +215,9 @@ impl<'r> Runs<'r> {
         let decided = read.frames();
         let is_read = |it: &Seen<'_>| it.touches().iter().any(|it| it.reads && it.resource == resource);
         let earlier = read.run.recovery(node).filter(|it| {
-            std::ptr::eq(it.jvm, read.jvm) && it.group.first.1 <= read.group.first.0 && it.thread() == read.thread()
+            std::ptr::eq(it.jvm, read.jvm)
+                && it.group.first.1 <= read.group.first.0
+                && it.thread() == read.thread()
         });
         let mut checks = earlier.filter(is_read).filter(|it| it.calls(self.reader) != calls);
         checks.find_map(|check| {
@@ -252,7 +259,8 @@ impl Write {
     /// Tests whether it writes this file, or one of the series, and not only its directory.
     fn is_of(&self, resource: &str) -> bool {
         let wanted = series(resource);
-        let mut names = self.moments.iter().flat_map(|it| [Some(&it.access.resource), it.access.other.as_ref()]);
+        let mut names =
+            self.moments.iter().flat_map(|it| [Some(&it.access.resource), it.access.other.as_ref()]);
         names.any(|it| it.is_some_and(|it| series(it) == wanted))
     }
 }

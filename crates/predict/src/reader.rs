@@ -105,7 +105,9 @@ pub struct OperationReader {
 impl OperationReader {
     /// A reader that knows these packages as those of the system.
     pub(crate) fn new(packages: &[String]) -> OperationReader {
-        OperationReader { packages: packages.iter().map(|it| format!("{}.", it.trim_end_matches('.'))).collect() }
+        OperationReader {
+            packages: packages.iter().map(|it| format!("{}.", it.trim_end_matches('.'))).collect(),
+        }
     }
 
     /// Tests whether a method belongs to the system.
@@ -290,8 +292,12 @@ impl<'r> Reading<'r> {
     fn grouped(&mut self, dictionary: &Dictionary, jvm: &Jvm, all: &[Raw]) -> JvmOperations {
         let before = self.digest.jvms.iter().filter(|it| it.node == jvm.node).count() as u32;
         let count = all.len() as u64;
-        let mut jvm =
-            JvmOperations { node: jvm.node.clone(), incarnation: before + 1, count, ..JvmOperations::default() };
+        let mut jvm = JvmOperations {
+            node: jvm.node.clone(),
+            incarnation: before + 1,
+            count,
+            ..JvmOperations::default()
+        };
         let mut groups: FxHashMap<Alike, u32> = FxHashMap::default();
         let mut counts: FxHashMap<(u32, u32, u32), u64> = FxHashMap::default();
         let mut counts_anyhow: FxHashMap<(u32, u32), u64> = FxHashMap::default();
@@ -316,7 +322,12 @@ impl<'r> Reading<'r> {
             known.last = known.last.max(it.ended);
             known.last_occurrence = occurrence;
             if wanted.binary_search(&number).is_ok() {
-                jvm.marks.push(Mark { number: number as u64 + 1, group, occurrence: anyhow, begun: it.begun });
+                jvm.marks.push(Mark {
+                    number: number as u64 + 1,
+                    group,
+                    occurrence: anyhow,
+                    begun: it.begun,
+                });
             }
         }
         jvm

@@ -102,7 +102,8 @@ impl<'r> Seen<'r> {
 
     /// The same calls, in every run: the frames of the system, or all if there are none.
     pub(crate) fn calls(self, reader: &OperationReader) -> String {
-        let own: Vec<String> = self.stack().filter(|it| reader.is_own(it.0)).map(|it| format!("{}@{}", it.0, it.1)).collect();
+        let own: Vec<String> =
+            self.stack().filter(|it| reader.is_own(it.0)).map(|it| format!("{}@{}", it.0, it.1)).collect();
         match own.is_empty() {
             false => own.join("<"),
             true => self.stack().map(|it| it.0).collect::<Vec<_>>().join("<"),

@@ -17,18 +17,26 @@ const DRAWN_MAX: usize = 60;
 impl Predict {
     /// Results so far.
     pub(crate) fn document(&self) -> Prediction {
-        let found: Vec<(Finding<Conflict>, bool)> = self.windows().iter().filter_map(|it| self.finding(it)).collect();
+        let found: Vec<(Finding<Conflict>, bool)> =
+            self.windows().iter().filter_map(|it| self.finding(it)).collect();
         let (findings, unconfirmed): (Vec<_>, Vec<_>) = found.into_iter().partition(|it| it.1);
-        let correct: Vec<&RunOperations> = self.nodes.iter().flat_map(|it| it.correct.iter().flatten()).collect();
+        let correct: Vec<&RunOperations> =
+            self.nodes.iter().flat_map(|it| it.correct.iter().flatten()).collect();
         let first = |all: Vec<(Finding<Conflict>, bool)>| all.into_iter().map(|it| it.0).collect();
         Prediction {
             standing: self.standing(),
             nodes: self.nodes.iter().map(|it| it.told.clone()).collect(),
             runs: RunCounts {
                 normal: self.normal.len() as u64,
-                crashed: self.nodes.iter().flat_map(|it| &it.told.crashes).filter(|it| it.came.is_some()).count() as u64,
+                crashed: self
+                    .nodes
+                    .iter()
+                    .flat_map(|it| &it.told.crashes)
+                    .filter(|it| it.came.is_some())
+                    .count() as u64,
                 correct: correct.len() as u64,
-                triggers: self.triggers.iter().filter(|it| it.write.is_some() && it.came.is_some()).count() as u64,
+                triggers: self.triggers.iter().filter(|it| it.write.is_some() && it.came.is_some()).count()
+                    as u64,
             },
             operations: self.normal.iter().chain(correct).flat_map(|it| &it.jvms).map(|it| it.count).sum(),
             pairs: self.pairs.all,
@@ -53,7 +61,8 @@ impl Predict {
 
     /// A pair, with the worst that came of a crash beside its write.
     fn report(&self, it: &Pair) -> PairReport {
-        let mut tried: Vec<&Trigger> = self.triggers.iter().filter(|other| other.write == Some(it.write)).collect();
+        let mut tried: Vec<&Trigger> =
+            self.triggers.iter().filter(|other| other.write == Some(it.write)).collect();
         tried.sort_by_key(|it| it.came.as_ref().map_or(u8::MAX, badness));
         let moments = &self.pairs.writes[it.write].moments;
         let moment = tried.first().map_or(&moments[0], |it| &it.moment);
@@ -112,7 +121,8 @@ impl Predict {
             same.map(|it| it.group.last).max()
         };
         let made = pairs.iter().filter_map(|&it| Some((order(it)?, it))).max_by_key(|it| it.0);
-        let nearest = || pairs.iter().min_by_key(|it| it.impact.as_ref().map_or(u32::MAX, |it| it.distance)).copied();
+        let nearest =
+            || pairs.iter().min_by_key(|it| it.impact.as_ref().map_or(u32::MAX, |it| it.distance)).copied();
         made.map(|it| it.1).or_else(nearest)
     }
 
@@ -128,9 +138,17 @@ impl Predict {
         let operations = all.into_iter().take(DRAWN_MAX).map(|it| {
             let access = it.access(&self.reader);
             let is_w = it.jvm.incarnation == 1
-                && (access.operation, &access.resource, access.line, &access.method) == (w.operation, &w.resource, w.line, &w.method);
-            let is_r = it.jvm.incarnation > 1 && pairs.iter().any(|pair| pair.calls == it.calls(&self.reader));
-            let part = if is_w { Some("W") } else if is_r { Some("R") } else { None };
+                && (access.operation, &access.resource, access.line, &access.method)
+                    == (w.operation, &w.resource, w.line, &w.method);
+            let is_r =
+                it.jvm.incarnation > 1 && pairs.iter().any(|pair| pair.calls == it.calls(&self.reader));
+            let part = if is_w {
+                Some("W")
+            } else if is_r {
+                Some("R")
+            } else {
+                None
+            };
             DrawnOperation {
                 node: it.jvm.node.clone(),
                 incarnation: it.jvm.incarnation,

@@ -81,7 +81,12 @@ mod tests {
     fn check(kind: OperationKind, is_done: bool, (resource, other): (&str, &str), expected: &str) {
         let letters = |it: &Touch<'_>| {
             let write = if it.is_whole { "W" } else { "w" };
-            format!("{} {}{}", it.resource, if it.reads { "r" } else { "" }, if it.writes { write } else { "" })
+            format!(
+                "{} {}{}",
+                it.resource,
+                if it.reads { "r" } else { "" },
+                if it.writes { write } else { "" }
+            )
         };
         let found: Vec<String> = touches(kind, is_done, resource, other).iter().map(letters).collect();
         assert_eq!(found.join(", "), expected, "{kind} {is_done}");

@@ -69,7 +69,8 @@ impl Predict {
         for node in &self.nodes {
             let runs = node.told.crashes.iter().zip(&node.moments);
             let survived = runs.filter(|it| it.0.came == Some(CrashCame::Correct));
-            let survived = survived.map(|(run, moment)| Tried { moment, trial: Some(run.trial), failed: None });
+            let survived =
+                survived.map(|(run, moment)| Tried { moment, trial: Some(run.trial), failed: None });
             all.entry(&node.told.name).or_default().extend(survived);
         }
         for it in &self.triggers {
@@ -80,7 +81,8 @@ impl Predict {
                 all.entry(&it.moment.access.node).or_default().push(tried);
             }
         }
-        all.values_mut().for_each(|it| it.sort_by_key(|it| (it.moment.order, it.moment.side == CrashSide::After)));
+        all.values_mut()
+            .for_each(|it| it.sort_by_key(|it| (it.moment.order, it.moment.side == CrashSide::After)));
         all
     }
 }

@@ -123,8 +123,10 @@ pub fn predicted(Document { header, detail: it }: &Document<Prediction>, times: 
     let mut cases = vec![Case::without(&header.workload, without, it.runs.normal, times)];
     for finding in it.findings.iter().take(CASES_MAX) {
         let what = words::crash(&finding.detail);
-        let read = finding.detail.r.as_ref().map_or_else(String::new, |it| format!("read of the recovery: {it}\n"));
-        let text = format!("{}\n{read}rate: {}\nreplay: {}\n", finding.why, words::replays(finding), finding.replay);
+        let read =
+            finding.detail.r.as_ref().map_or_else(String::new, |it| format!("read of the recovery: {it}\n"));
+        let text =
+            format!("{}\n{read}rate: {}\nreplay: {}\n", finding.why, words::replays(finding), finding.replay);
         let came = Came::Failed(what.clone(), text);
         cases.push(Case { name: what, came, seconds: times(finding.trial) });
     }

@@ -141,9 +141,7 @@ pub struct Pruned {
 }
 
 /// Rule by which a pair is left out.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PruneRule {
     /// A check of the same resource decides over the read.
@@ -233,9 +231,7 @@ pub struct LeftOutPair {
 }
 
 /// Side of the write on which the node crashes.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CrashSide {
     /// Right before it: a correct run with a crash had it.

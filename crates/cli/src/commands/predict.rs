@@ -77,7 +77,9 @@ impl Verb for Predicting {
             chosen.oracle = args.target.oracle.clone();
         }
         if nodes(&chosen.workload).iter().all(|it| it.1.is_some()) {
-            return Err(Failure::usage(NO_RESTART.to_owned()).hint("`hypocenter guide clusters` explains nodes"));
+            return Err(
+                Failure::usage(NO_RESTART.to_owned()).hint("`hypocenter guide clusters` explains nodes")
+            );
         }
         let current = config.predict.clone();
         let mut search = overridden(&config, Predicting::NAME, &args.set.set, current, PredictConfig::check)?;
@@ -121,12 +123,8 @@ impl Verb for Predicting {
             methods: Vec::new(),
             level: WatchLevel::Event,
         };
-        let record = Record {
-            watch: vec![watch],
-            lossless: true,
-            stack_frames: STACK_FRAMES,
-            ..Record::default()
-        };
+        let record =
+            Record { watch: vec![watch], lossless: true, stack_frames: STACK_FRAMES, ..Record::default() };
         Plan { settle: true, record, ..Plan::default() }
     }
 

@@ -177,7 +177,9 @@ pub fn snapshot_configuration(classes: &Path) -> String {
     });
     let kept: Vec<&str> = kept.collect();
     let java = default_jdk().java();
-    kept.join("\n").replace("\"java ", &format!("\"'{java}' ")).replace("build/classes", &classes.display().to_string())
+    kept.join("\n")
+        .replace("\"java ", &format!("\"'{java}' "))
+        .replace("build/classes", &classes.display().to_string())
 }
 
 /// The classes of some directories of `targets/`.

@@ -44,7 +44,8 @@ impl Recorder {
 
     fn jvm(mut self, incarnation: u32, steps: &[Step]) -> Recorder {
         self.string("");
-        let mut jvm = JvmOperations { node: "n".into(), incarnation, count: steps.len() as u64, ..Default::default() };
+        let mut jvm =
+            JvmOperations { node: "n".into(), incarnation, count: steps.len() as u64, ..Default::default() };
         for (number, &(kind, file, line)) in steps.iter().enumerate() {
             let (resource, other) = file.split_once(" > ").unwrap_or((file, ""));
             let (resource, other) = (self.string(resource), self.string(other));
@@ -123,7 +124,12 @@ fn outcome(plan: &Plan, is_hit: bool, survives: bool) -> Outcome {
         }),
         false => CandidateResult::NotReached { why: "it never came".into() },
     };
-    let candidate = |it: &Candidate| CandidateOutcome { site: it.site.clone(), fault: it.fault.clone(), hits: 1, result: result(it) };
+    let candidate = |it: &Candidate| CandidateOutcome {
+        site: it.site.clone(),
+        fault: it.fault.clone(),
+        hits: 1,
+        result: result(it),
+    };
     Outcome {
         version: FORMAT_VERSION,
         end: End::Exited { status: 0 },
@@ -205,12 +211,18 @@ fn a_crash_between_two_writes_is_predicted_tried_and_confirmed() {
     assert_eq!(document.standing, Forecasting::Done);
     let [finding] = document.findings.as_slice() else { panic!("{document:#?}") };
     assert_eq!((finding.detail.w.resource.as_str(), finding.detail.w.line), ("n/data", Some(1)));
-    assert_eq!(finding.detail.r.as_ref().map(|it| (it.resource.as_str(), it.line)), Some(("n/data", Some(10))));
+    assert_eq!(
+        finding.detail.r.as_ref().map(|it| (it.resource.as_str(), it.line)),
+        Some(("n/data", Some(10)))
+    );
     assert_eq!(finding.detail.side, CrashSide::Before, "a correct run with a crash had the write");
     assert_eq!((finding.rate, finding.faults.len()), (Rate { hits: 2, runs: 2 }, 1));
     assert_eq!(document.exit_code(), hypocenter_plan::ExitCode::Findings);
     let told = |it: &CrashedNode| (it.name.clone(), it.left_out.is_some());
-    assert_eq!(document.nodes.iter().map(told).collect::<Vec<_>>(), [("n".into(), false), ("m".into(), true)]);
+    assert_eq!(
+        document.nodes.iter().map(told).collect::<Vec<_>>(),
+        [("n".into(), false), ("m".into(), true)]
+    );
 }
 
 #[test]
@@ -230,7 +242,11 @@ fn a_run_with_a_crash_that_fails_is_a_finding_and_no_input() {
     let (document, _) = campaign(settings(), &FRAGILE);
     let crashes = &document.nodes[0].crashes;
     assert!(matches!(crashes[0].came, Some(CrashCame::Failed { .. })), "{crashes:#?}");
-    assert_eq!(crashes.last().and_then(|it| it.came.clone()), Some(CrashCame::Correct), "another took its place");
+    assert_eq!(
+        crashes.last().and_then(|it| it.came.clone()),
+        Some(CrashCame::Correct),
+        "another took its place"
+    );
     assert_eq!(document.runs.correct, 1);
     assert_eq!(document.findings.len(), 1, "{:#?}", document.findings);
     assert_eq!(document.findings[0].detail.w.line, Some(3));
@@ -254,7 +270,8 @@ fn without_triggers_the_reports_are_the_same_and_nothing_more_is_run() {
     let system = System { fails: |_, _| false, resets: &[] };
     let (with, _) = campaign(settings(), &system);
     let (without, runs) = campaign(PredictSettings { triggers: false, ..settings() }, &system);
-    let pairs = |it: &Prediction| it.reports.iter().map(|it| (it.w.clone(), it.r.clone())).collect::<Vec<_>>();
+    let pairs =
+        |it: &Prediction| it.reports.iter().map(|it| (it.w.clone(), it.r.clone())).collect::<Vec<_>>();
     assert_eq!(pairs(&with), pairs(&without));
     assert_eq!((runs, without.runs.triggers), (2, 0));
     assert!(without.reports.iter().all(|it| it.triggered == Triggered::Untried));

@@ -53,13 +53,14 @@ impl Causes<'_> {
         let class = class.replace('.', "/");
         let Some(class) = self.world.find_type(class.as_bytes()) else { return Vec::new() };
         let methods = self.world.methods_of(class);
-        methods.filter(|&it| self.world.is_system_method(it) && self.world.method_name(it) == name.as_bytes()).collect()
+        methods
+            .filter(|&it| self.world.is_system_method(it) && self.world.method_name(it) == name.as_bytes())
+            .collect()
     }
 
     /// The calls that a frame may be making. Of those on its line, the ones of what the next frame runs, if there are such.
     pub(crate) fn calls_at(self, stack: &[Frame], at: usize) -> Vec<(MethodId, u16)> {
-        let line: Option<u16> =
-            stack[at].at.as_ref().and_then(|it| it.rsplit_once(':')?.1.parse().ok());
+        let line: Option<u16> = stack[at].at.as_ref().and_then(|it| it.rsplit_once(':')?.1.parse().ok());
         let called = at.checked_sub(1).and_then(|it| Some(stack[it].method.rsplit_once('.')?.1.as_bytes()));
         let on_line = |&method: &MethodId| {
             let calls = self.facts.calls_in(method).map(|it| self.facts.call(it));
@@ -193,7 +194,8 @@ impl<'v> Affected<'v> {
             return;
         }
         let origins = self.view.body.origins(value);
-        let origins: Vec<ValueId> = origins.into_iter().filter(|&it| !is_this(it) && !is_unchanged(it)).collect();
+        let origins: Vec<ValueId> =
+            origins.into_iter().filter(|&it| !is_this(it) && !is_unchanged(it)).collect();
         origins.into_iter().for_each(|it| self.value(it));
     }
 

@@ -29,7 +29,8 @@ impl Causes<'_> {
             (0..stack.len()).map(|at| self.calls_at(stack, at)).filter(|it| !it.is_empty()).collect();
         let mut found = Consequences::default();
         for &(method, call) in frames.first()? {
-            self.world.look(method, |view| found.uses.extend(uses(&view, call.into()).map(|it| (method, it))));
+            self.world
+                .look(method, |view| found.uses.extend(uses(&view, call.into()).map(|it| (method, it))));
         }
         let thrown = thrown.iter().find_map(|it| self.world.find_type(it.replace('.', "/").as_bytes()));
         let can_throw = frames[0].iter().any(|it| self.throws(*it));
@@ -49,9 +50,8 @@ impl Causes<'_> {
 
     /// Tests whether an exception comes out of a call.
     fn throws(self, (method, call): (MethodId, u16)) -> bool {
-        let looked = self.world.look(method, |view| {
-            !Decisions::of(self, &view, true).ways_at(call.into()).is_empty()
-        });
+        let looked =
+            self.world.look(method, |view| !Decisions::of(self, &view, true).ways_at(call.into()).is_empty());
         looked.unwrap_or(false)
     }
 

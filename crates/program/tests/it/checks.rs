@@ -3,7 +3,7 @@
 use hypocenter_plan::Frame;
 
 use crate::slices::Program;
-use crate::table::{Row, check_table, compile, read, Concatenation};
+use crate::table::{Concatenation, Row, check_table, compile, read};
 
 /// The lines of the stack of a marker, innermost first: `@5 under @9`.
 fn shown(row: &Row, marker: &str) -> String {
@@ -55,7 +55,10 @@ fn consequences_are_uses_of_the_result_and_the_handler_that_catches() {
     let caught = consequences("a", &["java.nio.file.NoSuchFileException", "java.io.IOException"]);
     assert!(!caught.uses.is_empty() && !caught.escapes);
     assert!(!caught.handler_calls.is_empty(), "{caught:?}");
-    assert!(consequences("b", &["java.nio.file.NoSuchFileException", "java.io.IOException"]).escapes, "its own handler does not cover it");
+    assert!(
+        consequences("b", &["java.nio.file.NoSuchFileException", "java.io.IOException"]).escapes,
+        "its own handler does not cover it"
+    );
     assert!(consequences("a", &["java.lang.Throwable"]).escapes, "nobody catches it");
     assert_eq!(program.causes().consequences(&[], &["java.io.IOException"]), None);
 }

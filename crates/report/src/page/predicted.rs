@@ -61,7 +61,11 @@ fn findings(all: &[Finding<Conflict>], id: &'static str, title: &str, lead: &str
 
 fn one(it: &Finding<Conflict>) -> String {
     let conflict = &it.detail;
-    let mut text = format!("<article class=\"finding\">\n<h3>{}</h3>\n<p>{}</p>\n", name(&words::crash(conflict)), escaped(&it.why, MESSAGE_CHARS));
+    let mut text = format!(
+        "<article class=\"finding\">\n<h3>{}</h3>\n<p>{}</p>\n",
+        name(&words::crash(conflict)),
+        escaped(&it.why, MESSAGE_CHARS)
+    );
     text += &both(|width| drawing(&conflict.runs, width), &words::crash(conflict));
     text += &conflict.runs.iter().map(operations).collect::<String>();
     text += "<dl class=\"facts\">";
@@ -102,13 +106,15 @@ fn drawing(runs: &[DrawnRun], width: f64) -> (f64, String) {
     let (mut text, mut y) = (String::new(), 0.0);
     for run in runs {
         let top = y;
-        let mut starts: Vec<(&str, u32)> = run.operations.iter().map(|it| (it.node.as_str(), it.incarnation)).collect();
+        let mut starts: Vec<(&str, u32)> =
+            run.operations.iter().map(|it| (it.node.as_str(), it.incarnation)).collect();
         starts.dedup();
         starts.sort_unstable();
         starts.dedup();
         for (node, start) in starts {
             y += LANE;
-            let label = if start > 1 { format!("{node}, start {start}") } else { format!("{node}, {}", run.title) };
+            let label =
+                if start > 1 { format!("{node}, start {start}") } else { format!("{node}, {}", run.title) };
             let _ = write!(
                 text,
                 "<text class=\"seen\" x=\"12\" y=\"{:.0}\">{}</text><path class=\"base\" d=\"M12 {y:.0}H{:.0}\"/>",
@@ -183,7 +189,9 @@ fn reports(it: &Prediction) -> Option<Section> {
     });
     for report in &it.reports {
         let why = match &report.triggered {
-            Triggered::Unconfirmed { why } | Triggered::Handled { why } | Triggered::NotReached { why } => format!(": {why}"),
+            Triggered::Unconfirmed { why } | Triggered::Handled { why } | Triggered::NotReached { why } => {
+                format!(": {why}")
+            }
             Triggered::Untried | Triggered::Confirmed | Triggered::Benign => String::new(),
         };
         let harm = report.impact.as_ref().map_or_else(String::new, |it| format!("{} at {}", it.what, it.at));
@@ -213,7 +221,10 @@ fn pruned(it: &Prediction) -> Option<Section> {
     for pair in &it.left_out {
         table.push(false, &[pair.rule.name().to_owned(), shown(&pair.w), shown(&pair.r), pair.why.clone()]);
     }
-    let lead = format!("{} that the system is prepared for, by the rule that says so.", count(it.pruned.all(), "pair", "pairs"));
+    let lead = format!(
+        "{} that the system is prepared for, by the rule that says so.",
+        count(it.pruned.all(), "pair", "pairs")
+    );
     let title = "Left out".to_owned();
     (!it.left_out.is_empty()).then(|| Section { id: "left-out", title, lead, body: table.body() })
 }
@@ -260,6 +271,7 @@ fn coverage(it: &Prediction) -> Section {
         }
     }
     body += "</tbody></table></div>";
-    let lead = "Runs with a crash that are survived show the recovery. The others are findings of their own.".to_owned();
+    let lead = "Runs with a crash that are survived show the recovery. The others are findings of their own."
+        .to_owned();
     Section { id: "coverage", title: "What was run".to_owned(), lead, body }
 }

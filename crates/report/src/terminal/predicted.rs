@@ -32,7 +32,8 @@ pub fn predicted(document: &Document<Prediction>) -> Vec<Line> {
     let others = it.reports.iter().filter(|it| is_other(&it.triggered));
     for (number, other) in others.take(REPORTS_SHOWN).enumerate() {
         let label = if number == 0 { "reports" } else { "" };
-        let what = format!("{}: crash of {} {} {}", other.triggered.name(), other.w.node, other.side, other.w);
+        let what =
+            format!("{}: crash of {} {} {}", other.triggered.name(), other.w.node, other.side, other.w);
         lines.push(Line::new(label, what));
     }
     for node in &it.nodes {
@@ -71,7 +72,8 @@ fn counts(document: &Document<Prediction>) -> Vec<Line> {
     );
     let found = count(findings.len() as u64, "finding", "findings");
     let left_out = [("control", pruned.control), ("reset", pruned.reset), ("impact", pruned.impact)];
-    let left_out: Vec<String> = left_out.iter().map(|it| format!("{} by {}", thousands(it.1), it.0)).collect();
+    let left_out: Vec<String> =
+        left_out.iter().map(|it| format!("{} by {}", thousands(it.1), it.0)).collect();
     vec![
         Line::new(label, format!("{found}, {}; {runs}", span(document.header.seconds))),
         Line::more(format!(
