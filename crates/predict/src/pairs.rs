@@ -9,6 +9,7 @@ use hypocenter_results::predicted::{Access, CrashSide, Impact, LeftOutPair, Prun
 use crate::impact::{Follows, Impacts};
 use crate::reader::{OperationReader, RunOperations};
 use crate::run::Seen;
+use crate::series::series;
 
 /// The most pairs that are kept of those that a rule left out.
 const LEFT_OUT_KEPT: usize = 500;
@@ -69,19 +70,6 @@ struct Read<'r> {
     calls: String,
 }
 
-/// Numbers in a name as one sign: files of a series are alike.
-fn masked(name: &str) -> String {
-    let mut masked = String::with_capacity(name.len());
-    for it in name.chars() {
-        match it.is_ascii_digit() {
-            true if masked.ends_with('#') => {}
-            true => masked.push('#'),
-            false => masked.push(it),
-        }
-    }
-    masked
-}
-
 impl<'r> Runs<'r> {
     /// The pairs of a node with the recoveries of its correct runs with a crash.
     pub(crate) fn pairs(&self, node: &str, crashed: &[&'r RunOperations], pairs: &mut Pairs) {
@@ -98,9 +86,9 @@ impl<'r> Runs<'r> {
             for read in reads.values() {
                 let mut judged = None;
                 for write in writes {
-                    let key = masked(&write.key(self.reader));
+                    let key = series(&write.key(self.reader));
                     matched.insert(key.clone());
-                    if !seen.insert((key.clone(), format!("{} {}", masked(resource), read.calls))) {
+                    if !seen.insert((key.clone(), format!("{} {}", series(resource), read.calls))) {
                         continue;
                     }
                     pairs.all += 1;
@@ -131,7 +119,7 @@ impl<'r> Runs<'r> {
     ) -> BTreeMap<String, Alike> {
         let mut all: BTreeMap<String, Alike> = BTreeMap::new();
         for &write in writes.values().flatten() {
-            let alike = all.entry(masked(&write.key(self.reader))).or_default();
+            let alike = all.entry(series(&write.key(self.reader))).or_default();
             alike.moments.extend(self.moments(write, had));
         }
         all.values_mut().for_each(Alike::settle);
@@ -267,6 +255,16 @@ impl<'r> Read<'r> {
     }
 }
 
+impl Write {
+    /// Tests whether it writes this file, or one of the series, and not only its directory.
+    fn is_of(&self, resource: &str) -> bool {
+        let wanted = series(resource);
+        let mut names =
+            self.moments.iter().flat_map(|it| [Some(&it.access.resource), it.access.other.as_ref()]);
+        names.any(|it| it.is_some_and(|it| series(it) == wanted))
+    }
+}
+
 /// Writes that are alike.
 #[derive(Debug, Default)]
 struct Alike {
@@ -294,21 +292,23 @@ impl Alike {
 }
 
 impl Pairs {
+    /// The writes by their most promising pair: those on the file itself before those on its directory, then the nearest harm.
+    pub(crate) fn by_harm(&self) -> Vec<usize> {
+        let mut best: BTreeMap<usize, (bool, u32)> = BTreeMap::new();
+        for it in &self.reports {
+            let distance = it.impact.as_ref().map_or(u32::MAX, |it| it.distance);
+            let this = (!self.writes[it.write].is_of(&it.read.resource), distance);
+            best.entry(it.write).and_modify(|known| *known = this.min(*known)).or_insert(this);
+        }
+        let mut order: Vec<((bool, u32), usize)> = best.into_iter().map(|(write, it)| (it, write)).collect();
+        order.sort_unstable();
+        order.into_iter().map(|it| it.1).collect()
+    }
+
     fn leave_out(&mut self, it: LeftOutPair) {
         self.pruned.add(it.rule);
         if self.left_out.len() < LEFT_OUT_KEPT {
             self.left_out.push(it);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_of_a_series_are_alike() {
-        assert_eq!(masked("s1/snapshot.100000016"), masked("s2/snapshot.2"));
-        assert_ne!(masked("s/currentEpoch"), masked("s/acceptedEpoch"));
     }
 }

@@ -83,9 +83,9 @@ mod tests {
         let letters = |it: &Touch<'_>| {
             let write = if it.is_whole { "W" } else { "w" };
             format!(
-                "{}{}{}",
+                "{} {}{}",
                 it.resource,
-                if it.reads { " r" } else { " " },
+                if it.reads { "r" } else { "" },
                 if it.writes { write } else { "" }
             )
         };
@@ -101,13 +101,13 @@ mod tests {
         check(Kind::Read, false, one, "n/a r");
         check(Kind::Test, true, one, "n/a r");
         check(Kind::List, true, ("n", ""), "n r");
-        check(Kind::Write, true, one, "n/a  w");
-        check(Kind::Truncate, true, one, "n/a  W, n  w");
-        check(Kind::OpenWrite, true, one, "n/a  w, n  w");
-        check(Kind::Create, true, one, "n/a rW, n  w");
-        check(Kind::Delete, true, ("a", ""), "a rW, .  w");
-        check(Kind::Rename, true, two, "n/a.tmp rW, n/a  W, n  w, n  w");
-        check(Kind::Link, true, two, "n/a.tmp r, n/a rW, n  w");
+        check(Kind::Write, true, one, "n/a w");
+        check(Kind::Truncate, true, one, "n/a W, n w");
+        check(Kind::OpenWrite, true, one, "n/a w, n w");
+        check(Kind::Create, true, one, "n/a rW, n w");
+        check(Kind::Delete, true, ("a", ""), "a rW, . w");
+        check(Kind::Rename, true, two, "n/a.tmp rW, n/a W, n w, n w");
+        check(Kind::Link, true, two, "n/a.tmp r, n/a rW, n w");
         check(Kind::Sync, true, one, "");
         check(Kind::MakeDirectory, true, (".", ""), ". rW");
     }

@@ -15,6 +15,7 @@ mod lanes;
 mod logs;
 mod machine;
 mod plain;
+mod predicted;
 mod ranks;
 mod reproduced;
 mod table;
@@ -33,6 +34,7 @@ pub use cascaded::page as cascaded;
 pub use explained::page as explained;
 pub use explored::page as explored;
 pub use plain::page as plain;
+pub use predicted::page as predicted;
 pub use reproduced::page as reproduced;
 
 const STYLE: &str = include_str!("page/style.css");

@@ -12,6 +12,7 @@ mod events;
 mod explained;
 mod explored;
 mod planned;
+mod predicted;
 mod reproduced;
 
 use hypocenter_plan::Frame;
@@ -22,6 +23,7 @@ pub use events::{RoundLine, Voice};
 pub use explained::{explained, ticket};
 pub use explored::explored;
 pub use planned::{Forecast, planned};
+pub use predicted::predicted;
 pub use reproduced::{refusal, reproduced};
 
 /// A line of the terminal.

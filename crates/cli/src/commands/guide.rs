@@ -26,6 +26,7 @@ const PAGES: &[Page] = pages![
     "clusters",
     "exploring",
     "cascading",
+    "predicting",
     "oracles",
     "reading-a-report",
     "limits",

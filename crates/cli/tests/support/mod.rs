@@ -152,10 +152,45 @@ pub fn quorum_configuration() -> String {
     text.replace("build/classes", &quorum_classes().display().to_string())
 }
 
+/// The class path of `targets/snapshot`, likewise, or of one of its twins: a store whose epoch and snapshot are two files.
+pub fn snapshot_classes(twin: Option<&str>) -> PathBuf {
+    let root = targets().join("snapshot");
+    let (mut sources, mut fixed) = (Vec::new(), Vec::new());
+    java_files(&root.join("src"), &mut sources);
+    twin.iter().for_each(|it| java_files(&root.join(it), &mut fixed));
+    let is_fixed = |it: &PathBuf| fixed.iter().any(|other| other.file_name() == it.file_name());
+    sources.retain(|it| !is_fixed(it));
+    sources.extend(fixed.iter().cloned());
+    compiled_of(&format!("snapshot-{}", twin.unwrap_or("src")), sources, COMPILER_FEATURE_MIN)
+}
+
+/// The configuration of that store, for these classes, where only one follower may crash.
+pub fn snapshot_configuration(classes: &Path) -> String {
+    let path = targets().join("snapshot/hypocenter.toml");
+    let text = fs::read_to_string(path).expect("the configuration is in the checkout");
+    let mut node = "";
+    let kept = text.lines().filter(|line| {
+        if let Some(name) = line.strip_prefix("name    = ") {
+            node = name;
+        }
+        !line.starts_with("restart") || node == "\"f1\""
+    });
+    let kept: Vec<&str> = kept.collect();
+    let java = default_jdk().java();
+    kept.join("\n")
+        .replace("\"java ", &format!("\"'{java}' "))
+        .replace("build/classes", &classes.display().to_string())
+}
+
 /// The classes of some directories of `targets/`.
 fn compiled(name: &str, directories: &[&str], release: u32) -> PathBuf {
     let mut sources = Vec::new();
     directories.iter().for_each(|name| java_files(&targets().join(name), &mut sources));
+    compiled_of(name, sources, release)
+}
+
+/// The classes of some sources.
+fn compiled_of(name: &str, mut sources: Vec<PathBuf>, release: u32) -> PathBuf {
     sources.sort();
     let mut hasher = DefaultHasher::new();
     sources.iter().for_each(|path| fs::read(path).expect("a source can be read").hash(&mut hasher));

@@ -12,16 +12,19 @@ use crate::methods::view::MethodView;
 pub struct Consequences {
     /// Instructions that take its result.
     pub uses: Vec<(MethodId, u16)>,
-    /// Instructions that run only if it throws.
+    /// Instructions that run only if it throws, without the calls among them.
     pub handlers: Vec<(MethodId, u16)>,
+    /// Those calls. That they may throw as well says nothing of the first call.
+    pub handler_calls: Vec<(MethodId, u16)>,
     /// True if what it throws is caught by no method of the stack.
     pub escapes: bool,
 }
 
 impl Causes<'_> {
-    /// The consequences of the call that the innermost frame of the system is making, if it can throw an exception of this class: along
-    /// the stack, innermost frame first. None if the call is not found.
-    pub fn consequences(self, stack: &[Frame], thrown: &str) -> Option<Consequences> {
+    /// The consequences of the call that the innermost frame of the system is making, if it can throw an exception: along the stack,
+    /// innermost frame first. The classes of the exception come with the most special first; one that the system does not name is caught
+    /// as the next. None if the call is not found.
+    pub fn consequences(self, stack: &[Frame], thrown: &[&str]) -> Option<Consequences> {
         let frames: Vec<Vec<(MethodId, u16)>> =
             (0..stack.len()).map(|at| self.calls_at(stack, at)).filter(|it| !it.is_empty()).collect();
         let mut found = Consequences::default();
@@ -29,14 +32,15 @@ impl Causes<'_> {
             self.world
                 .look(method, |view| found.uses.extend(uses(&view, call.into()).map(|it| (method, it))));
         }
-        let thrown = self.world.find_type(thrown.replace('.', "/").as_bytes());
+        let thrown = thrown.iter().find_map(|it| self.world.find_type(it.replace('.', "/").as_bytes()));
         let can_throw = frames[0].iter().any(|it| self.throws(*it));
         let Some(thrown) = thrown.filter(|_| can_throw) else { return Some(found) };
         found.escapes = true;
         for &(method, call) in frames.iter().flatten() {
             let handled = self.world.look(method, |view| self.handled(&view, call, thrown)).flatten();
             if let Some(handled) = handled {
-                found.handlers = handled;
+                let is_call = |it: &(MethodId, u16)| self.facts.call_at(it.0, it.1.into()).is_some();
+                (found.handler_calls, found.handlers) = handled.into_iter().partition(is_call);
                 found.escapes = false;
                 break;
             }

@@ -2,6 +2,7 @@
 
 mod body;
 mod causal;
+mod checks;
 mod exception_flow;
 mod faults;
 mod following;

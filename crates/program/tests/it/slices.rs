@@ -15,8 +15,8 @@ type Slicer = fn(Causes<'_>, &[(MethodId, u16)], SliceLimits) -> Slice;
 const DIRECTIONS: [(&str, Slicer); 2] = [("backward", Slice::backward), ("forward", Slice::forward)];
 
 /// A row as a program.
-struct Program {
-    world: World,
+pub struct Program {
+    pub world: World,
     facts: Facts,
     calls: CallGraph,
     tasks: Tasks,
@@ -24,7 +24,7 @@ struct Program {
 }
 
 impl Program {
-    fn of(row: &Row, compiled: &Compiled) -> Program {
+    pub fn of(row: &Row, compiled: &Compiled) -> Program {
         let classes = compiled.class_path(row).with_jdk(&java_home()).open(17);
         let (world, problems) = load(&classes, &Scope::of(&["rows".into()]));
         assert_eq!(problems, []);
@@ -35,7 +35,7 @@ impl Program {
         Program { world, facts, calls, tasks, exceptions }
     }
 
-    fn causes(&self) -> Causes<'_> {
+    pub fn causes(&self) -> Causes<'_> {
         let Program { world, facts, calls, tasks, exceptions } = self;
         Causes { world, facts, calls, tasks, exceptions }
     }
@@ -45,7 +45,7 @@ impl Program {
     }
 
     /// The instructions of each line.
-    fn lines(&self) -> BTreeMap<u32, Vec<(MethodId, u16)>> {
+    pub fn lines(&self) -> BTreeMap<u32, Vec<(MethodId, u16)>> {
         let mut lines: BTreeMap<u32, Vec<(MethodId, u16)>> = BTreeMap::new();
         for method in self.methods() {
             self.world.look(method, |view| {
