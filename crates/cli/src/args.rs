@@ -1,6 +1,7 @@
 //! The command line.
 
 mod compare;
+mod predict;
 mod reproduce;
 
 use std::ffi::OsString;
@@ -15,6 +16,7 @@ use hypocenter_program::GraphOptions;
 use crate::overrides::Override;
 
 pub use compare::CompareArgs;
+pub use predict::PredictArgs;
 pub use reproduce::{FaultChoice, ReproduceArgs};
 
 /// Fault injection for distributed systems on the JVM: finds the fault behind a failure
@@ -37,6 +39,7 @@ pub enum Verb {
     Reproduce(ReproduceArgs),
     Explore(ExploreArgs),
     Cascade(CascadeArgs),
+    Predict(PredictArgs),
     #[command(hide = true)]
     Compare(CompareArgs),
     Run(RunArgs),
@@ -800,6 +803,8 @@ pub enum Document {
     Exploration,
     /// Summary of a campaign of `cascade`
     Cascade,
+    /// Summary of a campaign of `predict`
+    Prediction,
     /// hypocenter.toml, for editors with TOML support
     Config,
 }

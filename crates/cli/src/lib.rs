@@ -57,6 +57,7 @@ use crate::campaign::{Verb, campaign};
 use crate::commands::cascade::Cascading;
 use crate::commands::compare::Comparing;
 use crate::commands::explore::Exploring;
+use crate::commands::predict::Predicting;
 use crate::commands::reproduce::Reproducing;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -82,6 +83,7 @@ fn carry_out(verb: args::Verb) -> Result<hypocenter_plan::ExitCode, Failure> {
         Verb::Reproduce(args) => campaign::<Reproducing>(&args),
         Verb::Explore(args) => campaign::<Exploring>(&args),
         Verb::Cascade(args) => campaign::<Cascading>(&args),
+        Verb::Predict(args) => campaign::<Predicting>(&args),
         Verb::Compare(args) => campaign::<Comparing>(&args),
         Verb::Run(args) => commands::run::run(&args),
         Verb::Inject(args) => commands::inject::run(&args),

@@ -1,7 +1,10 @@
-//! `[reproduce]`, `[explore]` and `[cascade]` of `hypocenter.toml`: settings of the search that few users change.
+//! `[reproduce]`, `[explore]`, `[cascade]` and `[predict]` of `hypocenter.toml`: settings of the search that few users change.
+
+use std::collections::BTreeSet;
 
 use hypocenter_explore::{KeyKind, Policy};
 use hypocenter_reproduce::{Strategy, without};
+use hypocenter_results::predicted::PruneRule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -152,6 +155,40 @@ impl Default for CascadeConfig {
             known: Vec::new(),
             without: Vec::new(),
         }
+    }
+}
+
+/// Settings of `predict`. The defaults suit most systems.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PredictConfig {
+    /// Maximum number of crashes that are tried for predictions, those first whose harm is nearest in the code.
+    pub triggers: usize,
+    /// Rules that leave out no pair, to measure what they are worth: `control`, `reset`, `impact`.
+    pub without: Vec<String>,
+}
+
+impl Default for PredictConfig {
+    fn default() -> PredictConfig {
+        PredictConfig { triggers: 100, without: Vec::new() }
+    }
+}
+
+impl PredictConfig {
+    /// Checks the values; an error names the key and the values that are allowed.
+    pub fn check(&self) -> Result<(), String> {
+        self.rules().map(|_| ()).map_err(|why| format!("without: {why}"))
+    }
+
+    /// The rules that leave out nothing.
+    pub fn rules(&self) -> Result<BTreeSet<PruneRule>, String> {
+        let rule = |name: &String| {
+            PruneRule::ALL.into_iter().find(|it| it.name() == name).ok_or_else(|| {
+                let known = PruneRule::ALL.map(PruneRule::name).join(", ");
+                format!("unknown rule `{name}`, use one of {known}")
+            })
+        };
+        self.without.iter().map(rule).collect()
     }
 }
 

@@ -38,6 +38,9 @@ pub struct Plan {
     /// it is not stuck.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub outlast: bool,
+    /// True if the trial goes on, up to its time limit, until each node that is started again is ready.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub settle: bool,
     /// Sites to count and to record.
     #[serde(default)]
     pub record: Record,
@@ -352,6 +355,7 @@ impl Default for Plan {
             never_below: Vec::new(),
             candidates: Vec::new(),
             outlast: false,
+            settle: false,
             record: Record::default(),
         }
     }

@@ -26,6 +26,7 @@ pub use words::Sentence;
 use hypocenter_results::cascaded::Cascade;
 use hypocenter_results::compared::Compared;
 use hypocenter_results::explored::Exploration;
+use hypocenter_results::predicted::Prediction;
 use hypocenter_results::reproduced::Reproduction;
 use hypocenter_results::runs::Runs;
 use hypocenter_results::{Detail, Document};
@@ -108,6 +109,8 @@ impl Reported for Cascade {
         sarif::cascaded(document, sources)
     }
 }
+
+impl Reported for Prediction {}
 
 impl Reported for Compared {
     fn lines(document: &Document<Compared>, _columns: Option<usize>) -> Vec<Line> {

@@ -9,6 +9,7 @@ pub mod explore;
 pub mod guide;
 pub mod init;
 pub mod inject;
+pub mod predict;
 pub mod replay;
 pub mod report;
 pub mod reproduce;
