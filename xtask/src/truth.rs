@@ -62,12 +62,13 @@ enum Fault {
     Throw(String),
     Sleep(String),
     Spin(String),
+    Crash,
 }
 
 impl Bug {
     /// Tests whether it takes a delay to show it.
     pub fn is_delay(&self) -> bool {
-        !matches!(self.cause.fault, Fault::Throw(_))
+        matches!(self.cause.fault, Fault::Sleep(_) | Fault::Spin(_))
     }
 
     /// The oracle as the tool takes it.
@@ -78,9 +79,10 @@ impl Bug {
     /// The arguments of `hypocenter inject` for one of its faults.
     pub fn args_of(&self, cause: &Cause) -> Vec<OsString> {
         let fault = match &cause.fault {
-            Fault::Throw(class) => ["--throw", class],
-            Fault::Sleep(time) => ["--sleep", time],
-            Fault::Spin(time) => ["--spin", time],
+            Fault::Throw(class) => vec!["--throw", class],
+            Fault::Sleep(time) => vec!["--sleep", time],
+            Fault::Spin(time) => vec!["--spin", time],
+            Fault::Crash => vec!["--crash"],
         };
         let mut args = words([cause.site.as_str()]);
         args.extend(words(fault));
@@ -107,6 +109,12 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T> {
     toml::from_str(&text).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
 }
 
+/// A file of JSON.
+pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
+    let bytes = fs::read(path).map_err(Failure::file(path))?;
+    serde_json::from_slice(&bytes).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,6 +131,15 @@ mod tests {
         assert_eq!(args[..expected.len()], words(expected));
         assert!(args[expected.len()].to_string_lossy().starts_with("{ any = [{ "), "{args:?}");
     }
+
+    #[test]
+    fn a_bug_may_be_shown_by_a_crash() {
+        let text = "name = 'b'\nworkload = 'w'\nsite = 'A.b'\nfault = 'crash'\nnode = 'n'";
+        let bug: Bug = toml::from_str(text).unwrap();
+        assert_eq!(bug.args_of(&bug.cause), words(["A.b", "--crash", "--workload", "w", "--node", "n"]));
+        assert!(!bug.is_delay());
+    }
+
     #[test]
     fn a_bug_may_need_two_faults_each_with_its_own_place() {
         let bug: Bug = toml::from_str(

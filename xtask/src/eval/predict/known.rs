@@ -1,0 +1,109 @@
+//! `predict-truth.toml`: the crashes of a system that are not survived, by the operations that conflict.
+
+use hypocenter_plan::glob_matches;
+use hypocenter_results::predicted::{Access, Conflict, Prediction, Triggered};
+use serde::Deserialize;
+
+use crate::truth::Bug;
+
+/// All bugs of a system. Keys for people are not read.
+#[derive(Debug, Deserialize)]
+pub struct Truth {
+    pub bug: Vec<Known>,
+}
+
+/// A bug.
+#[derive(Debug, Deserialize)]
+pub struct Known {
+    /// Its name, and the fault that shows it.
+    #[serde(flatten)]
+    pub shown: Bug,
+    #[serde(flatten)]
+    pub pair: Pair,
+    /// Pairs that are the same bug.
+    #[serde(default)]
+    pub also: Vec<Pair>,
+    #[serde(default)]
+    pub twin: Vec<Twin>,
+}
+
+/// Operations that conflict.
+#[derive(Debug, Deserialize)]
+pub struct Pair {
+    /// What they work on: the last parts of its name.
+    pub resource: String,
+    /// A method on the stack of the write, as `package.Class.method`; `*` stands for any text.
+    pub write: String,
+    /// Likewise of the read.
+    pub read: String,
+}
+
+/// A way to fix a bug.
+#[derive(Debug, Deserialize)]
+pub struct Twin {
+    /// Its folder.
+    pub folder: String,
+    /// The rule that leaves the pair out there.
+    pub rule: String,
+}
+
+impl Truth {
+    pub fn twins(&self) -> impl Iterator<Item = &Twin> {
+        self.bug.iter().flat_map(|it| &it.twin)
+    }
+}
+
+impl Twin {
+    /// Name of its campaign without the rule.
+    pub fn without(&self) -> String {
+        format!("{}-without-{}", self.folder, self.rule)
+    }
+}
+
+impl Pair {
+    fn is(&self, w: &Access, r: &Access) -> bool {
+        self.is_write(w) && is_in(&self.read, r)
+    }
+
+    fn is_write(&self, w: &Access) -> bool {
+        let is_meant = |name: &String| {
+            name.strip_suffix(&self.resource).is_some_and(|it| it.is_empty() || it.ends_with('/'))
+        };
+        is_in(&self.write, w) && (is_meant(&w.resource) || w.other.as_ref().is_some_and(is_meant))
+    }
+}
+
+/// Tests whether a method that fits is on the stack of an operation.
+fn is_in(pattern: &str, it: &Access) -> bool {
+    glob_matches(pattern, &it.method) || it.stack.iter().any(|it| glob_matches(pattern, &it.method))
+}
+
+impl Known {
+    fn pairs(&self) -> impl Iterator<Item = &Pair> {
+        std::iter::once(&self.pair).chain(&self.also)
+    }
+
+    /// Tests whether its own pair is reported, whatever came of it.
+    pub fn is_reported(&self, it: &Prediction) -> bool {
+        it.reports.iter().any(|it| self.pair.is(&it.w, &it.r))
+    }
+
+    /// Tests whether a crash at one of its pairs is not survived.
+    pub fn is_confirmed(&self, it: &Prediction) -> bool {
+        let by_report = |pair: &Pair| {
+            it.reports.iter().any(|it| it.triggered == Triggered::Confirmed && pair.is(&it.w, &it.r))
+        };
+        by_report(&self.pair) || it.findings.iter().any(|it| self.is_found(&it.detail))
+    }
+
+    /// Tests whether a finding is this bug.
+    pub fn is_found(&self, it: &Conflict) -> bool {
+        self.pairs().any(|pair| it.r.iter().chain(&it.reads).any(|r| pair.is(&it.w, r)))
+    }
+
+    /// Tests whether its own pair was left out by a rule, and is not reported.
+    pub fn is_left_out(&self, it: &Prediction, rule: &str) -> bool {
+        let by_rule = it.left_out.iter().any(|it| it.rule.name() == rule && self.pair.is(&it.w, &it.r));
+        by_rule && !self.is_reported(it)
+    }
+}
