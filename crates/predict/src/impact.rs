@@ -1,7 +1,7 @@
 //! Impact of a read: what harm can follow from what it gives (FCatch 4.3.3).
 
-use hypocenter_plan::Frame;
-use hypocenter_program::{Level, MethodId, Program, Slice, SliceLimits};
+use hypocenter_plan::{Frame, OperationKind};
+use hypocenter_program::{Level, MethodId, Program, Slice, SliceLimits, TypeId};
 use hypocenter_results::predicted::Impact;
 use rustc_hash::FxHashMap;
 
@@ -16,6 +16,19 @@ const EXITS: [(&[u8], &[u8]); 4] = [
     (b"java/lang/Runtime", b"halt"),
     (b"java/lang/Thread", b"start"),
 ];
+
+/// Types of what is run later, for its own sake.
+const EVENTS: [&[u8]; 4] =
+    [b"java/lang/Runnable", b"java/lang/Thread", b"java/util/TimerTask", b"java/util/concurrent/Callable"];
+
+/// The exception by which an operation says that its file is not as it should be.
+fn absence(kind: OperationKind, is_nio: bool) -> &'static str {
+    match (kind, is_nio) {
+        (OperationKind::Create | OperationKind::MakeDirectory, true) => "java.nio.file.FileAlreadyExistsException",
+        (_, true) => "java.nio.file.NoSuchFileException",
+        (_, false) => "java.io.FileNotFoundException",
+    }
+}
 
 /// Harm that reads can do.
 pub(crate) struct Impacts<'p> {
@@ -42,7 +55,8 @@ impl<'p> Impacts<'p> {
         for stack in sends {
             harm.extend(program.causes().calls_of(&stack).into_iter().map(|it| (it, "a message is sent")));
         }
-        for it in facts.handovers() {
+        let is_event = |it: TypeId| EVENTS.contains(&world.type_name(it));
+        for it in facts.handovers().iter().filter(|it| it.taken_as.is_some_and(is_event)) {
             let call = facts.call(it.call);
             harm.insert((call.method, call.instruction), "a task is handed over");
         }
@@ -63,22 +77,33 @@ impl<'p> Impacts<'p> {
         Impacts { program, harm }
     }
 
-    /// What follows from the read of a stack.
-    pub(crate) fn follows(&self, stack: &[Frame]) -> Follows {
-        let points = self.program.causes().calls_of(stack);
-        if points.is_empty() {
+    /// What follows from a read: from what it gives, and from the exception by which it says that there is nothing.
+    pub(crate) fn follows(&self, stack: &[Frame], kind: OperationKind) -> Follows {
+        let causes = self.program.causes();
+        let is_nio = stack.iter().any(|it| it.method.starts_with("java.nio.file.") || it.method.starts_with("sun.nio."));
+        let Some(consequences) = causes.consequences(stack, absence(kind, is_nio)) else {
             return Follows::Unknown;
+        };
+        if consequences.escapes {
+            let at = stack.iter().find(|it| !causes.calls_of(std::slice::from_ref(it)).is_empty());
+            let at = at.map_or_else(String::new, |it| it.method.clone());
+            let what = "an exception ends the thread".to_owned();
+            return Follows::Harm(Impact { what, at, distance: 1 });
+        }
+        let points = [consequences.uses, consequences.handlers].concat();
+        if points.is_empty() {
+            return Follows::Nothing;
         }
         for distance_max in DISTANCES {
-            let limits = SliceLimits { points_max: POINTS_MAX, distance_max, aborts: true };
-            let slice = Slice::forward(self.program.causes(), &points, limits);
-            let reached = slice.points().iter().filter(|it| it.distance > 0);
-            let harm = reached.filter_map(|it| {
-                Some((it.distance, it.method, it.instruction, *self.harm.get(&(it.method, it.instruction))?))
+            let limits = SliceLimits { points_max: POINTS_MAX, distance_max, aborts: false };
+            let slice = Slice::forward(causes, &points, limits);
+            let harm = slice.points().iter().filter_map(|it| {
+                let what = *self.harm.get(&(it.method, it.instruction))?;
+                Some((it.distance, it.method, it.instruction, what))
             });
             if let Some((distance, method, instruction, what)) = harm.min() {
                 let at = self.place(method, instruction);
-                return Follows::Harm(Impact { what: what.to_owned(), at, distance });
+                return Follows::Harm(Impact { what: what.to_owned(), at, distance: distance + 1 });
             }
             if slice.is_complete() {
                 return Follows::Nothing;

@@ -205,7 +205,8 @@ impl<'r> Runs<'r> {
         {
             return Err((PruneRule::Reset, why));
         }
-        match impacts.follows(&read.in_runs[0].frames()) {
+        let first = read.in_runs[0];
+        match impacts.follows(&first.frames(), first.group.kind) {
             Follows::Harm(impact) => Ok(Some(impact)),
             Follows::Nothing if applies(PruneRule::Impact) => {
                 let why = "it leads to no exception, error, message, task, thread or end of the process";

@@ -36,7 +36,8 @@ pub(crate) fn touches<'a>(
         Kind::Map => vec![touch(resource, true, true, false)],
         Kind::Truncate => vec![touch(resource, false, true, true)],
         Kind::Create | Kind::MakeDirectory | Kind::Delete => vec![touch(resource, true, true, true)],
-        Kind::Rename => vec![touch(resource, true, true, true), touch(other, true, true, true)],
+        // What has the new name before is replaced, whatever it is.
+        Kind::Rename => vec![touch(resource, true, true, true), touch(other, false, true, true)],
         Kind::Link => vec![touch(resource, true, false, false), touch(other, true, true, true)],
         Kind::Sync | Kind::Send | Kind::Receive => Vec::new(),
     };
@@ -99,7 +100,7 @@ mod tests {
         check(Kind::OpenWrite, true, one, "n/a  w, n  w");
         check(Kind::Create, true, one, "n/a rW, n  w");
         check(Kind::Delete, true, ("a", ""), "a rW, .  w");
-        check(Kind::Rename, true, two, "n/a.tmp rW, n/a rW, n  w, n  w");
+        check(Kind::Rename, true, two, "n/a.tmp rW, n/a  W, n  w, n  w");
         check(Kind::Link, true, two, "n/a.tmp r, n/a rW, n  w");
         check(Kind::Sync, true, one, "");
         check(Kind::MakeDirectory, true, (".", ""), ". rW");
@@ -109,6 +110,6 @@ mod tests {
     fn what_was_not_done_only_reads() {
         check(OperationKind::Create, false, ("n/lock", ""), "n/lock r");
         check(OperationKind::Write, false, ("n/lock", ""), "");
-        check(OperationKind::Rename, false, ("", "b"), "b r");
+        check(OperationKind::Rename, false, ("a", "b"), "a r");
     }
 }

@@ -8,6 +8,7 @@ mod answers;
 mod body_cache;
 pub mod causal;
 mod checks;
+pub mod consequences;
 pub mod decisions;
 pub mod distances;
 mod gates;

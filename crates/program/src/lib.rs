@@ -54,6 +54,7 @@ mod shapes;
 mod sites;
 
 pub use causality::causal::{CausalGraph, Causes, EdgeKind, GraphOptions, Node};
+pub use causality::consequences::Consequences;
 pub use causality::decisions::{Decider, Decision, Decisions};
 pub use causality::distances::{FaultDistances, Ways};
 pub use causality::graphs::Graphs;

@@ -57,7 +57,7 @@ impl Causes<'_> {
     }
 
     /// The calls that a frame may be making. Of those on its line, the ones of what the next frame runs, if there are such.
-    fn calls_at(self, stack: &[Frame], at: usize) -> Vec<(MethodId, u16)> {
+    pub(crate) fn calls_at(self, stack: &[Frame], at: usize) -> Vec<(MethodId, u16)> {
         let line: Option<u16> =
             stack[at].at.as_ref().and_then(|it| it.rsplit_once(':')?.1.parse().ok());
         let called = at.checked_sub(1).and_then(|it| Some(stack[it].method.rsplit_once('.')?.1.as_bytes()));
