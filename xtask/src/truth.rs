@@ -54,6 +54,8 @@ pub struct Cause {
     node: Option<String>,
     thread: Option<String>,
     stack: Option<String>,
+    /// The connection, as `LOCAL > REMOTE`; `*` stands for any text.
+    connection: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -63,6 +65,7 @@ enum Fault {
     Sleep(String),
     Spin(String),
     Crash,
+    Drop,
 }
 
 impl Bug {
@@ -83,6 +86,7 @@ impl Bug {
             Fault::Sleep(time) => vec!["--sleep", time],
             Fault::Spin(time) => vec!["--spin", time],
             Fault::Crash => vec!["--crash"],
+            Fault::Drop => vec!["--drop"],
         };
         let mut args = words([cause.site.as_str()]);
         args.extend(words(fault));
@@ -94,6 +98,7 @@ impl Bug {
             ("--node", cause.node.as_ref()),
             ("--thread", cause.thread.as_ref()),
             ("--stack", cause.stack.as_ref()),
+            ("--resource", cause.connection.as_ref()),
             ("--oracle", oracle.as_ref()),
         ];
         for (flag, value) in given {

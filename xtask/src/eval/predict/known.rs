@@ -107,3 +107,84 @@ impl Known {
         by_rule && !self.is_reported(it)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use hypocenter_results::predicted::{PairReport, Pruned};
+    use serde_json::json;
+
+    use super::*;
+    use crate::{root, targets, truth};
+
+    /// A prediction with one report, or one pair that a rule left out.
+    fn prediction(triggered: &str, w: &str, r: &str, rule: Option<&str>) -> Prediction {
+        let access = |method: &str| {
+            json!({
+                "operation": "rename", "resource": "f1/currentEpoch.tmp", "other": "f1/currentEpoch", "node": "f1",
+                "thread": "main", "method": method, "stack": [{ "method": "a.Caller.call" }],
+            })
+        };
+        let report = json!({ "w": access(w), "r": access(r), "side": "before", "verdict": triggered });
+        let report: PairReport = serde_json::from_value(report).unwrap();
+        let mut it = Prediction::default();
+        match rule {
+            Some(rule) => {
+                let pair = json!({ "w": access(w), "r": access(r), "rule": rule, "why": "it is so" });
+                it.left_out.push(serde_json::from_value(pair).unwrap());
+                it.pruned = Pruned { control: 1, ..Pruned::default() };
+            }
+            None => it.reports.push(report),
+        }
+        it
+    }
+
+    fn known(resource: &str) -> Known {
+        let text = format!(
+            "name = 'b'\nworkload = 'w'\nsite = 'A.b'\nfault = 'crash'\nresource = '{resource}'\nwrite = 'a.W.w'\nread = 'a.*.r'"
+        );
+        toml::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn a_bug_is_known_by_its_methods_and_its_resource() {
+        let check = |resource: &str, it: Prediction, expected: [bool; 3]| {
+            let bug = known(resource);
+            let found = [bug.is_reported(&it), bug.is_confirmed(&it), bug.is_left_out(&it, "control")];
+            assert_eq!(found, expected, "{resource} {it:#?}");
+        };
+        check("currentEpoch", prediction("confirmed", "a.W.w", "a.R.r", None), [true, true, false]);
+        check("f1/currentEpoch", prediction("benign", "a.W.w", "a.R.r", None), [true, false, false]);
+        check("Epoch", prediction("confirmed", "a.W.w", "a.R.r", None), [false, false, false]);
+        check("currentEpoch", prediction("confirmed", "a.W.other", "a.R.r", None), [false, false, false]);
+        check("currentEpoch", prediction("benign", "a.W.w", "a.R.r", Some("control")), [false, false, true]);
+        check("currentEpoch", prediction("benign", "a.W.w", "a.R.r", Some("reset")), [false, false, false]);
+    }
+
+    #[test]
+    fn every_truth_names_folders_rules_and_methods_that_are_there() {
+        const RULES: [&str; 5] = ["wait_timeout", "loop_timeout", "control", "reset", "impact"];
+        for target in targets::chosen(&[]).unwrap() {
+            let path = target.directory.join("predict-truth.toml");
+            if !path.is_file() {
+                continue;
+            }
+            let truth: Truth = truth::read(&path).unwrap();
+            let folders: Vec<&str> = truth.twins().map(|it| it.folder.as_str()).collect();
+            let mut sorted = folders.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, target.ways().unwrap(), "{}", target.name);
+            for bug in &truth.bug {
+                assert!(bug.twin.iter().all(|it| RULES.contains(&it.rule.as_str())), "{}", bug.shown.name);
+                for method in bug.pairs().flat_map(|it| [&it.write, &it.read]) {
+                    let (class, name) = method.rsplit_once('.').unwrap();
+                    let source = target.directory.join("src").join(class.replace('.', "/"));
+                    let text = fs::read_to_string(source.with_extension("java")).unwrap();
+                    assert!(text.contains(&format!(" {name}(")), "{method}");
+                }
+            }
+        }
+        assert!(root().join("targets/snapshot/predict-truth.toml").is_file());
+    }
+}
