@@ -10,7 +10,7 @@ use hypocenter_plan::{Candidate, CandidateResult, Outcome, Plan};
 use hypocenter_program::Program;
 use hypocenter_results::event::{Effect, Event, Learned, RoundEnded};
 use hypocenter_results::explored::Severity;
-use hypocenter_results::predicted::{Access, CrashCame, CrashRun, CrashSide, CrashedNode, PruneRule, Triggered};
+use hypocenter_results::predicted::{CrashCame, CrashRun, CrashSide, CrashedNode, PruneRule, Triggered};
 use hypocenter_results::{Injected, Rate};
 use hypocenter_trace::hash;
 use serde::{Deserialize, Serialize};
@@ -99,7 +99,7 @@ enum Task {
 #[derive(Debug, Default)]
 pub(crate) struct NodeRuns {
     pub told: CrashedNode,
-    candidates: Vec<Candidate>,
+    pub moments: Vec<Moment>,
     /// Of each run its operations, if it was correct.
     pub correct: Vec<Option<RunOperations>>,
     /// Moments that were not tried.
@@ -155,7 +155,7 @@ impl Predict {
     fn job(&mut self, task: Task) -> Job {
         let (purpose, candidate) = match &task {
             Task::Normal => (Purpose::Normal, None),
-            Task::Crash(node, number) => (Purpose::Probe, Some(self.nodes[*node].candidates[*number].clone())),
+            Task::Crash(node, number) => (Purpose::Probe, Some(self.nodes[*node].moments[*number].candidate.clone())),
             Task::Trigger(number) => (Purpose::Probe, Some(self.triggers[*number].moment.candidate.clone())),
             Task::Again => (Purpose::Probe, None),
         };
@@ -181,7 +181,7 @@ impl Predict {
 
     /// Goes on as far as possible without another outcome.
     fn advance(&mut self) -> Vec<Event> {
-        let mut events = Vec::new();
+        let was_over = self.phase == Phase::Over;
         while self.is_idle() && self.phase != Phase::Over {
             self.phase = match (self.phase, &self.ended) {
                 (_, Some(_)) => Phase::Over,
@@ -193,17 +193,13 @@ impl Predict {
                     self.analyse();
                     Phase::Triggers
                 }
-                (Phase::Triggers | Phase::Over, _) => {
-                    let claims = self.failed().count() as u64;
-                    if claims > 0 && self.what.replays > 0 {
-                        let replays = self.what.replays;
-                        events.push(Event::Learned(Learned::Confirming { claims, replays, near: 0 }));
-                    }
-                    Phase::Over
-                }
+                (Phase::Triggers | Phase::Over, _) => Phase::Over,
             };
         }
-        events
+        let claims = self.claims().len() as u64;
+        let is_news = self.phase == Phase::Over && !was_over && claims > 0;
+        let replays = self.what.replays;
+        is_news.then_some(Event::Learned(Learned::Confirming { claims, replays, near: 0 })).into_iter().collect()
     }
 
     /// Moments at which each node is crashed to see its recovery: early, late, and evenly between.
@@ -226,7 +222,7 @@ impl Predict {
                 }
             }
             let number = self.nodes.len();
-            self.queue.extend((0..node.candidates.len()).map(|it| Task::Crash(number, it)));
+            self.queue.extend((0..node.moments.len()).map(|it| Task::Crash(number, it)));
             self.nodes.push(node);
         }
     }
@@ -301,11 +297,8 @@ impl Predict {
                 of_node.correct[number] = Some(digest);
             }
             CrashCame::Failed { why } => {
-                let (access, trial) = (it.before.clone(), it.trial);
-                let candidate = of_node.candidates[number].clone();
-                let moment = Moment { access, side: CrashSide::Before, candidate, order: it.at };
-                let mut trigger = Trigger::of(None, moment);
-                trigger.trial = Some(trial);
+                let mut trigger = Trigger::of(None, of_node.moments[number].clone());
+                trigger.trial = Some(it.trial);
                 trigger.failed(why, outcome, &self.what.plan, digest);
                 self.triggers.push(trigger);
                 self.crash_elsewhere(node);
@@ -318,16 +311,14 @@ impl Predict {
     /// Another moment in the place of one that gave no correct run.
     fn crash_elsewhere(&mut self, node: usize) {
         let of_node = &mut self.nodes[node];
-        let is_enough = of_node.candidates.len() >= 2 * self.what.crashes;
+        let is_enough = of_node.moments.len() >= 2 * self.what.crashes;
         let (Some(normal), false, false) = (self.normal.first(), of_node.spare.is_empty(), is_enough) else {
             return;
         };
-        let last = of_node.told.crashes.last().map_or(0, |it| it.at);
-        // As far from the others as can be: half way round.
-        let at = of_node.spare.iter().position(|it| it.number > last / 2).unwrap_or(0);
-        let mark = of_node.spare.remove(at);
+        let draw = hash::word(of_node.moments.len() as u64, self.what.plan.seed);
+        let mark = of_node.spare.remove(draw as usize % of_node.spare.len());
         of_node.add(normal, mark, &self.reader);
-        self.queue.push_back(Task::Crash(node, of_node.candidates.len() - 1));
+        self.queue.push_back(Task::Crash(node, of_node.moments.len() - 1));
     }
 
     fn told_trigger(&mut self, number: usize, outcome: &Outcome, digest: RunOperations) -> Effect {
@@ -376,7 +367,7 @@ impl Predict {
     }
 
     pub(crate) fn is_over(&self) -> bool {
-        self.phase == Phase::Over && (self.what.replays == 0 || self.failed().all(|it| it.settled.is_some()))
+        self.phase == Phase::Over && (self.what.replays == 0 || self.claims().is_empty())
     }
 
     fn round(&self, id: JobId, task: &Task, outcome: &Outcome, effect: Effect) -> Event {
@@ -384,7 +375,7 @@ impl Predict {
             Task::Crash(node, number) => {
                 let node = &self.nodes[*node];
                 let it = &node.told.crashes[*number];
-                (&node.candidates[*number], format!("crash of {} at operation {} of {}", node.told.name, it.at, node.told.operations))
+                (&node.moments[*number].candidate, format!("crash of {} at operation {} of {}", node.told.name, it.at, node.told.operations))
             }
             Task::Trigger(number) => {
                 let Moment { access, side, candidate, .. } = &self.triggers[*number].moment;
@@ -436,8 +427,9 @@ impl NodeRuns {
         let Some(jvm) = normal.first_start(&self.told.name) else { return };
         let Some(group) = jvm.groups.get(mark.group as usize) else { return };
         let seen = Seen { run: normal, jvm, group };
-        let before: Access = seen.access(reader);
-        self.candidates.push(seen.crash(reader, CrashSide::Before, mark.occurrence));
+        let (side, before) = (CrashSide::Before, seen.access(reader));
+        let candidate = seen.crash_anyhow(side, mark.occurrence);
+        self.moments.push(Moment { access: before.clone(), side, candidate, order: mark.begun });
         self.told.crashes.push(CrashRun { trial: 0, at: mark.number, before, came: None, starts: 0, recovery: 0 });
         self.correct.push(None);
     }
@@ -471,7 +463,10 @@ impl Claims for Predict {
         if self.phase != Phase::Over || self.what.replays == 0 {
             return Vec::new();
         }
-        let open = self.failed().filter(|it| it.settled.is_none());
+        // What a pair predicts is claimed; what no pair does only where nothing else shows the same.
+        let windows = self.windows();
+        let is_main = |it: &Trigger| windows.iter().any(|window| std::ptr::eq(window.main, it));
+        let open = self.failed().filter(|it| it.settled.is_none() && (it.write.is_some() || is_main(it)));
         let claim = |it: &Trigger| Some(Claim { of: JobId(it.trial?), replays: self.what.replays, until_sure: false });
         open.filter_map(claim).collect()
     }

@@ -9,6 +9,8 @@ use rustc_hash::FxHashMap;
 const DISTANCES: [u32; 4] = [2, 5, 10, 20];
 /// The most points that are looked at. What is beyond counts as harm.
 const POINTS_MAX: usize = 1 << 18;
+/// Calls of a handler are followed so deep.
+const CALLS_DEPTH: u32 = 2;
 /// Methods that end the process.
 const EXITS: [(&[u8], &[u8]); 4] = [
     (b"java/lang/System", b"exit"),
@@ -90,6 +92,11 @@ impl<'p> Impacts<'p> {
             let what = "an exception ends the thread".to_owned();
             return Follows::Harm(Impact { what, at, distance: 1 });
         }
+        let in_handler = consequences.handler_calls.iter().find_map(|&it| self.harm_of_call(it, CALLS_DEPTH));
+        if let Some((at, what)) = in_handler {
+            let at = self.place(at.0, at.1);
+            return Follows::Harm(Impact { what: what.to_owned(), at, distance: 1 });
+        }
         let points = [consequences.uses, consequences.handlers].concat();
         if points.is_empty() {
             return Follows::Nothing;
@@ -110,6 +117,21 @@ impl<'p> Impacts<'p> {
             }
         }
         Follows::Unknown
+    }
+
+    /// Harm that a call does, itself or in what it runs.
+    fn harm_of_call(&self, call: (MethodId, u16), depth: u32) -> Option<((MethodId, u16), &'static str)> {
+        if let Some(what) = self.harm.get(&call) {
+            return Some((call, what));
+        }
+        let Program { facts, calls, .. } = self.program;
+        let id = facts.call_at(call.0, call.1.into()).filter(|_| depth > 0)?;
+        calls.targets(facts.call(id)).iter().find_map(|&target| {
+            let throws = facts.throwers(target).iter().map(|it| (target, it.instruction));
+            let called = || facts.calls_in(target).map(|it| (target, facts.call(it).instruction));
+            let own = throws.chain(called()).find_map(|it| Some((it, *self.harm.get(&it)?)));
+            own.or_else(|| called().find_map(|it| self.harm_of_call(it, depth - 1)))
+        })
     }
 
     fn place(&self, method: MethodId, instruction: u16) -> String {

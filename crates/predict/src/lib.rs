@@ -5,8 +5,9 @@
 //! else. Pairs that the system is prepared for are left out, each by a rule. For the others the node is crashed right beside the write, and
 //! what is not survived is confirmed by replays.
 //!
-//! `reader` has what a run leaves, `touch` what an operation reads and writes, `run` the operations as they are compared between runs,
-//! `pairs` the pairs and the rules, `impact` the harm that a read can do, `judge` the verdict over a run. [`Predict`] is the engine around
+//! `reader` has what a run leaves, `touch` what an operation reads and writes, `run` the operations as they are compared between runs, `series` files that are numbered,
+//! `pairs` the pairs and the rules, `impact` the harm that a read can do, `judge` the verdict over a run, `window`
+//! the crashes around one that is not survived. [`Predict`] is the engine around
 //! them.
 //!
 //! **Architecture Invariant:** it reads no clock, starts no process and knows no target.
@@ -17,8 +18,10 @@ mod judge;
 mod pairs;
 mod reader;
 mod run;
+mod series;
 mod told;
 mod touch;
+mod window;
 
 pub use engine::{Predict, PredictSettings};
 pub use reader::{OperationReader, RunOperations};

@@ -9,6 +9,7 @@ use hypocenter_results::predicted::{Access, CrashSide, Impact, LeftOutPair, Prun
 use crate::impact::{Follows, Impacts};
 use crate::reader::{OperationReader, RunOperations};
 use crate::run::Seen;
+use crate::series::series;
 
 /// The most pairs that are kept of those that a rule left out.
 const LEFT_OUT_KEPT: usize = 500;
@@ -69,19 +70,6 @@ struct Read<'r> {
     calls: String,
 }
 
-/// Numbers in a name as one sign: files of a series are alike.
-fn masked(name: &str) -> String {
-    let mut masked = String::with_capacity(name.len());
-    for it in name.chars() {
-        match it.is_ascii_digit() {
-            true if masked.ends_with('#') => {}
-            true => masked.push('#'),
-            false => masked.push(it),
-        }
-    }
-    masked
-}
-
 impl<'r> Runs<'r> {
     /// The pairs of a node with the recoveries of its correct runs with a crash.
     pub(crate) fn pairs(&self, node: &str, crashed: &[&'r RunOperations], pairs: &mut Pairs) {
@@ -97,9 +85,9 @@ impl<'r> Runs<'r> {
             for read in reads.values() {
                 let mut judged = None;
                 for write in writes {
-                    let key = masked(&write.key(self.reader));
+                    let key = series(&write.key(self.reader));
                     matched.insert(key.clone());
-                    if !seen.insert((key.clone(), format!("{} {}", masked(resource), read.calls))) {
+                    if !seen.insert((key.clone(), format!("{} {}", series(resource), read.calls))) {
                         continue;
                     }
                     pairs.all += 1;
@@ -130,7 +118,7 @@ impl<'r> Runs<'r> {
     ) -> BTreeMap<String, Alike> {
         let mut all: BTreeMap<String, Alike> = BTreeMap::new();
         for &write in writes.values().flatten() {
-            let alike = all.entry(masked(&write.key(self.reader))).or_default();
+            let alike = all.entry(series(&write.key(self.reader))).or_default();
             alike.moments.extend(self.moments(write, had));
         }
         all.values_mut().for_each(Alike::settle);
@@ -292,16 +280,5 @@ impl Pairs {
         if self.left_out.len() < LEFT_OUT_KEPT {
             self.left_out.push(it);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_of_a_series_are_alike() {
-        assert_eq!(masked("s1/snapshot.100000016"), masked("s2/snapshot.2"));
-        assert_ne!(masked("s/currentEpoch"), masked("s/acceptedEpoch"));
     }
 }

@@ -9,7 +9,9 @@ use hypocenter_trace::{Dictionary, Jvm, Map, SiteId, Trace, TracedOperation};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-/// Moments of a JVM at which it may be crashed, evenly over its operations.
+use crate::series::series;
+
+/// Moments of a JVM at which it may be crashed, evenly over its time.
 pub(crate) const MARKS: usize = 60;
 /// The most sets of like operations of a JVM.
 const GROUPS_MAX: usize = 1 << 18;
@@ -87,8 +89,10 @@ pub(crate) struct Mark {
     /// The operation, by its number in the JVM, from 1.
     pub number: u64,
     pub group: u32,
-    /// As of [`Group::occurrence`].
+    /// Its number among those of its site on files of its series.
     pub occurrence: u64,
+    /// Its place in the order of all operations.
+    pub begun: u64,
 }
 
 /// Reads the evidence of runs.
@@ -194,6 +198,7 @@ struct Reading<'r> {
     stacks: FxHashMap<Vec<(u32, u32)>, u32>,
     /// For each stack the number of its named frames.
     named: FxHashMap<Vec<u32>, u32>,
+    series: FxHashMap<u32, u32>,
 }
 
 impl<'r> Reading<'r> {
@@ -206,6 +211,7 @@ impl<'r> Reading<'r> {
             sites: FxHashMap::default(),
             stacks: FxHashMap::default(),
             named: FxHashMap::default(),
+            series: FxHashMap::default(),
         };
         // No name has the number 0.
         it.string("");
@@ -288,17 +294,11 @@ impl<'r> Reading<'r> {
             JvmOperations { node: jvm.node.clone(), incarnation: before + 1, count, ..JvmOperations::default() };
         let mut groups: FxHashMap<Alike, u32> = FxHashMap::default();
         let mut counts: FxHashMap<(u32, u32, u32), u64> = FxHashMap::default();
-        let wanted = marked(all.len());
+        let mut counts_anyhow: FxHashMap<(u32, u32), u64> = FxHashMap::default();
+        let wanted = marked(all.iter().map(|it| it.at_ms));
         for (number, it) in all.iter().enumerate() {
             let named = self.named(it.key.stack);
-            let names = [it.key.resource, it.key.other].into_iter().filter(|&it| it != 0);
-            let mut occurrence = None;
-            for name in names {
-                let count = counts.entry((it.key.site, named, name)).or_default();
-                *count += 1;
-                occurrence = occurrence.or(Some(*count));
-            }
-            let occurrence = occurrence.unwrap_or(1);
+            let (occurrence, anyhow) = self.occurrence(it, named, &mut counts, &mut counts_anyhow);
             let group = match groups.get(&it.key) {
                 Some(&known) => known,
                 None if jvm.groups.len() == GROUPS_MAX => {
@@ -316,10 +316,44 @@ impl<'r> Reading<'r> {
             known.last = known.last.max(it.ended);
             known.last_occurrence = occurrence;
             if wanted.binary_search(&number).is_ok() {
-                jvm.marks.push(Mark { number: number as u64 + 1, group, occurrence });
+                jvm.marks.push(Mark { number: number as u64 + 1, group, occurrence: anyhow, begun: it.begun });
             }
         }
         jvm
+    }
+
+    /// The number of an operation among those on files of its series that a plan cannot tell from it: by its site and named frames, and by
+    /// its site alone. A plan that names one of the two files of an operation means either.
+    fn occurrence(
+        &mut self,
+        it: &Raw,
+        named: u32,
+        counts: &mut FxHashMap<(u32, u32, u32), u64>,
+        counts_anyhow: &mut FxHashMap<(u32, u32), u64>,
+    ) -> (u64, u64) {
+        let mut names: Vec<u32> = [it.key.resource, it.key.other].into_iter().filter(|&it| it != 0).collect();
+        names.iter_mut().for_each(|it| *it = self.series(*it));
+        names.dedup();
+        let mut occurrence = None;
+        for name in names {
+            let count = counts.entry((it.key.site, named, name)).or_default();
+            let anyhow = counts_anyhow.entry((it.key.site, name)).or_default();
+            *count += 1;
+            *anyhow += 1;
+            occurrence = occurrence.or(Some((*count, *anyhow)));
+        }
+        occurrence.unwrap_or((1, 1))
+    }
+
+    /// The series of a file, as a string.
+    fn series(&mut self, name: u32) -> u32 {
+        if let Some(&known) = self.series.get(&name) {
+            return known;
+        }
+        let series = series(&self.digest.strings[name as usize]);
+        let series = self.string(&series);
+        self.series.insert(name, series);
+        series
     }
 
     /// The number of the frames by which a plan names an operation.
@@ -354,11 +388,22 @@ impl Group {
     }
 }
 
-/// The moments of so many operations at which a crash is tried, sorted.
-fn marked(count: usize) -> Vec<usize> {
-    let mut all: Vec<usize> = (0..MARKS).map(|it| count * (2 * it + 1) / (2 * MARKS)).collect();
+/// The moments at which a crash is tried, by the times of all operations: the first operation after each of some times, evenly spread. What
+/// a node does at a time is mostly nothing, so the operation is mostly the first of several.
+fn marked(times: impl Iterator<Item = f64>) -> Vec<usize> {
+    let mut latest = f64::MIN;
+    let times: Vec<f64> = times
+        .map(|it| {
+            latest = latest.max(it);
+            latest
+        })
+        .collect();
+    let (Some(first), Some(last)) = (times.first(), times.last()) else { return Vec::new() };
+    let share = |it: usize| (2 * it + 1) as f64 / (2 * MARKS) as f64;
+    let wanted = (0..MARKS).map(|it| first + (last - first) * share(it));
+    let mut all: Vec<usize> = wanted.map(|wanted| times.partition_point(|&it| it < wanted)).collect();
+    all.retain(|&it| it < times.len());
     all.dedup();
-    all.retain(|&it| it < count);
     all
 }
 
@@ -372,11 +417,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_spread_over_all_operations() {
-        assert_eq!(marked(0), [0; 0]);
-        assert_eq!(marked(2), [0, 1]);
-        let all = marked(6000);
-        assert_eq!((all.len(), all[0], all[MARKS - 1]), (MARKS, 50, 5950));
+    fn moments_are_spread_over_time_and_not_over_operations() {
+        assert_eq!(marked([].into_iter()), [0; 0]);
+        assert_eq!(marked([5.0].into_iter()), [0]);
+        // A thousand operations in a millisecond, and two more in the hundred that follow.
+        let burst = (0..1000).map(|it| it as f64 / 1000.0);
+        let all = marked(burst.chain([50.0, 100.0]));
+        assert_eq!(all.len(), 3, "{all:?}");
+        assert_eq!(all[1..], [1000, 1001]);
+        let even = marked((0..6000).map(f64::from));
+        assert_eq!((even.len(), even[0], even[MARKS - 1]), (MARKS, 50, 5949));
     }
 
     #[test]

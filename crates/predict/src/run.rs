@@ -4,6 +4,7 @@ use hypocenter_plan::{Candidate, Fault, Frame, Guard, Repeat, Site, SiteKind, St
 use hypocenter_results::predicted::{Access, CrashSide};
 
 use crate::reader::{Group, JvmOperations, OperationReader, RunOperations};
+use crate::series::series;
 use crate::touch::{Touch, touches};
 
 /// Like operations of a JVM of a run.
@@ -147,12 +148,19 @@ impl<'r> Seen<'r> {
 
     /// A crash on a side of the operation that is so many among those that a plan cannot tell apart.
     pub(crate) fn crash(self, reader: &OperationReader, side: CrashSide, occurrence: u64) -> Candidate {
+        let named = reader.named(self.stack().map(|it| it.0));
+        let suffix: Vec<String> = self.stack().take(named).map(|it| it.0.to_owned()).collect();
+        let mut crash = self.crash_anyhow(side, occurrence);
+        crash.when.stack = (!suffix.is_empty()).then_some(StackGuard::Suffix(suffix));
+        crash
+    }
+
+    /// The same, whoever does it.
+    pub(crate) fn crash_anyhow(self, side: CrashSide, occurrence: u64) -> Candidate {
         let kind = match side {
             CrashSide::Before => SiteKind::Operation,
             CrashSide::After => SiteKind::OperationEnd,
         };
-        let named = reader.named(self.stack().map(|it| it.0));
-        let suffix: Vec<String> = self.stack().take(named).map(|it| it.0.to_owned()).collect();
         let name = Some(self.resource()).filter(|it| !it.is_empty()).unwrap_or(self.other());
         Candidate {
             site: Site { kind, ..self.site().clone() },
@@ -160,8 +168,7 @@ impl<'r> Seen<'r> {
             when: Guard {
                 node: Some(self.jvm.node.clone()),
                 occurrence: Some(occurrence),
-                stack: (!suffix.is_empty()).then_some(StackGuard::Suffix(suffix)),
-                resource: Some(name.to_owned()),
+                resource: Some(series(name)),
                 ..Guard::default()
             },
             repeat: Repeat::Once,

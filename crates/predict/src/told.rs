@@ -9,6 +9,7 @@ use hypocenter_results::{Finding, Proof, Rate};
 use crate::engine::{Ended, Predict, Trigger};
 use crate::pairs::Pair;
 use crate::reader::RunOperations;
+use crate::window::{Failing, crash_moment};
 
 /// The most operations of a drawing.
 const DRAWN_MAX: usize = 60;
@@ -16,10 +17,7 @@ const DRAWN_MAX: usize = 60;
 impl Predict {
     /// Results so far.
     pub(crate) fn document(&self) -> Prediction {
-        let mut found: Vec<(Finding<Conflict>, bool)> =
-            self.failed().filter_map(|it| Some((self.finding(it)?, it.came == Some(Triggered::Confirmed)))).collect();
-        // Those that are explained by a pair come first.
-        found.sort_by_key(|it| (it.0.detail.reads.is_empty(), it.0.trial));
+        let found: Vec<(Finding<Conflict>, bool)> = self.windows().iter().filter_map(|it| self.finding(it)).collect();
         let (findings, unconfirmed): (Vec<_>, Vec<_>) = found.into_iter().partition(|it| it.1);
         let correct: Vec<&RunOperations> = self.nodes.iter().flat_map(|it| it.correct.iter().flatten()).collect();
         let first = |all: Vec<(Finding<Conflict>, bool)>| all.into_iter().map(|it| it.0).collect();
@@ -69,16 +67,18 @@ impl Predict {
         }
     }
 
-    fn finding(&self, it: &Trigger) -> Option<Finding<Conflict>> {
+    /// The finding of a window, and whether it is confirmed.
+    fn finding(&self, window: &Failing<'_>) -> Option<(Finding<Conflict>, bool)> {
+        let it = window.main;
         let run = it.run.as_ref()?;
-        let pairs: Vec<&Pair> = self.pairs.reports.iter().filter(|pair| Some(pair.write) == it.write).collect();
+        let pairs = self.pairs_of(it);
         let rate = Rate { hits: it.tries.hits, runs: it.tries.runs };
         let (w, side) = (it.moment.access.clone(), it.moment.side);
         let last = self.last_read(run, &w.node, &pairs);
         let normal = self.normal.first().map(|normal| self.drawn(0, "without a fault", normal, it, &pairs));
         let mut failed = self.drawn(it.trial?, "with the crash", run, it, &pairs);
         failed.crash_ms = it.injected.as_ref().map(|it| it.at.at_ms);
-        Some(Finding {
+        let finding = Finding {
             faults: it.injected.iter().cloned().collect(),
             why: it.why.clone(),
             proof: Proof::of(rate),
@@ -93,10 +93,16 @@ impl Predict {
                 w,
                 side,
                 runs: normal.into_iter().chain([failed]).collect(),
-                without: self.normal.len() as u64,
-                window: None,
+                also: window.also.iter().map(|it| crash_moment(&it.moment, it.trial)).collect(),
+                window: window.neighbours.clone(),
             },
-        })
+        };
+        Some((finding, it.came == Some(Triggered::Confirmed)))
+    }
+
+    /// The pairs for which a crash is made.
+    pub(crate) fn pairs_of(&self, it: &Trigger) -> Vec<&Pair> {
+        self.pairs.reports.iter().filter(|pair| Some(pair.write) == it.write).collect()
     }
 
     /// The read of a pair that a failed recovery made last, else the one whose harm is nearest.

@@ -9,6 +9,7 @@ use crate::text::escaped;
 use crate::words;
 use hypocenter_results::cascaded::{Cascade, CascadeStep, TestRow};
 use hypocenter_results::explored::{self, Exploration, Suspicion};
+use hypocenter_results::predicted::{Forecasting, Prediction};
 use hypocenter_results::reproduced::{Reproduction, Standing};
 use hypocenter_results::{Detail, Document, Finding, Header};
 
@@ -111,6 +112,23 @@ pub fn cascaded(Document { header, detail: it }: &Document<Cascade>, times: Time
         cases.push(Case { name: finding.why.clone(), came, seconds: times(finding.trial) });
     }
     Suite { header, failure: "cycle" }.document(&cases)
+}
+
+/// Of a campaign of `predict`: a case for the runs without a fault, and one for each crash that is not survived.
+pub fn predicted(Document { header, detail: it }: &Document<Prediction>, times: Times<'_>) -> String {
+    let without = match &it.standing {
+        Forecasting::NormalFails { why } | Forecasting::Incomplete { why } => Came::Error(why.clone()),
+        Forecasting::Going | Forecasting::Done => Came::Well,
+    };
+    let mut cases = vec![Case::without(&header.workload, without, it.runs.normal, times)];
+    for finding in it.findings.iter().take(CASES_MAX) {
+        let what = words::crash(&finding.detail);
+        let read = finding.detail.r.as_ref().map_or_else(String::new, |it| format!("read of the recovery: {it}\n"));
+        let text = format!("{}\n{read}rate: {}\nreplay: {}\n", finding.why, words::replays(finding), finding.replay);
+        let came = Came::Failed(what.clone(), text);
+        cases.push(Case { name: what, came, seconds: times(finding.trial) });
+    }
+    Suite { header, failure: "crash" }.document(&cases)
 }
 
 /// Of a campaign of `explore`.

@@ -110,7 +110,27 @@ impl Reported for Cascade {
     }
 }
 
-impl Reported for Prediction {}
+impl Reported for Prediction {
+    fn verdict(document: &Document<Prediction>) -> Sentence {
+        words::predicted(&document.detail)
+    }
+
+    fn lines(document: &Document<Prediction>, _columns: Option<usize>) -> Vec<Line> {
+        terminal::predicted(document)
+    }
+
+    fn page(document: &Document<Prediction>, _runs: Option<&Runs>) -> String {
+        page::predicted(document)
+    }
+
+    fn junit(document: &Document<Prediction>, times: Times<'_>) -> String {
+        junit::predicted(document, times)
+    }
+
+    fn sarif(document: &Document<Prediction>, sources: Sources<'_>) -> String {
+        sarif::predicted(document, sources)
+    }
+}
 
 impl Reported for Compared {
     fn lines(document: &Document<Compared>, _columns: Option<usize>) -> Vec<Line> {

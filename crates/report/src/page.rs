@@ -14,6 +14,7 @@ mod lanes;
 mod logs;
 mod machine;
 mod plain;
+mod predicted;
 mod ranks;
 mod reproduced;
 mod table;
@@ -31,6 +32,7 @@ use hypocenter_results::{Document, Header, Injected};
 pub use cascaded::page as cascaded;
 pub use explored::page as explored;
 pub use plain::page as plain;
+pub use predicted::page as predicted;
 pub use reproduced::page as reproduced;
 
 const STYLE: &str = include_str!("page/style.css");

@@ -12,6 +12,7 @@ use crate::words;
 use crate::{Reported, Sources};
 use hypocenter_results::cascaded::{Cascade, CascadeFault, CascadeStep, Cycle};
 use hypocenter_results::explored::{Exploration, Severity, Suspicion, SymptomKind};
+use hypocenter_results::predicted::{Access, Conflict, Prediction};
 use hypocenter_results::reproduced::{Explained, Lead, LinePlace, Reproduction};
 use hypocenter_results::{Document, Finding, Header, Injected, Proof};
 
@@ -54,6 +55,13 @@ const EXPLORE_RULES: [Rule; 5] = [
 /// The one of `cascade`.
 const CASCADE_RULES: [Rule; 1] =
     [("cascade/cycle", "FaultFeedsItself", "The faults at these places cause each other, in a cycle.")];
+
+/// The one of `predict`.
+const PREDICT_RULES: [Rule; 1] = [(
+    "predict/crash",
+    "CrashIsNotSurvived",
+    "A crash beside this operation leaves files that the restarted node cannot handle.",
+)];
 
 /// Of a campaign of `reproduce`.
 pub fn reproduced(summary: &Document<Reproduction>, sources: Sources<'_>) -> String {
@@ -114,6 +122,42 @@ pub fn explored(Document { header, detail: it }: &Document<Exploration>, sources
         results: findings.map(|it| suspicious(it, several_nodes, sources)).collect(),
     }
     .document()
+}
+
+/// Of a campaign of `predict`.
+pub fn predicted(document: &Document<Prediction>, sources: Sources<'_>) -> String {
+    let findings = document.detail.findings.iter().take(RESULTS_MAX);
+    Run {
+        header: &document.header,
+        verdict: words::predicted(&document.detail).plain(),
+        rules: &PREDICT_RULES,
+        results: findings.map(|it| conflict(it, sources)).collect(),
+    }
+    .document()
+}
+
+/// A crash that is not survived: at the write, and at the read of the recovery.
+fn conflict(it: &Finding<Conflict>, sources: Sources<'_>) -> Value {
+    let at = |it: &Access| {
+        let (class, method) = it.method.rsplit_once('.').unwrap_or((&it.method, ""));
+        let place = LinePlace { class: class.to_owned(), method: method.to_owned(), line: it.line };
+        location(&place, None, Some(&it.to_string()), sources)
+    };
+    let Conflict { w, r, side, .. } = &it.detail;
+    json!({
+        "ruleId": PREDICT_RULES[0].0,
+        "ruleIndex": 0,
+        "level": "error",
+        "message": { "text": text(&format!("{}: {}", words::crash(&it.detail), it.why)) },
+        "locations": [at(w)],
+        "relatedLocations": r.iter().map(at).collect::<Vec<_>>(),
+        "partialFingerprints": { "hypocenterCrash/v1": format!("{side} {} {}", w.operation, w.method) },
+        "properties": {
+            "replay": text(&it.replay),
+            "replays": it.rate.runs,
+            "replaysThatFailed": it.rate.hits,
+        },
+    })
 }
 
 /// Of a campaign of `cascade`.

@@ -11,6 +11,7 @@ mod compared;
 mod events;
 mod explored;
 mod planned;
+mod predicted;
 mod reproduced;
 
 use hypocenter_plan::Frame;
@@ -20,6 +21,7 @@ pub use compared::compared;
 pub use events::{RoundLine, Voice};
 pub use explored::explored;
 pub use planned::{Forecast, planned};
+pub use predicted::predicted;
 pub use reproduced::{refusal, reproduced};
 
 /// A line of the terminal.

@@ -5,6 +5,7 @@ use hypocenter_plan::{Candidate, Fault, Site};
 use crate::text::{count, simple, thousands};
 use hypocenter_results::cascaded::{Cascade, CascadeFault, CascadeStep};
 use hypocenter_results::explored::{self, Exploration, Suspicion};
+use hypocenter_results::predicted::{Access, Conflict, Forecasting, Prediction};
 use hypocenter_results::reproduced::{AS_LIKELY_MAX, Explained, Reproduction, Standing};
 use hypocenter_results::{Document, Finding, Injected, Proof};
 
@@ -220,6 +221,43 @@ pub fn explored(it: &Exploration) -> Sentence {
             said.words(more).and(fault).words(", and ").words(brief(&worst.why)).words(".")
         }
     }
+}
+
+/// The verdict of `predict` in one sentence.
+pub fn predicted(it: &Prediction) -> Sentence {
+    let said = Sentence::default();
+    match (&it.standing, it.findings.first()) {
+        (Forecasting::NormalFails { why }, _) => said
+            .words("The workload fails without a fault: ")
+            .words(why.clone())
+            .words(": fix the workload first."),
+        (Forecasting::Incomplete { why }, _) => said.words(format!("No verdict: {why}.")),
+        (_, None) => said.words(format!(
+            "Every crash that was tried is survived: {} of {}.",
+            thousands(it.runs.correct + it.runs.triggers),
+            count(it.reports.len() as u64, "prediction", "predictions")
+        )),
+        (_, Some(first)) => {
+            let more = match it.findings.len() {
+                1 => "A crash is not survived: ".to_owned(),
+                all => format!("{} crashes are not survived. The first: ", thousands(all as u64)),
+            };
+            let Conflict { w, side, .. } = &first.detail;
+            let said = said.words(format!("{more}{} crashes {side} ", w.node)).name(operation(w));
+            said.words(format!(" on {}, and {}.", w.resource, brief(&first.why)))
+        }
+    }
+}
+
+/// A crash in a line.
+pub fn crash(it: &Conflict) -> String {
+    format!("crash of {} {} {}", it.w.node, it.side, it.w)
+}
+
+/// An operation by its place.
+fn operation(it: &Access) -> String {
+    let line = it.line.map_or_else(String::new, |it| format!(":{it}"));
+    format!("{} in {}{line}", it.operation, method(&it.method))
 }
 
 /// The verdict of `cascade` in one sentence.

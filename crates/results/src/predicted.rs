@@ -6,7 +6,6 @@ use hypocenter_plan::{ExitCode, Frame, OperationKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::proof::is_zero;
 use crate::{Detail, Finding};
 
 /// Results of a campaign.
@@ -340,25 +339,40 @@ pub struct Conflict {
     pub reads: Vec<Access>,
     /// The runs, one above the other.
     pub runs: Vec<DrawnRun>,
-    /// Number of runs without a fault, or with another crash, that show nothing of it.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub without: u64,
-    /// Neighbours of the crash.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub window: Option<Window>,
+    /// Other crashes between the same neighbours that are not survived either.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<CrashMoment>,
+    /// The nearest crashes that are survived.
+    pub window: Window,
 }
 
-/// Operations of the node on which a crash is not survived, between those on which it is.
+/// A crash beside an operation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CrashMoment {
+    /// Side.
+    pub side: CrashSide,
+    /// The operation.
+    pub access: Access,
+    /// Its trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial: Option<u64>,
+}
+
+impl fmt::Display for CrashMoment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.side, self.access)
+    }
+}
+
+/// The window in which a crash is not survived, between those that were tried and are survived.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Window {
-    /// The last operation before which a crash was survived.
+    /// The last one before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub survived_before: Option<Access>,
-    /// The first operation behind it before which a crash is survived again.
+    pub survived_before: Option<CrashMoment>,
+    /// The first one after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub survived_again: Option<Access>,
-    /// Number of operations of the node between them.
-    pub operations: u64,
+    pub survived_again: Option<CrashMoment>,
 }
 
 /// Operations of a run on the resource of a pair, in order.

@@ -12,8 +12,10 @@ use crate::methods::view::MethodView;
 pub struct Consequences {
     /// Instructions that take its result.
     pub uses: Vec<(MethodId, u16)>,
-    /// Instructions that run only if it throws.
+    /// Instructions that run only if it throws, without the calls among them.
     pub handlers: Vec<(MethodId, u16)>,
+    /// Those calls. That they may throw as well says nothing of the first call.
+    pub handler_calls: Vec<(MethodId, u16)>,
     /// True if what it throws is caught by no method of the stack.
     pub escapes: bool,
 }
@@ -35,7 +37,8 @@ impl Causes<'_> {
         for &(method, call) in frames.iter().flatten() {
             let handled = self.world.look(method, |view| self.handled(&view, call, thrown)).flatten();
             if let Some(handled) = handled {
-                found.handlers = handled;
+                let is_call = |it: &(MethodId, u16)| self.facts.call_at(it.0, it.1.into()).is_some();
+                (found.handler_calls, found.handlers) = handled.into_iter().partition(is_call);
                 found.escapes = false;
                 break;
             }
