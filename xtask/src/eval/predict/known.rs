@@ -1,7 +1,7 @@
 //! `predict-truth.toml`: the crashes of a system that are not survived, by the operations that conflict.
 
 use hypocenter_plan::glob_matches;
-use hypocenter_results::predicted::{Access, Conflict, Prediction, Triggered};
+use hypocenter_results::predicted::{Access, Conflict, PairReport, Prediction, Triggered};
 use serde::Deserialize;
 
 use crate::truth::Bug;
@@ -20,9 +20,9 @@ pub struct Known {
     pub shown: Bug,
     #[serde(flatten)]
     pub pair: Pair,
-    /// Pairs that are the same bug.
+    /// Other writes in the same window: a crash there is the same bug.
     #[serde(default)]
-    pub also: Vec<Pair>,
+    pub also: Vec<Write>,
     #[serde(default)]
     pub twin: Vec<Twin>,
 }
@@ -30,12 +30,19 @@ pub struct Known {
 /// Operations that conflict.
 #[derive(Debug, Deserialize)]
 pub struct Pair {
-    /// What they work on: the last parts of its name.
-    pub resource: String,
-    /// A method on the stack of the write, as `package.Class.method`; `*` stands for any text.
-    pub write: String,
-    /// Likewise of the read.
+    #[serde(flatten)]
+    pub write: Write,
+    /// A method on the stack of the read, as `package.Class.method`; `*` stands for any text.
     pub read: String,
+}
+
+/// The operation beside which a node crashes.
+#[derive(Debug, Deserialize)]
+pub struct Write {
+    /// What it works on: the last parts of its name; `*` stands for any text.
+    pub resource: String,
+    /// A method on its stack, likewise.
+    pub write: String,
 }
 
 /// A way to fix a bug.
@@ -62,12 +69,14 @@ impl Twin {
 
 impl Pair {
     fn is(&self, w: &Access, r: &Access) -> bool {
-        self.is_write(w) && is_in(&self.read, r)
+        self.write.is(w) && is_in(&self.read, r)
     }
+}
 
-    fn is_write(&self, w: &Access) -> bool {
+impl Write {
+    fn is(&self, w: &Access) -> bool {
         let is_meant = |name: &String| {
-            name.strip_suffix(&self.resource).is_some_and(|it| it.is_empty() || it.ends_with('/'))
+            glob_matches(&self.resource, name) || glob_matches(&format!("*/{}", self.resource), name)
         };
         is_in(&self.write, w) && (is_meant(&w.resource) || w.other.as_ref().is_some_and(is_meant))
     }
@@ -79,26 +88,22 @@ fn is_in(pattern: &str, it: &Access) -> bool {
 }
 
 impl Known {
-    fn pairs(&self) -> impl Iterator<Item = &Pair> {
-        std::iter::once(&self.pair).chain(&self.also)
-    }
-
     /// Tests whether its own pair is reported, whatever came of it.
     pub fn is_reported(&self, it: &Prediction) -> bool {
         it.reports.iter().any(|it| self.pair.is(&it.w, &it.r))
     }
 
-    /// Tests whether a crash at one of its pairs is not survived.
+    /// Tests whether a crash beside its write is not survived.
     pub fn is_confirmed(&self, it: &Prediction) -> bool {
-        let by_report = |pair: &Pair| {
-            it.reports.iter().any(|it| it.triggered == Triggered::Confirmed && pair.is(&it.w, &it.r))
-        };
-        by_report(&self.pair) || it.findings.iter().any(|it| self.is_found(&it.detail))
+        let is_meant = |it: &&PairReport| self.pair.is(&it.w, &it.r);
+        let by_report = it.reports.iter().filter(is_meant).any(|it| it.triggered == Triggered::Confirmed);
+        by_report || it.findings.iter().any(|it| self.is_found(&it.detail))
     }
 
-    /// Tests whether a finding is this bug.
+    /// Tests whether a finding is this bug: whether a crash in its window is beside one of its writes.
     pub fn is_found(&self, it: &Conflict) -> bool {
-        self.pairs().any(|pair| it.r.iter().chain(&it.reads).any(|r| pair.is(&it.w, r)))
+        let is_here = |w: &Access| self.pair.write.is(w) || self.also.iter().any(|it| it.is(w));
+        is_here(&it.w) || it.also.iter().any(|it| is_here(&it.access))
     }
 
     /// Tests whether its own pair was left out by a rule, and is not reported.
@@ -112,7 +117,7 @@ impl Known {
 mod tests {
     use std::fs;
 
-    use hypocenter_results::predicted::{PairReport, Pruned};
+    use hypocenter_results::predicted::Pruned;
     use serde_json::json;
 
     use super::*;
@@ -177,7 +182,8 @@ mod tests {
             assert_eq!(sorted, target.ways().unwrap(), "{}", target.name);
             for bug in &truth.bug {
                 assert!(bug.twin.iter().all(|it| RULES.contains(&it.rule.as_str())), "{}", bug.shown.name);
-                for method in bug.pairs().flat_map(|it| [&it.write, &it.read]) {
+                let writes = std::iter::once(&bug.pair.write).chain(&bug.also);
+                for method in writes.map(|it| &it.write).chain([&bug.pair.read]) {
                     let (class, name) = method.rsplit_once('.').unwrap();
                     let source = target.directory.join("src").join(class.replace('.', "/"));
                     let text = fs::read_to_string(source.with_extension("java")).unwrap();
