@@ -54,6 +54,8 @@ pub struct Cause {
     node: Option<String>,
     thread: Option<String>,
     stack: Option<String>,
+    /// The connection, as `LOCAL > REMOTE`; `*` stands for any text.
+    connection: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -62,12 +64,14 @@ enum Fault {
     Throw(String),
     Sleep(String),
     Spin(String),
+    Crash,
+    Drop,
 }
 
 impl Bug {
     /// Tests whether it takes a delay to show it.
     pub fn is_delay(&self) -> bool {
-        !matches!(self.cause.fault, Fault::Throw(_))
+        matches!(self.cause.fault, Fault::Sleep(_) | Fault::Spin(_))
     }
 
     /// The oracle as the tool takes it.
@@ -78,9 +82,11 @@ impl Bug {
     /// The arguments of `hypocenter inject` for one of its faults.
     pub fn args_of(&self, cause: &Cause) -> Vec<OsString> {
         let fault = match &cause.fault {
-            Fault::Throw(class) => ["--throw", class],
-            Fault::Sleep(time) => ["--sleep", time],
-            Fault::Spin(time) => ["--spin", time],
+            Fault::Throw(class) => vec!["--throw", class],
+            Fault::Sleep(time) => vec!["--sleep", time],
+            Fault::Spin(time) => vec!["--spin", time],
+            Fault::Crash => vec!["--crash"],
+            Fault::Drop => vec!["--drop"],
         };
         let mut args = words([cause.site.as_str()]);
         args.extend(words(fault));
@@ -92,6 +98,7 @@ impl Bug {
             ("--node", cause.node.as_ref()),
             ("--thread", cause.thread.as_ref()),
             ("--stack", cause.stack.as_ref()),
+            ("--resource", cause.connection.as_ref()),
             ("--oracle", oracle.as_ref()),
         ];
         for (flag, value) in given {
@@ -105,6 +112,12 @@ impl Bug {
 pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T> {
     let text = fs::read_to_string(path).map_err(Failure::file(path))?;
     toml::from_str(&text).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
+}
+
+/// A file of JSON.
+pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
+    let bytes = fs::read(path).map_err(Failure::file(path))?;
+    serde_json::from_slice(&bytes).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
 }
 
 #[cfg(test)]
@@ -123,6 +136,15 @@ mod tests {
         assert_eq!(args[..expected.len()], words(expected));
         assert!(args[expected.len()].to_string_lossy().starts_with("{ any = [{ "), "{args:?}");
     }
+
+    #[test]
+    fn a_bug_may_be_shown_by_a_crash() {
+        let text = "name = 'b'\nworkload = 'w'\nsite = 'A.b'\nfault = 'crash'\nnode = 'n'";
+        let bug: Bug = toml::from_str(text).unwrap();
+        assert_eq!(bug.args_of(&bug.cause), words(["A.b", "--crash", "--workload", "w", "--node", "n"]));
+        assert!(!bug.is_delay());
+    }
+
     #[test]
     fn a_bug_may_need_two_faults_each_with_its_own_place() {
         let bug: Bug = toml::from_str(

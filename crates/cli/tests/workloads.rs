@@ -593,6 +593,55 @@ fn a_node_that_cannot_be_prepared_is_not_started() {
     );
 }
 
+/// A node that joins after the first phase; the client of the second finds out that it did.
+fn late(first: &str, node: &str) -> String {
+    workload(&format!(
+        r#"
+        [[workload.node]]
+        name = "late"
+        after = ["first"]
+        before = "sh -c 'cat {{dir}}/made'"
+        command = "sh -c '{node}'"
+        ready = {{ log = "up" }}
+        [[workload.node]]
+        name = "later"
+        after = ["late"]
+        command = "sh -c 'echo up; exec sleep 600'"
+        ready = {{ log = "up" }}
+        [[workload.client]]
+        name = "first"
+        command = "sh -c '{first}'"
+        [[workload.client]]
+        name = "second"
+        phase = 2
+        command = "sh -c 'test -f {{dir}}/joined'"
+        "#
+    ))
+}
+
+#[test]
+fn a_node_joins_after_a_phase_of_clients() {
+    let (made, joins) =
+        ("echo made > {dir}/made", "sleep 0.3; touch {dir}/joined; echo up; exec sleep 600");
+    let done = run(&late(made, joins));
+    let outcome = done.outcome();
+    assert_eq!(outcome["end"], exited(0), "{outcome:#}");
+    assert_eq!(log(&done, "late.before"), "made\n");
+    let time = |name: &str, what: &str| one(&outcome, name)[what].as_u64().unwrap();
+    assert!(time("late", "ready_ms") <= time("later", "started_ms"), "{outcome:#}");
+    assert!(time("later", "ready_ms") <= time("second", "started_ms"), "{outcome:#}");
+
+    let outcome = run(&late("exit 3", joins)).outcome();
+    assert_eq!(outcome["end"], exited(3), "{outcome:#}");
+    for name in ["late", "later", "second"] {
+        tells(&outcome, name, "it was not started: phase 1 did not succeed");
+    }
+    let outcome = run(&late(made, "echo no place; exit 4")).outcome();
+    assert_eq!(outcome["end"], json!({"how": "not_ready"}), "{outcome:#}");
+    tells(&outcome, "late", "exited with status 4 before it was ready; its last line: no place");
+    assert!(named(&outcome, "second").is_empty(), "{outcome:#}");
+}
+
 #[test]
 fn each_trial_has_a_directory_of_its_own() {
     let parts = "command = \"sh -c 'test -z \\\"$(ls {dir})\\\" && test {dir} = $HYPOCENTER_DIR && touch {dir}/mine'\"\n";

@@ -1,6 +1,7 @@
 //! The processes of a trial while it runs: nodes, then clients phase by phase; ready, progress, restarts, the end.
 
 mod settling;
+mod starting;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -240,40 +241,8 @@ impl<'env> Play<'_, 'env> {
 
     fn play(&mut self, inbox: &Receiver<Event>) -> Result<End, LabError> {
         let workload = self.stage.workload;
-        self.start_due_nodes()?;
-        let limit = self.stage.timeout.unwrap_or(READY_TIME);
-        loop {
-            let (waiting, preparing) = (self.not_ready(), self.is_preparing());
-            if waiting.is_none() && preparing.is_none() {
-                break;
-            }
-            let left = limit.saturating_sub(self.started.elapsed());
-            if left.is_zero() {
-                match (preparing, waiting) {
-                    (Some(part), _) => {
-                        let what = format!("did not end in {:.0} s", limit.as_secs_f64());
-                        self.say_not_prepared(part, &what);
-                    }
-                    (None, Some(waiting)) => self.say_not_ready(waiting, limit),
-                    (None, None) => {}
-                }
-                return Ok(End::NotReady);
-            }
-            if let Some(end) = self.step(inbox, left)? {
-                return Ok(end);
-            }
-            let failed = self.preparing.iter().find_map(|(&part, it)| match it {
-                Preparing::Failed(end) => Some((part, *end)),
-                _ => None,
-            });
-            if let Some((part, end)) = failed {
-                self.say_not_prepared(part, &end.to_string());
-                return Ok(End::NotReady);
-            }
-            if self.not_ready().is_some_and(|waiting| self.gone(waiting)) {
-                return Ok(End::NotReady);
-            }
-            self.start_due_nodes()?;
+        if let Some(end) = self.start_nodes(inbox)? {
+            return Ok(end);
         }
         if self.stage.arms_when_ready {
             self.stage.trial.arm()?;
@@ -312,70 +281,18 @@ impl<'env> Play<'_, 'env> {
             })?;
             if !end.is_well() {
                 self.say_clients(from);
-                for client in workload.client.iter().filter(|it| it.phase > phase) {
-                    self.problem(&client.name, format!("it was not started: phase {phase} did not succeed"));
+                let late = self.not_started().into_iter().map(|part| &workload.node[part].name);
+                let later = workload.client.iter().filter(|it| it.phase > phase).map(|it| &it.name);
+                for name in late.chain(later) {
+                    self.problem(name, format!("it was not started: phase {phase} did not succeed"));
                 }
+                return Ok(end);
+            }
+            if let Some(end) = self.start_nodes(inbox)? {
                 return Ok(end);
             }
         }
         Ok(End::Exited { status: 0 })
-    }
-
-    /// Starts the nodes that were not started and wait for nobody. The workload's check says that all are due some time.
-    fn start_due_nodes(&mut self) -> Result<(), LabError> {
-        let nodes = &self.stage.workload.node;
-        let due = |play: &Self| {
-            nodes.iter().enumerate().position(|(part, node)| {
-                let ready = |name: &String| play.actors.iter().any(|it| it.ready && it.outcome.name == *name);
-                let is_prepared = play.preparing.get(&part).is_none_or(|it| *it == Preparing::Done);
-                let is_new = node.command.is_some() && play.incarnations(&node.name) == 0;
-                is_new && is_prepared && node.after.iter().all(ready)
-            })
-        };
-        // One that is ready at once lets the next go.
-        while let Some(part) = due(self) {
-            match &nodes[part].before {
-                Some(before) if !self.preparing.contains_key(&part) => self.prepare(part, before)?,
-                _ => self.start_node(part, &nodes[part])?,
-            }
-        }
-        Ok(())
-    }
-
-    /// Starts the command that prepares a node. It is no process of the cluster, and its output goes to files of its own.
-    fn prepare(&mut self, part: usize, before: &CommandLine) -> Result<(), LabError> {
-        let node = &self.stage.workload.node[part];
-        let path = |from: Output| self.stage.directory.join(before_log(&node.name, from));
-        let file = |path: PathBuf| {
-            File::create(&path)
-                .map(OwnedFd::from)
-                .map_err(|source| LabError::File { path: path.display().to_string(), source })
-        };
-        let (stdout, stderr) = (file(path(Output::Stdout))?, file(path(Output::Stderr))?);
-        let stdin = File::open("/dev/null")
-            .map_err(|source| LabError::File { path: "/dev/null".to_owned(), source })?;
-        let (command, variables) = (self.words(before)?, self.variables(&node.env));
-        let directory = self.directory_of(node.directory.as_deref());
-        let spawn = Spawn { command: &command, variables: &variables, directory: &directory };
-        let id = self.stage.keeper.spawn(&spawn, stdin.into(), stdout, stderr)?;
-        self.stage.observer.event(&node.name, "is prepared");
-        self.asides.insert(id, Aside::Before(part));
-        self.preparing.insert(part, Preparing::Running);
-        Ok(())
-    }
-
-    /// A node whose preparation is not over.
-    fn is_preparing(&self) -> Option<usize> {
-        self.preparing.iter().find(|(_, it)| **it == Preparing::Running).map(|(&part, _)| part)
-    }
-
-    fn say_not_prepared(&mut self, part: usize, what: &str) {
-        let node = &self.stage.workload.node[part];
-        let before = node.before.as_ref().map_or("", |it| it.0.as_str());
-        let logs = [Output::Stdout, Output::Stderr].map(|from| before_log(&node.name, from));
-        let what =
-            format!("its `before` {what}, so it was not started: `{before}`{}", self.last_line_of(&logs));
-        self.problem(&node.name, what);
     }
 
     /// Goes on until the question has an answer, the time is up or the user asks.
@@ -498,11 +415,11 @@ impl<'env> Play<'_, 'env> {
         self.actors.iter().filter(|it| it.outcome.name == name).count() as u32
     }
 
-    /// A node that is not ready, of those that are there or will be.
-    fn not_ready(&self) -> Option<usize> {
+    /// A node that is not ready, of some nodes that are there or will be.
+    fn not_ready(&self, nodes: &[usize]) -> Option<usize> {
         self.actors.iter().rposition(|it| {
             let latest = it.outcome.incarnation == self.incarnations(&it.outcome.name);
-            it.outcome.role == Role::Node && latest && !it.ready
+            it.outcome.role == Role::Node && nodes.contains(&it.part) && latest && !it.ready
         })
     }
 
@@ -927,11 +844,6 @@ impl<'env> Play<'_, 'env> {
             }
         }
     }
-}
-
-/// The file that has the output of the command that prepares a node, in the trial's directory.
-fn before_log(node: &str, from: Output) -> String {
-    format!("logs/{node}.before.{}.log", from.name())
 }
 
 /// Tests whether the texts of a workload's conditions can be looked for.

@@ -70,7 +70,8 @@ pub struct Node {
     /// trial ends. Its output is `NAME.before.stdout.log`, beside the node's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<CommandLine>,
-    /// Nodes that must be ready before it starts; without any, it starts at once.
+    /// Nodes that must be ready before it starts, and clients whose phase must have succeeded; without any, it starts at once.
+    /// The next phase waits until it is ready.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
     /// Condition for it to be ready; without one, it is ready at once.
@@ -352,9 +353,10 @@ impl Workload {
 impl Workload {
     /// Tests whether every node can be started some time.
     fn check_order(&self) -> Result<(), String> {
+        let is_client = |name: &str| self.client.iter().any(|it| it.name == name);
         let started = |name: &str| self.node.iter().any(|it| it.name == name && it.command.is_some());
         for node in &self.node {
-            if let Some(other) = node.after.iter().find(|it| !started(it)) {
+            if let Some(other) = node.after.iter().find(|it| !started(it) && !is_client(it)) {
                 return Err(format!("node `{}` starts after `{other}`, which is never started", node.name));
             }
         }
@@ -362,7 +364,7 @@ impl Workload {
         loop {
             let next = self.node.iter().find(|it| {
                 !free.contains(&it.name.as_str())
-                    && it.after.iter().all(|other| free.contains(&other.as_str()))
+                    && it.after.iter().all(|other| is_client(other) || free.contains(&other.as_str()))
             });
             match next {
                 Some(node) => free.push(&node.name),

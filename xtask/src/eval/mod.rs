@@ -19,6 +19,7 @@ mod lab;
 mod logs;
 mod newcomer;
 mod play;
+mod predict;
 mod reproduce;
 mod results;
 mod scan;
@@ -67,6 +68,7 @@ enum Eval {
     Newcomer(newcomer::NewcomerArgs),
     Logs(logs::LogsArgs),
     Play(play::PlayArgs),
+    Predict(predict::PredictArgs),
     Scan(scan::ScanArgs),
     Targets(targets::TargetsArgs),
     Bugs(bugs::BugsArgs),
@@ -103,6 +105,7 @@ impl Eval {
             Eval::Newcomer(args) => newcomer::run(args),
             Eval::Logs(args) => logs::run(args),
             Eval::Play(args) => play::run(args),
+            Eval::Predict(args) => predict::run(args),
             Eval::Scan(args) => scan::run(args),
             Eval::Targets(args) => targets::run(args),
             Eval::Bugs(args) => bugs::run(args),

@@ -19,7 +19,7 @@ const HEAD: &str = "# Results\n\n\
 const MARK: &str = "\n## ";
 
 /// An evaluation, by the name of its section, with its arguments.
-const ALL: [(&str, &[&str]); 30] = [
+const ALL: [(&str, &[&str]); 32] = [
     ("reproduce: published failures", &["cases"]),
     ("cascade: cycles of the bundled targets", &["cascade"]),
     ("reproduce: strategies", &["play", "wal"]),
@@ -41,6 +41,8 @@ const ALL: [(&str, &[&str]); 30] = [
     ("explore: Ratis", &["explore", "ratis-3.1.3"]),
     ("explore: Kafka", &["explore", "kafka-3.9.1"]),
     ("cascade: HDFS", &["hdfs-341"]),
+    ("predict: bundled targets", &["predict", "--random", "100"]),
+    ("predict: ZooKeeper", &["predict", "zookeeper-3.8.0", "zookeeper-3.4.5", "--random", "40"]),
     ("logs", &["logs"]),
     ("emission", &["emission"]),
     ("scan", &["scan"]),

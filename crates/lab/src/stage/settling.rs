@@ -13,8 +13,9 @@ impl Play<'_, '_> {
     pub(super) fn settle_nodes(&mut self, end: End, inbox: &Receiver<Event>) -> Result<End, LabError> {
         let Some(crashes) = self.stage.crashes.filter(|_| end.is_well()) else { return Ok(end) };
         let limit = self.stage.timeout.unwrap_or(READY_TIME);
+        let nodes: Vec<usize> = (0..self.stage.workload.node.len()).collect();
         loop {
-            let waiting = self.not_ready();
+            let waiting = self.not_ready(&nodes);
             let crashing = self.is_crashing(crashes)?;
             if waiting.is_none() && self.restarts.is_empty() && !crashing {
                 return Ok(end);

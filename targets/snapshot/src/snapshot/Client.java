@@ -10,9 +10,9 @@ import java.util.logging.Logger;
  */
 public final class Client {
     private static final Logger LOG = Logger.getLogger(Client.class.getName());
-    private static final int KEYS = 60;
-    private static final int KEYS_PER_STEP = 10;
-    private static final long PACE_MS = 40;
+    private static final int KEYS = 120;
+    private static final int KEYS_PER_STEP = 20;
+    private static final long PACE_MS = 20;
     private static final long POLL_MS = 50;
     private static final long LIMIT_MS = 10_000;
 
