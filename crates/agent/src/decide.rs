@@ -10,6 +10,7 @@ use hypocenter_trace::{
 
 use crate::exceptions;
 use crate::jni::Jni;
+use crate::partition;
 use crate::stacks::{Lines, stack_hash};
 use crate::state::State;
 use crate::threads::ThreadState;
@@ -307,7 +308,8 @@ impl Hit<'_> {
             _ => 0,
         };
         let again = repeat != ArmedRepeat::Once && self.has_begun(armed.number);
-        if !again && trial.limit_reached() {
+        let is_over = again && armed.candidate.fault.lasts_for_a_time();
+        if is_over || !again && trial.limit_reached() {
             return Answer::GoOn;
         }
         let throws = matches!(armed.candidate.fault, ArmedFault::Exception { .. });
@@ -393,6 +395,9 @@ impl Hit<'_> {
             ArmedFault::Negate if !matches!(self.seen, Seen::Boolean(_)) => {
                 Err("there is no boolean at this site".into())
             }
+            ArmedFault::Partition { nodes } => {
+                partition::trouble(self.session.trial(), nodes).map(|()| Prepared::Nothing)
+            }
             ArmedFault::Drop => self.state.lasting.trouble().map(|()| Prepared::Nothing),
             _ => Ok(Prepared::Nothing),
         }
@@ -429,6 +434,10 @@ impl Hit<'_> {
                 if let Some(socket) = self.thread.sends_over() {
                     self.state.lasting.silence(socket, armed.number);
                 }
+                Answer::GoOn
+            }
+            (ArmedFault::Partition { nodes }, _) => {
+                partition::begin(self.session.trial(), nodes);
                 Answer::GoOn
             }
             // The operations of the JDK look at it by themselves.

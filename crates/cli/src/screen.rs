@@ -292,6 +292,12 @@ pub fn candidate(it: &CandidateOutcome) {
                     "effect",
                     &match it.fault {
                         Fault::DiskFull { .. } => format!("{operations} failed"),
+                        Fault::Partition { .. } => {
+                            format!(
+                                "{} cut",
+                                count(effect.operations, "end of a connection", "ends of connections")
+                            )
+                        }
                         _ => format!("{operations} swallowed, {}", count(effect.bytes, "byte", "bytes")),
                     },
                 );

@@ -97,6 +97,7 @@ pub fn arm(
             Fault::Negate => ArmedFault::Negate,
             Fault::Drop => ArmedFault::Drop,
             Fault::DiskFull { path } => ArmedFault::DiskFull { path: path.clone() },
+            Fault::Partition { nodes } => ArmedFault::Partition { nodes: nodes.clone() },
         };
         candidates.push(ArmedCandidate {
             site,

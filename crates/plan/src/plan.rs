@@ -370,8 +370,8 @@ impl Candidate {
                     self.fault
                 ));
             }
-            Repeat::Once | Repeat::Times(_) if matches!(self.fault, Fault::DiskFull { .. }) => {
-                return Some("a disk is full for a time: give `for_ms` or `always`".to_owned());
+            Repeat::Once | Repeat::Times(_) if self.fault.lasts_for_a_time() => {
+                return Some(format!("{} lasts for a time: give `for_ms` or `always`", self.fault.name()));
             }
             _ => {}
         }
@@ -435,7 +435,7 @@ impl Plan {
                     it.site.kind.name()
                 ));
             }
-            if let Some(what) = it.fault.trouble_with_path() {
+            if let Some(what) = it.fault.trouble_with_path().or_else(|| self.trouble_with_parts(&it.fault)) {
                 return value(what);
             }
             if it.fault == Fault::Drop && it.site.kind != SiteKind::Operation {
@@ -464,6 +464,17 @@ impl Plan {
             Some(site) => Err(PlanError::Point { site: site.to_string() }),
             None => Ok(()),
         }
+    }
+
+    fn trouble_with_parts(&self, fault: &Fault) -> Option<String> {
+        let Fault::Partition { nodes } = fault else { return None };
+        if nodes[0] == nodes[1] || nodes.iter().any(String::is_empty) {
+            return Some("partition: give two nodes".to_owned());
+        }
+        let inside = nodes.iter().find(|it| self.node_rule(it).is_some())?;
+        Some(format!(
+            "partition: node `{inside}` is a part of a JVM, which has no network of its own; name processes"
+        ))
     }
 
     fn trouble_with_loop(&self, candidate: &Candidate) -> Option<String> {

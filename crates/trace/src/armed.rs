@@ -41,6 +41,18 @@ pub enum ArmedFault {
         /// The path.
         path: String,
     },
+    /// Let no packet get from one node to the other from now on.
+    Partition {
+        /// The nodes.
+        nodes: [String; 2],
+    },
+}
+
+impl ArmedFault {
+    /// Whether it lasts until its time is over, rather than being done at a hit.
+    pub fn lasts_for_a_time(&self) -> bool {
+        matches!(self, ArmedFault::DiskFull { .. } | ArmedFault::Partition { .. })
+    }
 }
 
 /// Which hits belong to a candidate's node.
@@ -157,7 +169,7 @@ struct Entry {
     probability: u64,
     amount: u64,
     stack_hash: u64,
-    /// Strings, in this order: the node's process, thread, resource, message or path, then classes, then stack patterns, then patterns of
+    /// Strings, in this order: the node's process, thread, resource, message or path, then classes or nodes, then stack patterns, then patterns of
     /// the node's threads, then key and value of its diagnostic context.
     strings_start: u32,
     classes_len: u16,
@@ -239,6 +251,7 @@ pub(crate) fn encode(plan: &ArmedPlan) -> Vec<u8> {
                 text(path);
                 (7, 0, &[])
             }
+            ArmedFault::Partition { nodes } => (8, 0, nodes),
         };
         if !matches!(it.fault, ArmedFault::Exception { .. } | ArmedFault::DiskFull { .. }) {
             text("");
@@ -362,6 +375,11 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<ArmedPlan, TraceError> {
                     4 => ArmedFault::Crash { status: entry.amount as u32 as i32 },
                     5 => ArmedFault::Negate,
                     6 => ArmedFault::Drop,
+                    8 => ArmedFault::Partition {
+                        nodes: list(at + 4, entry.classes_len)?.try_into().map_err(|_| {
+                            TraceError::Malformed("a partition of the mapped plan is not between two nodes")
+                        })?,
+                    },
                     7 => ArmedFault::DiskFull { path: text(at + 3)? },
                     _ => return Err(TraceError::Malformed("the mapped plan has an unknown fault")),
                 },
@@ -481,6 +499,10 @@ mod tests {
                     threads: Vec::new(),
                     mdc: Some(ArmedMdc { key: "node".into(), value: "zk3".into() }),
                 },
+                ..base.clone()
+            },
+            ArmedCandidate {
+                fault: ArmedFault::Partition { nodes: ["n1".into(), "n2".into()] },
                 ..base.clone()
             },
             ArmedCandidate { fault: ArmedFault::Drop, ..base.clone() },
