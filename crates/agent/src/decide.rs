@@ -11,6 +11,7 @@ use hypocenter_trace::{
 use crate::exceptions;
 use crate::jni::Jni;
 use crate::order::Orders;
+use crate::partition;
 use crate::stacks::{Lines, stack_hash};
 use crate::state::State;
 use crate::threads::{Replacement, ThreadState};
@@ -323,8 +324,9 @@ impl Hit<'_> {
             _ => 0,
         };
         let again = repeat != ArmedRepeat::Once && self.has_begun(armed.number);
+        let is_over = again && armed.candidate.fault.lasts_for_a_time();
         let is_limited = armed.candidate.fault.is_limited();
-        if is_limited && !again && trial.limit_reached() {
+        if is_over || (is_limited && !again && trial.limit_reached()) {
             return Answer::GoOn;
         }
         let throws = matches!(armed.candidate.fault, ArmedFault::Exception { .. });
@@ -415,6 +417,9 @@ impl Hit<'_> {
             ArmedFault::Negate | ArmedFault::Force { .. } if !matches!(self.seen, Seen::Boolean(_)) => {
                 Err("there is no boolean at this site".into())
             }
+            ArmedFault::Partition { nodes } => {
+                partition::trouble(self.session.trial(), nodes).map(|()| Prepared::Nothing)
+            }
             ArmedFault::Drop => self.state.lasting.trouble().map(|()| Prepared::Nothing),
             _ => Ok(Prepared::Nothing),
         }
@@ -460,6 +465,10 @@ impl Hit<'_> {
                 if let Some(socket) = self.thread.sends_over() {
                     self.state.lasting.silence(socket, armed.number);
                 }
+                Answer::GoOn
+            }
+            (ArmedFault::Partition { nodes }, _) => {
+                partition::begin(self.session.trial(), nodes);
                 Answer::GoOn
             }
             // The operations of the JDK look at the full disk by themselves.

@@ -9,16 +9,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use hypocenter_plan::glob_matches;
-use hypocenter_trace::{ArmedFault, ArmedPlan, ArmedRepeat, Shortage, TrialFile, Waist};
+use hypocenter_trace::{ArmedFault, ArmedPlan, ArmedRepeat, Deed, Shortage, TrialFile, Waist};
 use jvmti_bindings::sys::jni::{jobject, jvalue};
 use rustc_hash::FxHashMap;
 
 use crate::exceptions;
 use crate::jni::{Jni, object};
 use crate::jvmti::Jvmti;
-
-/// The number of a socket in the kernel: a descriptor may be used again, this is not while the socket is open.
-pub(crate) type Inode = u64;
+use crate::operations::Inode;
+use crate::partition::Partitions;
 
 /// See the module.
 #[derive(Default)]
@@ -31,6 +30,7 @@ pub(crate) struct Lasting {
     /// Whether a hook is in place that can swallow what is sent.
     has_outlet: AtomicBool,
     sink: OnceLock<Option<std::fs::File>>,
+    pub partitions: Partitions,
 }
 
 /// A disk that may be full.
@@ -43,8 +43,8 @@ struct Full {
 
 impl Lasting {
     /// Those of a plan, on whichever node they begin.
-    pub(crate) fn new(plan: &ArmedPlan) -> Lasting {
-        let mut lasting = Lasting::default();
+    pub(crate) fn new(plan: &ArmedPlan, node: &str) -> Lasting {
+        let mut lasting = Lasting { partitions: Partitions::new(plan, node), ..Lasting::default() };
         for (it, candidate) in plan.candidates.iter().zip(0..) {
             match &it.fault {
                 ArmedFault::Drop => lasting.drops = true,
@@ -61,7 +61,9 @@ impl Lasting {
 
     /// Whether a method of the JDK needs its hook because of such a fault.
     pub(crate) fn needs(&self, waist: &Waist) -> bool {
-        self.drops && waist.outlet.is_some() || !self.full.is_empty() && waist.needs_space()
+        self.drops && waist.outlet.is_some()
+            || !self.full.is_empty() && waist.needs_space()
+            || !self.partitions.is_empty() && waist.deed == Deed::Connect
     }
 
     /// The candidate by which the disk of a file is full now.

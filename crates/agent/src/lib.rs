@@ -4,7 +4,7 @@
 //! the trial's file says what each hook does. A hooked class calls the [`helper`], which counts and writes small events in Java ([`fast`])
 //! and has its slow path in [`natives`]; both classes are made with [`emit`]; [`decide`] holds the candidates, [`exceptions`] builds what is thrown, [`tasks`] follows the abstract
 //! states of threads, [`trails`] the calls, loops and branches around them, [`operations`] files and connections, [`lasting`] the faults that go
-//! on there after their site, [`order`] lets threads wait for each other, [`transform`] patches. The
+//! on there after their site, [`partition`] networks that are cut, [`order`] lets threads wait for each other, [`transform`] patches. The
 //! [`watcher`] is the agent's one thread, which writes a [`dump`] of the JVM's threads when the tool asks for it.
 //!
 //! Rules that hold everywhere here: nothing is printed on the target's stdout or stderr; no panic leaves a
@@ -27,6 +27,7 @@ mod natives;
 mod operations;
 mod options;
 mod order;
+mod partition;
 mod stacks;
 mod state;
 mod tasks;

@@ -5,13 +5,13 @@
 //! trial is of interest, and what goes over a connection.
 
 use std::ffi::OsString;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 
 use hypocenter_plan::{OperationKind, SiteKind};
 use hypocenter_trace::{
-    FRESH_DIRECTORY, Map, ObjectId, Operand, OperationRecord, ReportKind, Session, SiteId, Waist, level,
+    Deed, FRESH_DIRECTORY, Map, ObjectId, Operand, OperationRecord, ReportKind, Session, SiteId, Waist, level,
     waist,
 };
 use jvmti_bindings::sys::jni::jobject;
@@ -19,10 +19,13 @@ use rustc_hash::FxHashMap;
 
 use crate::decide::{Answer, Hit, Seen};
 use crate::jni::Jni;
-use crate::lasting::{self, Inode, Lasting};
+use crate::lasting::{self, Lasting};
 use crate::stacks::class_of_signature;
 use crate::state::State;
 use crate::threads::ThreadState;
+
+/// The number of a socket in the kernel: a descriptor may be used again, this is not while the socket is open.
+pub(crate) type Inode = u64;
 
 /// The operands of an operation, as its hook passes them.
 #[derive(Clone, Copy)]
@@ -158,6 +161,7 @@ impl Operations {
         }
         match operand {
             Operand::Text | Operand::File | Operand::NioPath => self.of_path(&path(jni, object, operand)?),
+            Operand::Address => None,
             Operand::Descriptor => self.of_descriptor(jni.int_field(object, c"fd")?),
             Operand::Holder => {
                 let descriptor = jni.object_field(object, c"fd", c"Ljava/io/FileDescriptor;")?;
@@ -176,16 +180,16 @@ fn path(jni: Jni, object: jobject, operand: Operand) -> Option<PathBuf> {
             let bytes = jni.bytes(jni.object_field(object, c"path", c"[B")?);
             Some(OsString::from_vec(bytes).into())
         }
-        Operand::Descriptor | Operand::Holder => None,
+        Operand::Address | Operand::Descriptor | Operand::Holder => None,
     }
 }
 
-fn link_of(fd: i32) -> Option<PathBuf> {
+pub(crate) fn link_of(fd: i32) -> Option<PathBuf> {
     std::fs::read_link(format!("/proc/self/fd/{fd}")).ok()
 }
 
 /// The socket that a descriptor is of, by what `/proc` says of it.
-fn socket_of(link: &Path) -> Option<Inode> {
+pub(crate) fn socket_of(link: &Path) -> Option<Inode> {
     link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }
 
@@ -257,6 +261,9 @@ impl OperationHit<'_> {
 
     fn begin(&mut self, of: Of, operands: Operands) -> Answer {
         let lasting = &self.state.lasting;
+        if of.waist.deed == Deed::Connect {
+            self.connect(operands);
+        }
         let is_outermost = self.thread.pending.is_empty();
         let is_of_interest = of.is_watched || lasting.is_any_full(self.session.trial());
         let what = if is_outermost && is_of_interest { self.what(of.waist, operands) } else { None };
@@ -296,6 +303,26 @@ impl OperationHit<'_> {
         }
     }
 
+    /// Lets a partition have a say before a connect.
+    fn connect(&self, operands: Operands) {
+        let (partitions, trial) = (&self.state.lasting.partitions, self.session.trial());
+        if !partitions.any_lasts(trial) || operands.first.is_null() || operands.second.is_null() {
+            return;
+        }
+        let to = || {
+            let fd = self.jni.int_field(operands.first, c"fd")?;
+            let bytes = self.jni.bytes(self.jni.invoke(operands.second, c"getAddress", c"()[B", &[])?);
+            let ip: IpAddr = match <[u8; 4]>::try_from(&*bytes) {
+                Ok(bytes) => Ipv4Addr::from(bytes).into(),
+                Err(_) => Ipv6Addr::from(<[u8; 16]>::try_from(&*bytes).ok()?).into(),
+            };
+            Some((fd, SocketAddr::new(ip, u16::try_from(operands.number).ok()?)))
+        };
+        if let Some((fd, to)) = to() {
+            partitions.connects(trial, fd, to);
+        }
+    }
+
     fn silenced_by(&self, descriptor: jobject) -> Option<u32> {
         if descriptor.is_null() {
             return None;
@@ -322,7 +349,7 @@ impl OperationHit<'_> {
         let socket = first.as_ref().and_then(|it| it.socket);
         let text = |it: Option<Named>| it.map_or_else(String::new, |it| it.name);
         Some(What {
-            kind: waist.kind(operands.number, socket.is_some()),
+            kind: waist.kind(operands.number, socket.is_some())?,
             begun: self.session.trial().next_sequence(),
             resource: text(first),
             other: text(second),

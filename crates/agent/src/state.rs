@@ -99,7 +99,7 @@ impl State {
         let mut levels = levels(&trial, &map, !trails.is_empty());
         let directory = options.trial.parent().unwrap_or(Path::new("."));
         let plan = trial.plan()?;
-        let lasting = Lasting::new(&plan);
+        let lasting = Lasting::new(&plan, &node);
         let operations = Operations::new(&map, &levels, directory, &lasting);
         operations.activate(&mut levels);
         let counts_apart = |site| map.kind(site).is_some_and(|it| it.sees_boolean() || it.is_operation());

@@ -47,8 +47,20 @@ pub(crate) fn start_when_due() {
     if STARTED.swap(true, Ordering::SeqCst) {
         return;
     }
+    start_cutting(state, session);
     if let Err(error) = spawn_deaf(move || watch(state, session)) {
         trouble(session, &format!("thread dumps are not possible: no thread could be started: {error}"));
+    }
+}
+
+/// Starts the thread that cuts connections, where the plan may need it.
+fn start_cutting(state: &'static State, session: &'static Session) {
+    let partitions = &state.lasting.partitions;
+    if partitions.is_empty() {
+        return;
+    }
+    if let Err(error) = spawn_deaf(move || partitions.follow(session)) {
+        trouble(session, &format!("partitions are not possible: no thread could be started: {error}"));
     }
 }
 

@@ -676,7 +676,7 @@ pub struct InjectArgs {
         long,
         value_name = "TEXT",
         requires = "throw",
-        conflicts_with_all = ["sleep", "spin", "crash", "negate", "drop", "disk_full"],
+        conflicts_with_all = ["sleep", "spin", "crash", "negate", "drop", "disk_full", "partition"],
         help_heading = "Fault"
     )]
     pub message: Option<String>,
@@ -699,6 +699,16 @@ pub struct InjectArgs {
     /// Let writes below a path fail: no space left (a path from the directory of the trial on, `*` for all of it)
     #[arg(long, value_name = "PATH", group = "fault", conflicts_with = "times", help_heading = "Fault")]
     pub disk_full: Option<String>,
+    /// Let no packet get from one node to the other, in either direction
+    #[arg(
+        long,
+        value_name = "NODE,NODE",
+        value_delimiter = ',',
+        group = "fault",
+        conflicts_with = "times",
+        help_heading = "Fault"
+    )]
+    pub partition: Vec<String>,
     #[command(flatten)]
     pub steer: SteerArgs,
     /// Inject at the N-th occurrence that meets the conditions below, counted per JVM

@@ -270,6 +270,9 @@ pub fn candidate(it: &CandidateOutcome) {
         let operations = count(effect.operations, "operation", "operations");
         let told = match it.fault {
             Fault::DiskFull { .. } => format!("{operations} failed"),
+            Fault::Partition { .. } => {
+                format!("{} cut", count(effect.operations, "end of a connection", "ends of connections"))
+            }
             _ => format!("{operations} swallowed, {}", count(effect.bytes, "byte", "bytes")),
         };
         line("effect", &told);

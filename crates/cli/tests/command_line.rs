@@ -109,6 +109,7 @@ fn doctor_tries_the_agent_in_every_jdk() {
         checks.as_array().unwrap().iter().filter(fits).filter(|it| it["good"] == true).count()
     };
     assert!(good("agent in Java") >= support::jdks().len(), "{checks:#}");
+    assert!(good("faults in Java") >= support::jdks().len(), "{checks:#}");
     assert_eq!(good("Java compiler"), 1, "{checks:#}");
 }
 

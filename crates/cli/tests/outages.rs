@@ -130,3 +130,63 @@ fn a_fault_that_cannot_begin_at_a_site_is_refused() {
     let ends = outcome["candidates"].as_array().unwrap();
     assert!(ends.iter().all(|it| it["result"]["end"] == "not_reached"), "{outcome:#}");
 }
+
+/// Nodes `a` and `c` are servers, `b` is the client of both.
+fn parted(jdk: &Jdk, flags: &str, more: &str) -> support::Done {
+    let tool = Tool::on(jdk, "inject").arg("Parted.part").args("--partition a,b --json").args(flags);
+    let script = format!(
+        "start() {{ export HYPOCENTER_NODE=$1; exec \"$JAVA\" -XX:+UseSerialGC -cp \"$CLASSES\" probe.Parted $2 {{dir}} $3; }}
+         (start a server a) & A=$!
+         (start c server c) & C=$!
+         (start b client {more})
+         S=$?
+         kill $A $C
+         wait
+         exit $S"
+    );
+    tool.script("probe", &script)
+}
+
+#[test]
+fn nothing_gets_through_a_partition() {
+    each(
+        jdks(),
+        |jdk| format!("Java {}", jdk.feature),
+        |jdk| {
+            let done = parted(jdk, "", "").exits(0);
+            let program = "before: answered, answered\n\
+                           during: silence, answered\n\
+                           connect: silence, answered\n\
+                           channel: silence, connected\n";
+            assert_eq!(done.program(), program, "{}", done.stderr);
+            let outcome = done.outcome();
+            // Both ends of the connection that was there, and two connects.
+            assert_eq!(effect(&outcome), &json!({"operations": 4, "bytes": 0}), "{outcome:#}");
+            assert_eq!(outcome["problems"], json!([]));
+        },
+    );
+}
+
+#[test]
+fn a_connection_loses_nothing_when_a_partition_ends() {
+    let done = parted(support::default_jdk(), "--for 2s", "heals").exits(0);
+    let program = "before: answered, answered\n\
+                   during: silence, answered\n\
+                   after: answered\n\
+                   connect: answered\n";
+    assert_eq!(done.program(), program, "{}", done.stderr);
+}
+
+#[test]
+fn a_partition_of_what_is_not_there_is_refused() {
+    let check = |flag: &str, message: &str| {
+        Tool::new("inject").arg("Full.fill").args(flag).java("probe.Full {dir} once").exits(1).says(message);
+    };
+    check("--partition a", "it is between two nodes");
+    check("--partition a,a", "give two nodes");
+    let tool = Tool::new("inject").arg("Full.fill").args("--partition main,away --json");
+    let outcome = tool.java("probe.Full {dir} once").exits(2).outcome();
+    let result = &outcome["candidates"][0]["result"];
+    assert_eq!(result["end"], "refused", "{outcome:#}");
+    assert!(result["why"].as_str().unwrap().contains("no JVM of node `away`"), "{result}");
+}

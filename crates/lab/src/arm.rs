@@ -138,6 +138,7 @@ fn armed_fault(fault: &Fault, throwables: &BTreeMap<String, Vec<String>>) -> Arm
         Fault::Negate => ArmedFault::Negate,
         Fault::Drop => ArmedFault::Drop,
         Fault::DiskFull { path } => ArmedFault::DiskFull { path: path.clone() },
+        Fault::Partition { nodes } => ArmedFault::Partition { nodes: nodes.clone() },
     }
 }
 

@@ -41,6 +41,12 @@ pub enum Fault {
         /// The path, from the directory of the trial on, as `zk1/version-2`; `*` stands for any text.
         path: String,
     },
+    /// From this site on no packet gets from one of two nodes to the other, in either direction. Connects have no answer. When it ends,
+    /// the kernel sends again what had not arrived.
+    Partition {
+        /// The nodes, which are processes.
+        nodes: [String; 2],
+    },
 }
 
 /// Way in which a delayed thread passes the time.
@@ -71,12 +77,18 @@ impl Fault {
             Fault::Negate => "negate",
             Fault::Drop => "drop",
             Fault::DiskFull { .. } => "disk_full",
+            Fault::Partition { .. } => "partition",
         }
     }
 
     /// Whether it begins at its site, and has its effect at operations of the JDK from then on.
     pub fn is_lasting(&self) -> bool {
-        matches!(self, Fault::Drop | Fault::DiskFull { .. })
+        self.lasts_for_a_time() || *self == Fault::Drop
+    }
+
+    /// Whether it lasts until its time is over, rather than being done at a hit.
+    pub fn lasts_for_a_time(&self) -> bool {
+        matches!(self, Fault::DiskFull { .. } | Fault::Partition { .. })
     }
 
     /// The part of a path that is wrong, if any.
@@ -102,6 +114,7 @@ impl fmt::Display for Fault {
             Fault::Negate => write!(f, "negate the result"),
             Fault::Drop => write!(f, "drop what is sent"),
             Fault::DiskFull { path } => write!(f, "no space left below {path}"),
+            Fault::Partition { nodes: [one, other] } => write!(f, "partition between {one} and {other}"),
         }
     }
 }

@@ -246,7 +246,7 @@ pub struct Injection {
 /// Consequences of a fault that goes on after its site.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Aftermath {
-    /// Operations that it made fail, or whose bytes it swallowed.
+    /// Operations that it made fail, or whose bytes it swallowed; connections that it cut, at each of their ends.
     pub operations: u64,
     /// Bytes that it swallowed.
     pub bytes: u64,

@@ -467,11 +467,11 @@ impl Plan {
             if matches!(it.fault, Fault::Exception { .. }) && it.site.kind == SiteKind::CallThrow {
                 return value("an exception at a site of kind call_throw would go past the handlers of the method; throw it at the `call`".into());
             }
-            if let Some(what) = it.fault.trouble_with_path() {
+            if let Some(what) = it.fault.trouble_with_path().or_else(|| self.trouble_with_parts(&it.fault)) {
                 return value(what);
             }
-            if matches!(it.fault, Fault::DiskFull { .. }) && matches!(it.repeat, Repeat::Once | Repeat::Times(_)) {
-                return value("a disk is full for a time: give `for_ms` or `always`".into());
+            if it.fault.lasts_for_a_time() && matches!(it.repeat, Repeat::Once | Repeat::Times(_)) {
+                return value(format!("{} lasts for a time: give `for_ms` or `always`", it.fault.name()));
             }
             if it.fault == Fault::Drop && it.site.kind != SiteKind::Operation {
                 return value(format!(
@@ -566,6 +566,17 @@ impl Plan {
             Some(site) => Err(PlanError::Point { site: site.to_string() }),
             None => Ok(()),
         }
+    }
+
+    fn trouble_with_parts(&self, fault: &Fault) -> Option<String> {
+        let Fault::Partition { nodes } = fault else { return None };
+        if nodes[0] == nodes[1] || nodes.iter().any(String::is_empty) {
+            return Some("partition: give two nodes".to_owned());
+        }
+        let inside = nodes.iter().find(|it| self.node_rule(it).is_some())?;
+        Some(format!(
+            "partition: node `{inside}` is a part of a JVM, which has no network of its own; name processes"
+        ))
     }
 
     fn trouble_with_loop(&self, when: &Guard) -> Option<String> {

@@ -31,7 +31,7 @@ const PACKAGES: &str = "PACKAGEROOT";
 type Rule = (&'static str, &'static str, &'static str);
 
 /// The rules of `reproduce`, a kind of fault each.
-const RULES: [Rule; 6] = [
+const RULES: [Rule; 7] = [
     ("reproduce/exception", "ExceptionBringsFailure", "An exception at this call makes the failure happen."),
     ("reproduce/delay", "DelayBringsFailure", "A delay at this call makes the failure happen."),
     ("reproduce/crash", "CrashBringsFailure", "A crash at this point makes the failure happen."),
@@ -46,15 +46,21 @@ const RULES: [Rule; 6] = [
         "DiskFullBringsFailure",
         "A full disk from this point on makes the failure happen.",
     ),
+    (
+        "reproduce/partition",
+        "PartitionBringsFailure",
+        "A partition from this point on makes the failure happen.",
+    ),
 ];
 /// Those of an engine that has no rules of its own, a kind of fault each.
-const PLAIN_RULES: [Rule; 6] = [
+const PLAIN_RULES: [Rule; 7] = [
     ("fault/exception", "ExceptionMatters", "An exception at this call shows the finding."),
     ("fault/delay", "DelayMatters", "A delay at this call shows the finding."),
     ("fault/crash", "CrashMatters", "A crash at this point shows the finding."),
     ("fault/negation", "NegationMatters", "A negated result shows the finding."),
     ("fault/drop", "DropMatters", "A connection that goes silent at this write shows the finding."),
     ("fault/disk-full", "DiskFullMatters", "A full disk from this point on shows the finding."),
+    ("fault/partition", "PartitionMatters", "A partition from this point on shows the finding."),
 ];
 /// Those of `explore`, a kind of symptom each.
 const EXPLORE_RULES: [Rule; 5] = [
@@ -391,6 +397,7 @@ fn rule(fault: &Fault) -> usize {
         Fault::Negate => 3,
         Fault::Drop => 4,
         Fault::DiskFull { .. } => 5,
+        Fault::Partition { .. } => 6,
     }
 }
 

@@ -133,6 +133,10 @@ pub fn one(it: &Injected, several_nodes: bool) -> Sentence {
         (Fault::Drop, _) => {
             said.words("what is sent from ").name(place).words(" on does not arrive over its connection")
         }
+        (Fault::Partition { nodes: [one, other] }, _) => {
+            let said = said.words("from ").name(place).words(" on no packet gets from ").name(one.as_str());
+            said.words(" to ").name(other.as_str()).words(" or back")
+        }
         (Fault::DiskFull { path }, _) => {
             said.words("from ").name(place).words(" on there is no space left below ").name(path.as_str())
         }
@@ -411,7 +415,7 @@ fn kind(fault: &Fault) -> String {
         Fault::Crash { .. } => "crash".to_owned(),
         Fault::Negate => "negated result".to_owned(),
         Fault::Drop => "silent connection".to_owned(),
-        Fault::DiskFull { path } => format!("no space left below {path}"),
+        Fault::DiskFull { .. } | Fault::Partition { .. } => fault.to_string(),
     }
 }
 

@@ -41,6 +41,11 @@ pub enum ArmedFault {
         /// The path.
         path: String,
     },
+    /// Let no packet get from one node to the other from now on.
+    Partition {
+        /// The nodes.
+        nodes: [String; 2],
+    },
     /// Let the branch go this way.
     Force {
         /// Whether its jump is taken.
@@ -70,6 +75,11 @@ impl ArmedFault {
     pub fn is_limited(&self) -> bool {
         use ArmedFault::*;
         !matches!(self, Force { .. } | First | Then { .. } | Number { .. } | Text { .. })
+    }
+
+    /// Whether it lasts until its time is over, rather than being done at a hit.
+    pub fn lasts_for_a_time(&self) -> bool {
+        matches!(self, ArmedFault::DiskFull { .. } | ArmedFault::Partition { .. })
     }
 }
 
@@ -187,7 +197,7 @@ struct Entry {
     probability: u64,
     amount: u64,
     stack_hash: u64,
-    /// Strings, in this order: the node's process, thread, resource, message or path, then classes, then stack patterns, then patterns of
+    /// Strings, in this order: the node's process, thread, resource, message or path, then classes or nodes, then stack patterns, then patterns of
     /// the node's threads, then key and value of its diagnostic context.
     strings_start: u32,
     classes_len: u16,
@@ -277,6 +287,7 @@ pub(crate) fn encode(plan: &ArmedPlan) -> Vec<u8> {
                 text(path);
                 (12, 0, &[])
             }
+            ArmedFault::Partition { nodes } => (13, 0, nodes),
         };
         if !matches!(fault, 1 | 10 | 12) {
             text("");
@@ -406,6 +417,11 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<ArmedPlan, TraceError> {
                     10 => ArmedFault::Text { text: text(at + 3)? },
                     11 => ArmedFault::Drop,
                     12 => ArmedFault::DiskFull { path: text(at + 3)? },
+                    13 => ArmedFault::Partition {
+                        nodes: list(at + 4, entry.classes_len)?.try_into().map_err(|_| {
+                            TraceError::Malformed("a partition of the mapped plan is not between two nodes")
+                        })?,
+                    },
                     _ => return Err(TraceError::Malformed("the mapped plan has an unknown fault")),
                 },
                 node: match entry.node {
@@ -532,6 +548,10 @@ mod tests {
             ArmedCandidate { fault: ArmedFault::Then { nanos: 5 }, ..base.clone() },
             ArmedCandidate { fault: ArmedFault::Number { bits: u64::MAX }, ..base.clone() },
             ArmedCandidate { fault: ArmedFault::Text { text: "a b".into() }, ..base.clone() },
+            ArmedCandidate {
+                fault: ArmedFault::Partition { nodes: ["n1".into(), "n2".into()] },
+                ..base.clone()
+            },
             ArmedCandidate { fault: ArmedFault::Drop, ..base.clone() },
             ArmedCandidate { fault: ArmedFault::DiskFull { path: "zk1/*".into() }, ..base },
         ];

@@ -3,20 +3,21 @@
 
 use std::io;
 use std::sync::atomic::AtomicU32;
+use std::time::Duration;
 
-/// Sleeps while the word has this value. May also return for no reason: the caller looks at the word again. An error is
+/// Sleeps while the word has this value, for so long at the most. May also return for no reason: the caller looks at the word again. An error is
 /// one that will come again.
-pub(crate) fn wait(word: &AtomicU32, value: u32) -> io::Result<()> {
-    // SAFETY: the word is live for the call, the kernel only reads it, and no time limit is given. Not the private
+pub(crate) fn wait(word: &AtomicU32, value: u32, most: Option<Duration>) -> io::Result<()> {
+    let most = most
+        .map(|it| libc::timespec { tv_sec: it.as_secs() as libc::time_t, tv_nsec: it.subsec_nanos().into() });
+    let limit = most.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    // SAFETY: the word and the time limit are live for the call, and the kernel only reads them. Not the private
     // kind of futex, which is for one process alone.
-    let code = unsafe {
-        let for_ever = std::ptr::null::<libc::timespec>();
-        libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, for_ever)
-    };
+    let code = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, limit) };
     let error = io::Error::last_os_error();
     match error.raw_os_error() {
         _ if code == 0 => Ok(()),
-        Some(libc::EAGAIN | libc::EINTR) => Ok(()),
+        Some(libc::EAGAIN | libc::EINTR | libc::ETIMEDOUT) => Ok(()),
         _ => Err(error),
     }
 }

@@ -100,7 +100,11 @@ pub(crate) struct Header {
     pub dump_request: u32,
     /// JVMs among `agents` whose hooks count and write events in Java code.
     pub fast_agents: u32,
-    pub pad_jvms: [u32; 11],
+    /// How many partitions have begun; JVMs sleep on this word.
+    pub partitions: u32,
+    /// How often a JVM has followed one of them.
+    pub partitions_followed: u32,
+    pub pad_jvms: [u32; 9],
     pub taken: u32,
     pub pad_taken: [u32; 15],
     /// The cycle counter as the tool last wrote it here; zero if events have their exact times.

@@ -6,6 +6,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use memmap2::{MmapOptions, MmapRaw};
 use zerocopy::{FromBytes, IntoBytes};
@@ -14,7 +15,7 @@ use crate::armed::{self, ArmedPlan, ArmedRepeat};
 use crate::futex;
 use crate::layout::{
     CandidateState, ChunkHeader, ClockPair, DUMP_FAILED, GRANULE, Header, JVMS_MAX, JvmSlot, MAGIC,
-    TRACE_VERSION, armed_state, candidate_state, loop_bits, round_up,
+    TRACE_VERSION, armed_state, candidate_state, jvm_state, loop_bits, round_up,
 };
 use crate::steps::{self, ArmedStep};
 use crate::tracks::{self, ArmedTrack};
@@ -141,7 +142,9 @@ pub(crate) fn write_new(path: &Path, spec: &TrialSpec) -> Result<(), TraceError>
         armed: if spec.armed { armed_state::FROM_THE_START } else { armed_state::NOT_YET },
         dump_request: 0,
         fast_agents: 0,
-        pad_jvms: [0; 11],
+        partitions: 0,
+        partitions_followed: 0,
+        pad_jvms: [0; 9],
         taken: 0,
         pad_taken: [0; 15],
         clock: if spec.ticking { clock::ticks() } else { 0 },
@@ -346,11 +349,66 @@ impl TrialFile {
             if request != known {
                 return Ok(request);
             }
-            futex::wait(word, known)?;
+            futex::wait(word, known, None)?;
         }
     }
 
     /// Says that a JVM has answered a request for a thread dump, or could not.
+    /// How many partitions have begun.
+    pub fn partitions_begun(&self) -> u32 {
+        self.word32(offset_of!(Header, partitions) as u64).load(Ordering::Acquire)
+    }
+
+    /// Sleeps until there are more partitions than are known, or for so long at the most.
+    pub fn wait_for_partition(&self, known: u32, most: Option<Duration>) -> std::io::Result<()> {
+        futex::wait(self.word32(offset_of!(Header, partitions) as u64), known, most)
+    }
+
+    /// Says that this JVM has cut the connections of the partition that began last.
+    pub fn partition_is_followed(&self) {
+        let word = self.word32(offset_of!(Header, partitions_followed) as u64);
+        word.fetch_add(1, Ordering::AcqRel);
+        futex::wake_all(word.as_ptr());
+    }
+
+    /// Says that a partition has begun, and waits until so many JVMs have cut their connections, or for so long at the most.
+    pub fn begin_partition(&self, jvms: u32, most: Duration) {
+        let followed = self.word32(offset_of!(Header, partitions_followed) as u64);
+        let before = followed.load(Ordering::Acquire);
+        let begun = self.word32(offset_of!(Header, partitions) as u64);
+        begun.fetch_add(1, Ordering::AcqRel);
+        futex::wake_all(begun.as_ptr());
+        let end = Instant::now() + most;
+        loop {
+            let now = followed.load(Ordering::Acquire);
+            let left = end.saturating_duration_since(Instant::now());
+            if now.wrapping_sub(before) >= jvms
+                || left.is_zero()
+                || futex::wait(followed, now, Some(left)).is_err()
+            {
+                return;
+            }
+        }
+    }
+
+    /// The JVMs that have joined and not ended in good order: node and process.
+    pub fn live_jvms(&self) -> Vec<(String, u32)> {
+        let joined = self.word32(offset_of!(Header, jvms_next) as u64).load(Ordering::Acquire).min(JVMS_MAX);
+        let slot = |jvm: u32| {
+            let at = self.slot_at(jvm);
+            let state = self.word32(at + offset_of!(JvmSlot, state) as u64).load(Ordering::Acquire);
+            if state != jvm_state::LIVE {
+                return None;
+            }
+            JvmSlot::read_from_bytes(&self.copy_out(at, size_of::<JvmSlot>())).ok()
+        };
+        let named = |it: JvmSlot| {
+            let len = (it.node_len as usize).min(it.node.len());
+            (String::from_utf8_lossy(&it.node[..len]).into_owned(), it.pid)
+        };
+        (0..joined).filter_map(slot).map(named).collect()
+    }
+
     pub(crate) fn set_dumped(&self, jvm: u32, request: u32, failed: bool) {
         let mark = if failed { DUMP_FAILED } else { 0 };
         let word = self.slot_word(jvm, offset_of!(JvmSlot, dumped));

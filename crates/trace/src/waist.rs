@@ -14,6 +14,8 @@ pub enum Operand {
     File,
     /// A path of `java.nio`.
     NioPath,
+    /// An `InetAddress`, with the port as the number.
+    Address,
     /// A `FileDescriptor`.
     Descriptor,
     /// An object with a `FileDescriptor` in its field `fd`.
@@ -29,6 +31,8 @@ pub enum Deed {
     Receive,
     /// Writes bytes to a file or to a connection.
     Send,
+    /// Connects to an address. It is no operation by itself.
+    Connect,
     /// Opens a file to be written; its last operand says whether to append.
     OpenStream,
     /// Opens a `RandomAccessFile`; its last operand is the mode.
@@ -169,6 +173,19 @@ const WAIST: &[Waist] = &[
     row(IO_UTIL, "write", "(Ljava/io/FileDescriptor;[Ljava/nio/ByteBuffer;", Deed::Send, DESCRIPTOR),
     row(SOCKET, "tryRead", "(Ljava/io/FileDescriptor;[BII)I", Deed::Receive, (1, Operand::Descriptor)),
     row(SOCKET, "tryWrite", "(Ljava/io/FileDescriptor;[BII)I", Deed::Send, (1, Operand::Descriptor)),
+    onto(
+        by_number(
+            row(
+                "sun.nio.ch.Net",
+                "connect",
+                "(Ljava/net/ProtocolFamily;Ljava/io/FileDescriptor;Ljava/net/InetAddress;I)I",
+                Deed::Connect,
+                (1, Operand::Descriptor),
+            ),
+            3,
+        ),
+        (2, Operand::Address),
+    ),
     row(DISPATCHER, "read", "(Ljava/io/FileDescriptor;JI)I", Deed::Receive, (1, Operand::Descriptor)),
     row(DISPATCHER, "readv", "(Ljava/io/FileDescriptor;JI)J", Deed::Receive, (1, Operand::Descriptor)),
     outlet(DISPATCHER, "write", "(Ljava/io/FileDescriptor;JI)I", 1),
@@ -234,7 +251,10 @@ pub fn waist(class: &[u8], method: &[u8], descriptor: &[u8]) -> Option<&'static 
 pub fn waist_of(fault: &Fault) -> impl Iterator<Item = &'static Waist> {
     let is_silent = *fault == Fault::Drop;
     let is_full = matches!(fault, Fault::DiskFull { .. });
-    WAIST.iter().filter(move |it| is_silent && it.outlet.is_some() || is_full && it.needs_space())
+    let is_cut = matches!(fault, Fault::Partition { .. });
+    WAIST.iter().filter(move |it| {
+        is_silent && it.outlet.is_some() || is_full && it.needs_space() || is_cut && it.deed == Deed::Connect
+    })
 }
 
 /// The classes of the waist, with dots, sorted.
@@ -252,7 +272,7 @@ impl Waist {
             Deed::Send => self.class != SOCKET && self.class != DISPATCHER,
             Deed::Plain(kind) => self.shortage(kind).is_some(),
             Deed::OpenStream | Deed::OpenRandom | Deed::OpenFlags => true,
-            Deed::Receive => false,
+            Deed::Receive | Deed::Connect => false,
         }
     }
 
@@ -276,13 +296,14 @@ impl Waist {
         }
     }
 
-    /// The kind of the operation, by the number that it depends on and whether it is about a connection.
-    pub fn kind(&self, number: i32, is_connection: bool) -> OperationKind {
+    /// The kind of the operation, if it is one, by the number that it depends on and whether it is about a connection.
+    pub fn kind(&self, number: i32, is_connection: bool) -> Option<OperationKind> {
         const WRITES: i32 = libc::O_WRONLY | libc::O_RDWR;
         const EXCLUSIVE: i32 = libc::O_CREAT | libc::O_EXCL;
         /// Of `RandomAccessFile`, as in the native code of the JDK.
         const RANDOM_READ_WRITE: i32 = 2;
-        match self.deed {
+        Some(match self.deed {
+            Deed::Connect => return None,
             Deed::Plain(kind) => kind,
             Deed::Receive if is_connection => OperationKind::Receive,
             Deed::Receive => OperationKind::Read,
@@ -296,7 +317,7 @@ impl Waist {
             Deed::OpenFlags if number & libc::O_TRUNC != 0 => OperationKind::Truncate,
             Deed::OpenFlags if number & WRITES != 0 => OperationKind::OpenWrite,
             Deed::OpenFlags => OperationKind::OpenRead,
-        }
+        })
     }
 }
 
@@ -324,20 +345,20 @@ mod tests {
             waist(class.as_bytes(), method.as_bytes(), descriptor.as_bytes()).unwrap()
         };
         let open = find("sun.nio.fs.UnixNativeDispatcher", "open", "(Lsun/nio/fs/UnixPath;II)I");
-        let flags = |flags: i32| open.kind(flags, false);
+        let flags = |flags: i32| open.kind(flags, false).unwrap();
         assert_eq!(flags(libc::O_RDONLY), OperationKind::OpenRead);
         assert_eq!(flags(libc::O_WRONLY | libc::O_CREAT), OperationKind::OpenWrite);
         assert_eq!(flags(libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC), OperationKind::Truncate);
         assert_eq!(flags(libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL), OperationKind::Create);
         let stream = find("java.io.FileOutputStream", "open", "(Ljava/lang/String;Z)V");
-        assert_eq!(stream.kind(0, false), OperationKind::Truncate);
-        assert_eq!(stream.kind(1, false), OperationKind::OpenWrite);
+        assert_eq!(stream.kind(0, false), Some(OperationKind::Truncate));
+        assert_eq!(stream.kind(1, false), Some(OperationKind::OpenWrite));
         let random = find("java.io.RandomAccessFile", "open", "(Ljava/lang/String;I)V");
-        assert_eq!(random.kind(1, false), OperationKind::OpenRead);
-        assert_eq!(random.kind(6, false), OperationKind::OpenWrite);
+        assert_eq!(random.kind(1, false), Some(OperationKind::OpenRead));
+        assert_eq!(random.kind(6, false), Some(OperationKind::OpenWrite));
         let write =
             find("sun.nio.ch.IOUtil", "write", "(Ljava/io/FileDescriptor;Ljava/nio/ByteBuffer;JLx;)I");
-        assert_eq!(write.kind(0, false), OperationKind::Write);
-        assert_eq!(write.kind(0, true), OperationKind::Send);
+        assert_eq!(write.kind(0, false), Some(OperationKind::Write));
+        assert_eq!(write.kind(0, true), Some(OperationKind::Send));
     }
 }

@@ -1,5 +1,7 @@
 //! `hypocenter doctor`: tries what the other verbs need, for real.
 
+mod outages;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -64,6 +66,9 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
             let result = result.map(|it| format!("{it}, in {}", java.home.display()));
             works += usize::from(add(&format!("agent in Java {}", java.version), false, result));
         }
+    }
+    for java in &javas {
+        add(&format!("faults in Java {}", java.version), false, outages::of(java));
     }
     let javac = javas.iter().find(|it| it.home.join("bin/javac").is_file());
     add(

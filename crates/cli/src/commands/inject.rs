@@ -35,8 +35,14 @@ pub fn run(args: &InjectArgs) -> Result<ExitCode, Failure> {
     screen::heading("hypocenter inject");
     let chosen = Chosen::of(&args.target, None)?;
     chosen.tell_not_asked();
+    if !matches!(args.partition.len(), 0 | 2) {
+        return Err(Failure::usage("--partition: it is between two nodes").hint("write --partition n1,n2"));
+    }
     if let Some(node) = &args.node {
-        check_node(node, &chosen)?;
+        check_node("--node", node, &chosen)?;
+    }
+    for node in &args.partition {
+        check_node("--partition", node, &chosen)?;
     }
     let target = Target::open(&chosen.target)?;
     // The target's own classes first: the JDK has classes of every name.
@@ -104,7 +110,7 @@ fn planned(args: &InjectArgs, sites: &[Site], target: &Target) -> Result<(Plan, 
 const NODE_VARIABLE: &str = "HYPOCENTER_NODE";
 
 /// A fault on a node that is not there never happens, and the workload would run for nothing.
-fn check_node(node: &str, chosen: &Chosen) -> Result<(), Failure> {
+fn check_node(flag: &str, node: &str, chosen: &Chosen) -> Result<(), Failure> {
     let workload = &chosen.workload;
     // What a command starts may say itself which node it is.
     if workload.command.is_some() || says_itself(chosen) {
@@ -119,9 +125,9 @@ fn check_node(node: &str, chosen: &Chosen) -> Result<(), Failure> {
     let is_without =
         workload.node.iter().any(|it| it.name == node) || workload.client.iter().any(|it| it.name == node);
     let failure = Failure::usage(if is_without {
-        format!("--node {node}: the node runs without the agent, so no fault can be injected there")
+        format!("{flag} {node}: the node runs without the agent, so no fault can be injected there")
     } else {
-        format!("--node {node}: workload `{}` has no such node", workload.name)
+        format!("{flag} {node}: workload `{}` has no such node", workload.name)
     });
     let also = if is_without { "; `agent = true` adds others" } else { "" };
     Err(failure.hint(format!("the agent runs in {}{also}", there.join(", "))))
@@ -157,6 +163,9 @@ fn fault(args: &InjectArgs) -> Fault {
     if let Some(path) = &args.disk_full {
         return Fault::DiskFull { path: path.clone() };
     }
+    if let [one, other] = &args.partition[..] {
+        return Fault::Partition { nodes: [one.clone(), other.clone()] };
+    }
     match (&args.throw, args.sleep, args.spin, args.crash) {
         _ if args.drop => Fault::Drop,
         (Some(class), ..) => Fault::Exception { class: class.clone(), message: args.message.clone() },
@@ -172,7 +181,7 @@ fn repeat(args: &InjectArgs) -> Repeat {
         (true, ..) => Repeat::Always,
         (_, Some(time), _) => Repeat::ForMs(time.as_millis() as u64),
         (.., Some(times)) => Repeat::Times(times),
-        _ if args.disk_full.is_some() => Repeat::Always,
+        _ if fault(args).lasts_for_a_time() => Repeat::Always,
         _ => Repeat::Once,
     }
 }
@@ -201,7 +210,7 @@ fn guard(args: &InjectArgs) -> Guard {
 fn when(args: &InjectArgs) -> String {
     let is_constant = args.steer.set.is_some() && !args.lasts_or_repeats();
     let mut text = match (args.at, if is_constant { Repeat::Always } else { repeat(args) }) {
-        (at, _) if args.disk_full.is_some() => format!("from hit {} on", at.unwrap_or(1)),
+        (at, _) if fault(args).lasts_for_a_time() => format!("from hit {} on", at.unwrap_or(1)),
         (None, Repeat::Once) => "the first time".to_owned(),
         (None, _) => "every time".to_owned(),
         (Some(n), Repeat::Once) => format!("at hit {n}"),
