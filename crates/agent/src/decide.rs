@@ -362,6 +362,9 @@ impl Hit<'_> {
             context: self.thread.tasks.trail.context(),
             path: self.thread.tasks.trail.point(),
         });
+        if let ArmedFault::Partition { nodes } = &armed.candidate.fault {
+            partition::begin(trial, nodes);
+        }
         trial.set_injected(armed.number, self.session.jvm(), occurrence, cost);
         self.carry_out(armed, prepared)
     }
@@ -436,12 +439,8 @@ impl Hit<'_> {
                 }
                 Answer::GoOn
             }
-            (ArmedFault::Partition { nodes }, _) => {
-                partition::begin(self.session.trial(), nodes);
-                Answer::GoOn
-            }
-            // The operations of the JDK look at it by themselves.
-            (ArmedFault::DiskFull { .. }, _) => Answer::GoOn,
+            // Operations of the JDK look at it by themselves, and a partition has begun.
+            (ArmedFault::DiskFull { .. } | ArmedFault::Partition { .. }, _) => Answer::GoOn,
             (ArmedFault::Exception { .. }, Prepared::Nothing) => Answer::GoOn,
         }
     }
