@@ -384,6 +384,9 @@ impl Hit<'_> {
             self.thread.awaits = Some(armed.number);
             return Answer::Wait;
         }
+        if let ArmedFault::Partition { nodes } = &armed.candidate.fault {
+            partition::begin(trial, nodes);
+        }
         trial.set_injected(armed.number, self.session.jvm(), occurrence, cost);
         self.carry_out(armed, prepared)
     }
@@ -467,13 +470,15 @@ impl Hit<'_> {
                 }
                 Answer::GoOn
             }
-            (ArmedFault::Partition { nodes }, _) => {
-                partition::begin(self.session.trial(), nodes);
-                Answer::GoOn
-            }
-            // The operations of the JDK look at the full disk by themselves.
+            // Operations of the JDK look at the full disk by themselves, and a partition has begun.
             (ArmedFault::Exception { .. }, Prepared::Nothing)
-            | (ArmedFault::First | ArmedFault::Then { .. } | ArmedFault::DiskFull { .. }, _) => Answer::GoOn,
+            | (
+                ArmedFault::First
+                | ArmedFault::Then { .. }
+                | ArmedFault::DiskFull { .. }
+                | ArmedFault::Partition { .. },
+                _,
+            ) => Answer::GoOn,
         }
     }
 }

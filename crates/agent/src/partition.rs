@@ -22,7 +22,7 @@ use crate::watcher::NO_SITE;
 /// How often a partition looks for connections that were made in native code.
 const SWEEP_EVERY: Duration = Duration::from_millis(25);
 /// How long a partition waits at its begin for the processes of its nodes.
-const BEGIN_WAIT: Duration = Duration::from_secs(1);
+const BEGIN_WAIT: Duration = Duration::from_secs(10);
 
 /// The partitions of a plan that concern this node.
 #[derive(Default)]
@@ -36,6 +36,13 @@ struct Partition {
     candidate: u32,
     repeat: ArmedRepeat,
     other: String,
+}
+
+impl Partition {
+    /// Whether it is about to begin, or lasts. Its time is counted from when all connections are cut.
+    fn lasts(&self, trial: &TrialFile) -> bool {
+        trial.is_claimed(self.candidate) || trial.lasts(self.candidate, self.repeat)
+    }
 }
 
 impl Partitions {
@@ -63,7 +70,7 @@ impl Partitions {
         let mut known = 0;
         loop {
             let now = trial.partitions_begun();
-            let lasts = self.all.iter().any(|it| trial.lasts(it.candidate, it.repeat));
+            let lasts = self.all.iter().any(|it| it.lasts(trial));
             if lasts {
                 self.sweep(session);
             } else {
@@ -89,7 +96,7 @@ impl Partitions {
         let own = sockets("self");
         let table = connections();
         let mut wanted = FxHashSet::default();
-        for it in self.all.iter().filter(|it| trial.lasts(it.candidate, it.repeat)) {
+        for it in self.all.iter().filter(|it| it.lasts(trial)) {
             let theirs = sockets_of_node(trial, &it.other);
             let ways = Ways::to(&table, &theirs);
             for socket in table.iter().filter(|it| own.contains_key(&it.inode)) {
@@ -128,7 +135,7 @@ impl Partitions {
     pub(crate) fn connects(&self, trial: &TrialFile, fd: i32, to: SocketAddr) {
         let Some(inode) = inode_of(fd) else { return };
         let table = connections();
-        for it in self.all.iter().filter(|it| trial.lasts(it.candidate, it.repeat)) {
+        for it in self.all.iter().filter(|it| it.lasts(trial)) {
             if Ways::to(&table, &sockets_of_node(trial, &it.other)).listens(to) {
                 self.cut(trial, it.candidate, inode, fd);
             }
@@ -137,7 +144,7 @@ impl Partitions {
 
     /// Whether a partition lasts that concerns this node.
     pub(crate) fn any_lasts(&self, trial: &TrialFile) -> bool {
-        self.all.iter().any(|it| trial.lasts(it.candidate, it.repeat))
+        self.all.iter().any(|it| it.lasts(trial))
     }
 
     fn heal(&self) {
@@ -167,7 +174,7 @@ pub(crate) fn trouble(trial: &TrialFile, nodes: &[String; 2]) -> Result<(), Stri
     }
 }
 
-/// Says that a partition has begun, and waits until every process of its nodes has cut its connections.
+/// Lets a partition begin, and waits until every process of its nodes has cut its connections.
 pub(crate) fn begin(trial: &TrialFile, nodes: &[String; 2]) {
     let is_there = |pid: u32| std::path::Path::new(&format!("/proc/{pid}")).exists();
     let of_nodes = |it: &(String, u32)| nodes.contains(&it.0) && is_there(it.1);

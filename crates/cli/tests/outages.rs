@@ -169,7 +169,7 @@ fn nothing_gets_through_a_partition() {
 
 #[test]
 fn a_connection_loses_nothing_when_a_partition_ends() {
-    let done = parted(support::default_jdk(), "--for 2s", "heals").exits(0);
+    let done = parted(support::default_jdk(), "--for 4s", "heals").exits(0);
     let program = "before: answered, answered\n\
                    during: silence, answered\n\
                    after: answered\n\
