@@ -11,8 +11,8 @@ use std::path::{Component, Path, PathBuf};
 
 use hypocenter_plan::{OperationKind, SiteKind};
 use hypocenter_trace::{
-    Deed, FRESH_DIRECTORY, Map, ObjectId, Operand, OperationRecord, ReportKind, Session, SiteId, Waist, level,
-    waist,
+    Deed, FRESH_DIRECTORY, Map, ObjectId, Operand, OperationRecord, ReportKind, Session, SiteId, Waist,
+    level, waist,
 };
 use jvmti_bindings::sys::jni::jobject;
 use rustc_hash::FxHashMap;
