@@ -48,26 +48,23 @@ public class Steer {
         both(early, new Thread(() -> race(begun), "late"));
     }
 
-    /** The early thread holds what the late one needs. */
+    /** The early thread holds what the late one stands at. */
     static void monitor() throws InterruptedException {
         Object gate = new Gate();
         CountDownLatch held = new CountDownLatch(1);
-        Thread early = new Thread(() -> {
-            synchronized (gate) {
-                held.countDown();
-                early();
-            }
-        }, "early");
         Thread late = new Thread(() -> {
-            try {
-                held.await();
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-            }
+            await(held);
             synchronized (gate) {
                 late();
             }
         }, "late");
+        Thread early = new Thread(() -> {
+            synchronized (gate) {
+                held.countDown();
+                until(late, Thread.State.BLOCKED);
+                early();
+            }
+        }, "early");
         both(early, late);
     }
 
@@ -76,13 +73,6 @@ public class Steer {
         ReentrantLock lock = new ReentrantLock();
         Object gate = new Gate();
         CountDownLatch held = new CountDownLatch(2);
-        Thread early = new Thread(() -> {
-            lock.lock();
-            held.countDown();
-            await(held);
-            early();
-            lock.unlock();
-        }, "early");
         Thread between = new Thread(() -> {
             synchronized (gate) {
                 held.countDown();
@@ -97,9 +87,27 @@ public class Steer {
                 late();
             }
         }, "late");
+        Thread early = new Thread(() -> {
+            lock.lock();
+            held.countDown();
+            await(held);
+            until(late, Thread.State.BLOCKED);
+            while (!lock.hasQueuedThread(between)) {
+                Thread.onSpinWait();
+            }
+            until(between, Thread.State.WAITING);
+            early();
+            lock.unlock();
+        }, "early");
         between.start();
         both(early, late);
         between.join();
+    }
+
+    static void until(Thread thread, Thread.State state) {
+        while (thread.getState() != state) {
+            Thread.onSpinWait();
+        }
     }
 
     static void await(CountDownLatch latch) {
