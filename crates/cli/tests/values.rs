@@ -101,3 +101,39 @@ fn accesses(jdk: &Jdk) {
 fn each_access_is_seen_with_its_object_and_value() {
     each(&jdks().iter().collect::<Vec<_>>(), |jdk| format!("Java {}", jdk.feature), |jdk| accesses(jdk));
 }
+
+fn handovers(jdk: &Jdk) {
+    let tool = Tool::on(jdk, "run").args("--packages probe.Handovers --json --lossless --hook thread");
+    let tool = tool.args("--record stacks");
+    let done = tool.java_with("-Xverify:all -XX:+UseSerialGC", "probe.Handovers").exits(0);
+    assert_eq!(done.program(), "done\n");
+    let evidence = evidence_of(&done.trial(), &finished(&done.trial()).unwrap().unwrap()).unwrap();
+    let trace = evidence.trace().unwrap();
+    let jvms = trace.jvms();
+    let [jvm] = jvms.as_slice() else { panic!("one JVM is expected") };
+    let d = trace.dictionary(jvm);
+    let mut all: Vec<_> = trace.operations(jvm).collect();
+    all.sort_by_key(|it| it.span);
+    for it in all {
+        println!(
+            "{:?} {} {} {} {}#{} {}#{} = {} {} {:?}",
+            it.span,
+            d.thread_name(it.thread),
+            it.kind,
+            it.has_ended(),
+            d.string(it.resource),
+            it.object.0,
+            d.string(it.other),
+            it.other_object.0,
+            it.result,
+            d.string(it.failed),
+            d.stack(it.stack).first()
+        );
+    }
+    println!("{:#}", done.outcome()["problems"]);
+}
+
+#[test]
+fn what_threads_do_with_each_other_is_seen_with_its_objects() {
+    each(&jdks().iter().collect::<Vec<_>>(), |jdk| format!("Java {}", jdk.feature), |jdk| handovers(jdk));
+}
