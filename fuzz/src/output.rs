@@ -1,6 +1,6 @@
 //! A patched method, taken apart again into original instructions and the hooks before each.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use hypocenter_classfile::{Code, Constant, ConstantPool, Handler, Instruction, op};
 
@@ -44,7 +44,12 @@ impl<'a> Output<'_, 'a> {
     pub fn check(&self, catch_all: bool) {
         let effective = self.hooks.iter().filter(|hook| self.is_effective(hook)).count();
         assert!(self.new.len() >= self.old.len() + effective * 2, "hooks are missing");
-        let zones = self.zones(catch_all);
+        let (zones, rest) = self.zones();
+        let mut entries = self.new_code.handlers();
+        let rest = self.check_blocks(rest, &zones, &mut entries);
+        let (resumed, rest) = self.check_resumed(rest, &zones);
+        self.check_handlers(&zones, &resumed, &mut entries);
+        self.check_tail(rest, catch_all, &mut entries);
         let mut falls = true;
         let mut before: Option<&Instruction<'_>> = None;
         for (it, zone) in self.old.iter().zip(&zones) {
@@ -53,7 +58,6 @@ impl<'a> Output<'_, 'a> {
             before = Some(it);
         }
         self.check_jumps(&zones);
-        self.check_handlers(&zones);
     }
 
     fn hook(&self, number: i32) -> &Hook {
@@ -74,8 +78,8 @@ impl<'a> Output<'_, 'a> {
         }
     }
 
-    /// One zone an original instruction, and one for the end.
-    fn zones(&self, catch_all: bool) -> Vec<Zone> {
+    /// One zone an original instruction, and one for the end. With what follows there.
+    fn zones(&self) -> (Vec<Zone>, &[Instruction<'a>]) {
         let mut zones = Vec::with_capacity(self.old.len() + 1);
         let mut zone = Zone::default();
         let mut rest = self.new;
@@ -101,9 +105,7 @@ impl<'a> Output<'_, 'a> {
         }
         zone.place = rest.first().map_or(self.new_code.bytes.len() as u32, |it| it.pc);
         zones.push(zone);
-        let rest = self.check_blocks(rest, &zones);
-        self.check_tail(rest, catch_all);
-        zones
+        (zones, rest)
     }
 
     /// The instruction is the original one, but for a jump whose operands a hook directly before it takes.
@@ -165,8 +167,7 @@ impl<'a> Output<'_, 'a> {
             let call = self.old.iter().find(|it| it.pc == hook.at).expect("the hook of a call is at one");
             let mut is_caught = false;
             for it in self.old_code.handlers() {
-                let covers = u32::from(it.start) <= call.pc && call.pc < u32::from(it.end);
-                if covers && !is_caught {
+                if covers(&it, call.pc) && !is_caught {
                     let to = Some((it.catch_type, u32::from(it.handler)));
                     blocks.push(Block { hook, end: call.end(), to });
                     is_caught = it.catch_type == 0;
@@ -179,10 +180,14 @@ impl<'a> Output<'_, 'a> {
         blocks
     }
 
-    /// The blocks for what comes out of calls: the first entries of the exception table, each over one call, in order. Returns what follows
-    /// their code.
-    fn check_blocks<'n>(&self, mut rest: &'n [Instruction<'a>], zones: &[Zone]) -> &'n [Instruction<'a>] {
-        let mut entries = self.new_code.handlers();
+    /// The blocks for what comes out of calls: the first entries of the exception table, for each in order one over its call, and those that
+    /// cover its own code. Returns what follows this code.
+    fn check_blocks<'n>(
+        &self,
+        mut rest: &'n [Instruction<'a>],
+        zones: &[Zone],
+        entries: &mut impl Iterator<Item = Handler>,
+    ) -> &'n [Instruction<'a>] {
         for Block { hook, end, to } in self.blocks() {
             let [dup, push, call, last, after @ ..] = rest else { panic!("the block of a call is missing") };
             let Handler { start, end: covered, handler, catch_type } = entries.next().expect("its entry");
@@ -200,35 +205,70 @@ impl<'a> Output<'_, 'a> {
                 },
             };
             assert_eq!(number, Some(hook.number));
-            match to {
-                None => assert_eq!(last.opcode, op::ATHROW),
-                Some((_, handler)) => {
-                    assert_eq!(last.opcode, op::GOTO);
-                    let landing = last.targets().next().expect("a jump has a target");
-                    self.check_way(zones, FALL - 1, handler, landing, Vec::new());
-                }
+            assert_eq!(last.opcode, op::ATHROW);
+            for (catch_type, target) in self.covering(to) {
+                let entry = entries.next().expect("a handler of the block of a call");
+                assert_eq!((u32::from(entry.start), u32::from(entry.end)), (dup.pc, last.pc + 1));
+                assert_eq!(entry.catch_type, catch_type, "an exception that the handler does not catch");
+                self.check_way(zones, FALL - 1, target, u32::from(entry.handler), Vec::new());
             }
             rest = after;
         }
         rest
     }
 
-    /// The handler over everything, which may be left out of a constructor.
-    fn check_tail(&self, rest: &[Instruction<'_>], catch_all: bool) {
-        let opcodes: Vec<u8> = rest.iter().map(|it| it.opcode).collect();
-        let own = self.old_code.handlers().count() + self.blocks().len();
-        if rest.is_empty() {
-            assert_eq!(self.new_code.handlers().count(), own);
-            return;
+    /// The handlers that cover a block: its own, and those that cover this one, up to the first for everything.
+    fn covering(&self, own: Option<(u16, u32)>) -> Vec<(u16, u32)> {
+        let Some(own) = own else { return Vec::new() };
+        let others = self.old_code.handlers().filter(|it| covers(it, own.1));
+        let others = others.map(|it| (it.catch_type, u32::from(it.handler)));
+        let mut all: Vec<(u16, u32)> = std::iter::once(own).chain(others).collect();
+        let last = all.iter().position(|it| it.0 == 0);
+        all.truncate(last.map_or(all.len(), |last| last + 1));
+        all
+    }
+
+    /// The jumps that resume handlers which cover their own hooks: their addresses by those of the handlers. With what follows.
+    fn check_resumed<'n>(
+        &self,
+        rest: &'n [Instruction<'a>],
+        zones: &[Zone],
+    ) -> (BTreeMap<u32, u32>, &'n [Instruction<'a>]) {
+        let mut resumed = BTreeMap::new();
+        for it in self.old_code.handlers().filter(|it| covers(it, u32::from(it.handler))) {
+            let n = self.old.partition_point(|old| old.pc < u32::from(it.handler));
+            let is_plain = self.old[n].targets().next().is_none();
+            if is_plain && self.boundary(zones, it.handler) < self.place(zones, it.handler) {
+                resumed.insert(u32::from(it.handler), 0);
+            }
         }
-        assert!(catch_all, "instructions behind the end: {opcodes:?}");
-        assert_eq!(opcodes, [op::DUP, op::SIPUSH, op::INVOKESTATIC, op::ATHROW]);
-        assert_eq!(rest[2].pool_index(), Some(self.helpers.caught));
-        assert_eq!(self.new_code.handlers().count(), own + 1);
-        let last = self.new_code.handlers().last().expect("catch_all has a handler");
-        assert_eq!(u32::from(last.handler), rest[0].pc);
-        assert_eq!(last.catch_type, 0);
-        assert_eq!(last.end, last.handler);
+        let (jumps, after) = rest.split_at_checked(resumed.len()).expect("the jumps to resumed handlers");
+        for ((handler, at), jump) in resumed.iter_mut().zip(jumps) {
+            assert_eq!(jump.opcode, op::GOTO_W);
+            assert_eq!(jump.targets().next(), Some(self.place(zones, *handler as u16)));
+            *at = jump.pc;
+        }
+        (resumed, after)
+    }
+
+    /// The handler over everything, which may be left out of a constructor.
+    fn check_tail(
+        &self,
+        rest: &[Instruction<'_>],
+        catch_all: bool,
+        entries: &mut impl Iterator<Item = Handler>,
+    ) {
+        let opcodes: Vec<u8> = rest.iter().map(|it| it.opcode).collect();
+        if !rest.is_empty() {
+            assert!(catch_all, "instructions behind the end: {opcodes:?}");
+            assert_eq!(opcodes, [op::DUP, op::SIPUSH, op::INVOKESTATIC, op::ATHROW]);
+            assert_eq!(rest[2].pool_index(), Some(self.helpers.caught));
+            let last = entries.next().expect("catch_all has a handler");
+            assert_eq!(u32::from(last.handler), rest[0].pc);
+            assert_eq!(last.catch_type, 0);
+            assert_eq!(last.end, last.handler);
+        }
+        assert_eq!(entries.next(), None, "a handler too many");
     }
 
     /// The numbers of the hooks that one way into `target` should run, in no order.
@@ -330,18 +370,49 @@ impl<'a> Output<'_, 'a> {
         first.map_or(zone.place, |hook| hook.0)
     }
 
-    fn check_handlers(&self, zones: &[Zone]) {
-        let own = self.new_code.handlers().skip(self.blocks().len());
-        let pairs = self.old_code.handlers().zip(own);
-        for (old, new) in pairs {
-            let Handler { start, end, handler, catch_type } = new;
-            assert_eq!(catch_type, old.catch_type);
-            assert_eq!(u32::from(start), self.boundary(zones, old.start), "the start of a range");
-            assert_eq!(u32::from(end), self.boundary(zones, old.end), "the end of a range");
-            // A handler is entered by no jump: it runs what stands before the instruction whatever the way in.
-            self.check_way(zones, FALL - 1, u32::from(old.handler), u32::from(handler), Vec::new());
+    /// The new address of the instruction that starts at an old one.
+    fn place(&self, zones: &[Zone], pc: u16) -> u32 {
+        zones[self.old.partition_point(|it| it.pc < u32::from(pc))].place
+    }
+
+    /// The entries that were there. Those that cover the hooks of their own handler are cut, and what these hooks throw resumes the handler.
+    fn check_handlers(
+        &self,
+        zones: &[Zone],
+        resumed: &BTreeMap<u32, u32>,
+        entries: &mut impl Iterator<Item = Handler>,
+    ) {
+        for old in self.old_code.handlers() {
+            let handler = u32::from(old.handler);
+            let (start, end) = (self.boundary(zones, old.start), self.boundary(zones, old.end));
+            let jump = resumed.get(&handler).filter(|_| covers(&old, handler));
+            let parts = match jump {
+                None => vec![(start, end, None)],
+                Some(&jump) => {
+                    let hooks = (self.boundary(zones, old.handler), self.place(zones, old.handler));
+                    let before = Some((start, hooks.0, None)).filter(|it| it.0 < it.1);
+                    let behind = [(hooks.0, hooks.1, Some(jump)), (hooks.1, end, None)];
+                    before.into_iter().chain(behind).collect()
+                }
+            };
+            for (start, end, jump) in parts {
+                let new = entries.next().expect("a handler is missing");
+                assert_eq!(new.catch_type, old.catch_type);
+                assert_eq!((u32::from(new.start), u32::from(new.end)), (start, end), "a range");
+                match jump {
+                    Some(jump) => assert_eq!(u32::from(new.handler), jump),
+                    // A handler is entered by no jump: it runs what stands before the instruction whatever the way in.
+                    None => {
+                        self.check_way(zones, FALL - 1, handler, u32::from(new.handler), Vec::new());
+                    }
+                }
+            }
         }
     }
+}
+
+fn covers(handler: &Handler, pc: u32) -> bool {
+    (u32::from(handler.start)..u32::from(handler.end)).contains(&pc)
 }
 
 fn assert_same(mut found: Vec<i32>, mut expected: Vec<i32>, target: u32, source: u32) {

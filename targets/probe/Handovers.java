@@ -23,6 +23,9 @@ public class Handovers {
     static volatile boolean ready;
 
     public static void main(String[] args) throws Exception {
+        if (args.length > 0) {
+            hang();
+        }
         monitors();
         parking();
         locks();
@@ -31,6 +34,7 @@ public class Handovers {
         executors();
         futures();
         timers();
+        virtualThreads();
         System.out.println("done");
     }
 
@@ -50,17 +54,29 @@ public class Handovers {
         return thread;
     }
 
-    /** A sign that may come before anybody waits for it. */
+    /** Waits for what never comes, until the JVM is gone. */
+    static void hang() throws Exception {
+        Thread main = Thread.currentThread();
+        begun("halter", () -> {
+            while (main.getState() != Thread.State.WAITING) {
+                Thread.onSpinWait();
+            }
+            Runtime.getRuntime().halt(7);
+        });
+        new CountDownLatch(1).await();
+    }
+
     static void monitors() throws Exception {
         Object lock = new Object();
         boolean[] done = new boolean[1];
-        Thread thread = begun("notifier", () -> {
-            synchronized (lock) {
-                done[0] = true;
-                lock.notifyAll();
-            }
-        });
+        Thread thread;
         synchronized (lock) {
+            thread = begun("notifier", () -> {
+                synchronized (lock) {
+                    done[0] = true;
+                    lock.notifyAll();
+                }
+            });
             while (!done[0]) {
                 lock.wait(60_000);
             }
@@ -80,6 +96,9 @@ public class Handovers {
                 LockSupport.park();
             }
         });
+        while (thread.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
         ready = true;
         LockSupport.unpark(thread);
         thread.join();
@@ -147,6 +166,33 @@ public class Handovers {
         Thread thread = begun("completer", () -> future.complete("text"));
         future.get();
         thread.join();
+    }
+
+    /** Where a JVM has them: threads that give their carrier up while they wait. */
+    static void virtualThreads() throws Exception {
+        if (Runtime.version().feature() < 21) {
+            return;
+        }
+        LinkedBlockingQueue<String> there = new LinkedBlockingQueue<>();
+        LinkedBlockingQueue<String> back = new LinkedBlockingQueue<>();
+        Runnable echo = () -> {
+            try {
+                back.put(there.take() + "!");
+            } catch (InterruptedException e) {
+                e.printStackTrace();
+            }
+        };
+        Thread first = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, echo);
+        Thread second = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, echo);
+        while (first.getState() != Thread.State.WAITING || second.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+        there.put("one");
+        there.put("two");
+        back.take();
+        back.take();
+        first.join();
+        second.join();
     }
 
     static void timers() throws Exception {

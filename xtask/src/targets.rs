@@ -3,6 +3,9 @@
 //! A target's classes go to its own `build/classes`, where its configuration finds them. A file of `fixed/` stands for the
 //! one of `src/` with the same name; the two together make the twin, in `build/fixed`. Likewise `throttled/`, whose twin
 //! keeps the bug and limits the load that it makes. The jars of a target with a `pom.xml` go to `build/lib`.
+//!
+//! A target may be fixed in several ways, each in a folder `fixed-WAY`. They have no configurations of their own: that of the target,
+//! with the classes of the twin, goes to `build/fixed-WAY.toml`.
 
 use std::env;
 use std::fs;
@@ -23,6 +26,8 @@ const LIMIT: Duration = Duration::from_secs(300);
 const RELEASE: &str = "17";
 /// Folders with the files of a twin that differ; its classes go to the folder of the same name in `build`.
 const TWINS: [&str; 2] = ["fixed", "throttled"];
+/// Begin of the name of such a folder, where a target is fixed in several ways.
+const FIXED: &str = "fixed-";
 
 /// Compile the bundled targets that have a hypocenter.toml, and their twins
 #[derive(Debug, clap::Args)]
@@ -87,14 +92,38 @@ impl Target {
         let source = self.directory.join("src");
         let sources = javac::sources(&source)?;
         self.javac(&sources, &jars, "classes")?;
-        for name in TWINS {
+        let ways = self.ways()?;
+        for name in TWINS.into_iter().chain(ways.iter().map(String::as_str)) {
             let folder = self.directory.join(name);
             if folder.is_dir() {
                 let replacements = javac::sources(&folder)?;
                 self.javac(&twin((&source, &sources), (&folder, &replacements))?, &jars, name)?;
             }
         }
-        Ok(())
+        ways.iter().try_for_each(|name| self.configure(name))
+    }
+
+    /// The names of the folders with the ways in which it is fixed, sorted.
+    pub fn ways(&self) -> Result<Vec<String>> {
+        let entries = fs::read_dir(&self.directory).map_err(Failure::file(&self.directory))?.flatten();
+        let folders = entries.filter(|it| it.path().is_dir());
+        let names = folders.map(|it| it.file_name().to_string_lossy().into_owned());
+        let mut ways: Vec<String> = names.filter(|it| it.starts_with(FIXED)).collect();
+        ways.sort();
+        Ok(ways)
+    }
+
+    /// The configuration of a way in which it is fixed.
+    pub fn config_of(&self, way: &str) -> PathBuf {
+        self.directory.join("build").join(way).with_extension("toml")
+    }
+
+    /// Writes that configuration. It lies in `build`, beside the classes.
+    fn configure(&self, way: &str) -> Result<()> {
+        let path = self.directory.join("hypocenter.toml");
+        let text = fs::read_to_string(&path).map_err(Failure::file(&path))?;
+        let made = self.config_of(way);
+        fs::write(&made, text.replace("build/classes", way)).map_err(Failure::file(&made))
     }
 
     /// The jars that the target needs, sorted; fetched if they are not there.

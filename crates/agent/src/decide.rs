@@ -10,9 +10,10 @@ use hypocenter_trace::{
 
 use crate::exceptions;
 use crate::jni::Jni;
+use crate::order::Orders;
 use crate::stacks::{Lines, stack_hash};
 use crate::state::State;
-use crate::threads::ThreadState;
+use crate::threads::{Replacement, ThreadState};
 
 struct Armed {
     candidate: ArmedCandidate,
@@ -42,6 +43,8 @@ pub(crate) struct Arsenal {
     marks: Vec<(SiteId, u32)>,
     /// The site whose first hit lets faults happen.
     arm_after: Option<SiteId>,
+    /// The instances that wait for others.
+    pub orders: Orders,
     /// Below these no exception is thrown.
     never_below: Lines,
     /// Of the trial and the node: nodes draw apart from each other.
@@ -66,8 +69,12 @@ pub(crate) enum Answer {
     Pause,
     /// An exception is pending in JNI.
     Thrown,
-    /// Go on with the opposite value.
-    Negate,
+    /// Go on when the thread has waited for another instance, which candidates at the same hit may find due as well.
+    Wait,
+    /// Go on with this value.
+    Say(bool),
+    /// Go on with the constant that is set.
+    Replace,
 }
 
 impl Arsenal {
@@ -78,6 +85,7 @@ impl Arsenal {
         apart: impl Fn(SiteId) -> bool,
     ) -> Result<Arsenal, TraceError> {
         let ArmedPlan { candidates, never_below, arm_after } = trial.plan()?;
+        let orders = Orders::new(&candidates);
         let marks = candidates.iter().zip(0..);
         let marks = marks.filter_map(|(it, number)| Some((it.since?.site, number))).collect();
         let mut armed: Vec<Armed> = candidates
@@ -105,7 +113,8 @@ impl Arsenal {
                 candidate,
             })
             .collect();
-        armed.sort_by_key(|it| (it.candidate.site, it.number));
+        // An order first: what else happens at the hit may end the method.
+        armed.sort_by_key(|it| (it.candidate.site, !it.is_order(), it.number));
         let mut starts = Vec::with_capacity(trial.site_count() as usize + 1);
         let mut at = 0;
         for site in 0..=trial.site_count() {
@@ -129,7 +138,8 @@ impl Arsenal {
             })
             .collect();
         let seed = hash::bytes(node.as_bytes(), trial.seed());
-        Ok(Arsenal { armed, starts, due, marks, arm_after, never_below: Lines::new(never_below), seed })
+        let never_below = Lines::new(never_below);
+        Ok(Arsenal { armed, starts, due, marks, arm_after, orders, never_below, seed })
     }
 
     const ASK: u64 = 0;
@@ -164,6 +174,7 @@ impl Arsenal {
 
     /// Decides on a hit of `site` that had `before` hits in this JVM before it.
     pub(crate) fn decide(&self, hit: &mut Hit<'_>, site: SiteId, before: u64) -> Answer {
+        let mut last = Answer::GoOn;
         for armed in self.at(site) {
             let occurrence = if armed.filtered {
                 if !hit.fits(armed) {
@@ -174,17 +185,22 @@ impl Arsenal {
                 before + 1
             };
             if armed.is_due(occurrence, self.seed) {
-                let answer = hit.fire(armed, occurrence, &self.never_below);
-                if answer != Answer::GoOn {
-                    return answer;
+                match hit.fire(armed, occurrence, &self.never_below) {
+                    Answer::GoOn => {}
+                    Answer::Wait => last = Answer::Wait,
+                    answer => return answer,
                 }
             }
         }
-        Answer::GoOn
+        last
     }
 }
 
 impl Armed {
+    fn is_order(&self) -> bool {
+        matches!(self.candidate.fault, ArmedFault::First | ArmedFault::Then { .. })
+    }
+
     #[inline]
     fn is_due(&self, occurrence: u64, seed: u64) -> bool {
         let counted = match (self.candidate.occurrence, self.candidate.repeat != ArmedRepeat::Once) {
@@ -300,7 +316,8 @@ impl Hit<'_> {
             _ => 0,
         };
         let again = repeat != ArmedRepeat::Once && self.has_begun(armed.number);
-        if !again && trial.limit_reached() {
+        let is_limited = armed.candidate.fault.is_limited();
+        if is_limited && !again && trial.limit_reached() {
             return Answer::GoOn;
         }
         let throws = matches!(armed.candidate.fault, ArmedFault::Exception { .. });
@@ -332,7 +349,7 @@ impl Hit<'_> {
                 return Answer::GoOn;
             }
         };
-        if !trial.take_limit() {
+        if is_limited && !trial.take_limit() {
             trial.unclaim(armed.number);
             return Answer::GoOn;
         }
@@ -353,6 +370,11 @@ impl Hit<'_> {
             context: self.thread.tasks.trail.context(),
             path: self.thread.tasks.trail.point(),
         });
+        if matches!(armed.candidate.fault, ArmedFault::Then { .. }) && !trial.is_injected(armed.number - 1) {
+            trial.set_waiting(armed.number, occurrence);
+            self.thread.awaits = Some(armed.number);
+            return Answer::Wait;
+        }
         trial.set_injected(armed.number, self.session.jvm(), occurrence, cost);
         self.carry_out(armed, prepared)
     }
@@ -383,7 +405,7 @@ impl Hit<'_> {
             ArmedFault::Exception { classes, message } => {
                 exceptions::build(self.state.jvmti, self.jni, classes, message).map(Prepared::Throwable)
             }
-            ArmedFault::Negate if !matches!(self.seen, Seen::Boolean(_)) => {
+            ArmedFault::Negate | ArmedFault::Force { .. } if !matches!(self.seen, Seen::Boolean(_)) => {
                 Err("there is no boolean at this site".into())
             }
             _ => Ok(Prepared::Nothing),
@@ -416,8 +438,18 @@ impl Hit<'_> {
                 // runs. What was recorded is in a shared mapping.
                 unsafe { libc::_exit(*status) }
             }
-            (ArmedFault::Negate, _) => Answer::Negate,
-            (ArmedFault::Exception { .. }, Prepared::Nothing) => Answer::GoOn,
+            (ArmedFault::Negate, _) => Answer::Say(self.seen != Seen::Boolean(true)),
+            (ArmedFault::Force { taken }, _) => Answer::Say(*taken),
+            (ArmedFault::Number { bits }, _) => {
+                self.thread.constant = Some(Replacement::Number(*bits));
+                Answer::Replace
+            }
+            (ArmedFault::Text { text }, _) => {
+                self.thread.constant = Some(Replacement::Text(text.clone()));
+                Answer::Replace
+            }
+            (ArmedFault::Exception { .. }, Prepared::Nothing)
+            | (ArmedFault::First | ArmedFault::Then { .. }, _) => Answer::GoOn,
         }
     }
 }

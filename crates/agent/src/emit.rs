@@ -186,6 +186,8 @@ fn attribute(name: u16, body: &[u8]) -> Vec<u8> {
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Int,
+    Float,
+    Double,
     Long,
     /// By the number of its class.
     Object(u16),
@@ -195,6 +197,8 @@ impl Kind {
     fn write(self, out: &mut Vec<u8>) {
         match self {
             Kind::Int => out.push(1),
+            Kind::Float => out.push(2),
+            Kind::Double => out.push(3),
             Kind::Long => out.push(4),
             Kind::Object(class) => {
                 out.push(7);

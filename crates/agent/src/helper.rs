@@ -17,6 +17,7 @@
 //!         if (LEVEL[site] != 0) slowOperation(a, b, number, site);
 //!     }
 //!     public static boolean lt(int a, int b, int site) { return bool(a < b, site); }      // and so on for each kind of jump
+//!     public static int constant(int v, int site) { ... } // see [`constants`]; likewise for each type of constant
 //!     static void slow(int site, long before) { if (enter(site, who(), carrier(), before) != 0) pause(); }
 //!     static boolean slowBool(boolean v, int site, long before) {
 //!         int answer = enterBool(v, site, who(), carrier(), before);
@@ -29,7 +30,12 @@
 //!         Thread t = Thread.currentThread();
 //!         return (t.threadId() << 32) ^ t.getName().hashCode();   // the id only where a JVM has virtual threads
 //!     }
-//!     private static void pause() { ... }                // sleeps for pending() nanoseconds, interrupts kept
+//!     private static void pause() {                      // interrupts are kept
+//!         int order = awaited(); long pending = pending(), nap; boolean interrupted = false;
+//!         if (order >= 0) while ((nap = nap(order)) > 0) interrupted |= rest(nap);
+//!         if (interrupted | rest(pending)) Thread.currentThread().interrupt();
+//!     }
+//!     private static boolean rest(long nanos) { ... }    // sleeps for so long
 //!     private static native ...
 //! }
 //! ```
@@ -39,10 +45,14 @@
 //! [`crate::fast`] can do is done there; [`crate::values`] has the methods that see values; where a JVM lacks what that needs, hooks call the `slow` methods at once. Our frames stay out of
 //! stack traces.
 
+mod constants;
+
 use hypocenter_classfile::op;
 
 use crate::emit::{Code, Emitter, Kind, Named, Op, PRIVATE, PUBLIC};
 use crate::{fast, values};
+
+pub(crate) use constants::CONSTANTS;
 
 /// The helper's internal name.
 pub(crate) const CLASS: &str = "java/lang/$Hypocenter";
@@ -77,6 +87,10 @@ pub(crate) const ENTER_OPERATION: Named<'_> =
     ("enterOperation", "(Ljava/lang/Object;Ljava/lang/Object;IIJJ)I");
 pub(crate) const ENTER_RETURNED: Named<'_> = ("enterReturned", "(Ljava/lang/Object;IJJ)I");
 pub(crate) const PENDING: Named<'_> = ("pending", "()J");
+pub(crate) const AWAITED: Named<'_> = ("awaited", "()I");
+pub(crate) const NAP: Named<'_> = ("nap", "(I)J");
+pub(crate) const NUMBER: Named<'_> = ("number", "()J");
+pub(crate) const TEXT: Named<'_> = ("text", "()Ljava/lang/String;");
 /// One of the addresses that [`fast`] works on.
 pub(crate) const BASE: Named<'_> = ("base", "(I)J");
 
@@ -154,7 +168,7 @@ pub(crate) fn class_file(features: Features) -> Vec<u8> {
     class.method(PRIVATE, ("<clinit>", "()V"), Code::new(1, 0).put(&[&levels, &set_level, &[op::RETURN]]));
     class.method(PUBLIC, IDLE, Code::new(0, 0).inline().put(&[&[op::RETURN]]));
     let slow = [ENTER, ENTER_CAUGHT, ENTER_BOOL, ENTER_KEY, ENTER_OPERATION, ENTER_RETURNED];
-    for native in [LEVELS, PENDING].into_iter().chain(slow) {
+    for native in [LEVELS, PENDING, AWAITED, NAP, NUMBER, TEXT].into_iter().chain(slow) {
         class.native(PRIVATE, native);
     }
     class.native(0, BASE);
@@ -166,6 +180,8 @@ pub(crate) fn class_file(features: Features) -> Vec<u8> {
     values::emit(&mut class, features);
     who(&mut class, features.virtual_threads);
     pause(&mut class);
+    rest(&mut class);
+    constants::methods(&mut class, features.fast);
     class.finish()
 }
 
@@ -341,6 +357,7 @@ pub(crate) fn asking(class: &mut Emitter, features: Features) -> (Vec<u8>, Op) {
 
 const WHO: Named<'_> = ("who", "()J");
 const PAUSE: Named<'_> = ("pause", "()V");
+const REST: Named<'_> = ("rest", "(J)Z");
 
 fn who(class: &mut Emitter, virtual_threads: bool) {
     let current = class.call(THREAD, CURRENT_THREAD);
@@ -357,25 +374,50 @@ fn who(class: &mut Emitter, virtual_threads: bool) {
     class.method(PRIVATE, WHO, code);
 }
 
-/// Sleeps until a deadline (local 0). Whether an interrupt was swallowed is in local 2, what is left of the time in local 3.
+/// Waits for another instance, then sleeps. What is to be done is asked before the thread sleeps: it may have another carrier behind that.
+/// The order is in local 0, the time in local 1, whether an interrupt was swallowed in local 3, a nap in local 4.
 fn pause(class: &mut Emitter) {
+    const AGAIN: usize = 0;
+    const SLEEP: usize = 1;
+    const QUIET: usize = 2;
+    let (awaited, pending) = (class.call(CLASS, AWAITED), class.call(CLASS, PENDING));
+    let (nap, rest) = (class.call(CLASS, NAP), class.call(CLASS, REST));
+    let current = class.call(THREAD, CURRENT_THREAD);
+    let interrupt = class.call_virtual(THREAD, ("interrupt", "()V"));
+    let locals = [Kind::Int, Kind::Long, Kind::Int];
+    let code = Code::new(4, 6)
+        .put(&[&awaited, &[op::ISTORE_0], &pending, &[op::LSTORE_1, op::ICONST_0, op::ISTORE_3, op::ILOAD_0]])
+        .jump(op::IFLT, SLEEP)
+        .bind(AGAIN, &locals, &[])
+        .put(&[&[op::ILOAD_0], &nap, &[op::LSTORE, 4, op::LLOAD, 4, op::LCONST_0, op::LCMP]])
+        .jump(op::IFLE, SLEEP)
+        .put(&[&[op::ILOAD_3, op::LLOAD, 4], &rest, &[op::IOR, op::ISTORE_3]])
+        .jump(op::GOTO, AGAIN)
+        .bind(SLEEP, &locals, &[])
+        .put(&[&[op::ILOAD_3, op::LLOAD_1], &rest, &[op::IOR]])
+        .jump(op::IFEQ, QUIET)
+        .put(&[&current, &interrupt])
+        .bind(QUIET, &locals, &[])
+        .put(&[&[op::RETURN]]);
+    class.method(PRIVATE, PAUSE, code);
+}
+
+/// Sleeps for so long (local 0, then the deadline), and answers whether an interrupt was swallowed (local 2). What is left of the time is in
+/// local 3.
+fn rest(class: &mut Emitter) {
     const AGAIN: usize = 0;
     const SLEEP: usize = 1;
     const SLEPT: usize = 2;
     const INTERRUPTED: usize = 3;
     const DONE: usize = 4;
-    const QUIET: usize = 5;
     let nano_time = class.call("java/lang/System", ("nanoTime", "()J"));
-    let pending = class.call(CLASS, PENDING);
     let million = class.long(1_000_000);
     let sleep = class.call(THREAD, ("sleep", "(JI)V"));
-    let current = class.call(THREAD, CURRENT_THREAD);
-    let interrupt = class.call_virtual(THREAD, ("interrupt", "()V"));
     let exception = class.class("java/lang/InterruptedException");
     let locals = [Kind::Long, Kind::Int];
     let with_rest = [Kind::Long, Kind::Int, Kind::Long];
     let code = Code::new(6, 5)
-        .put(&[&nano_time, &pending, &[op::LADD, op::LSTORE_0, op::ICONST_0, op::ISTORE_2]])
+        .put(&[&nano_time, &[op::LLOAD_0, op::LADD, op::LSTORE_0, op::ICONST_0, op::ISTORE_2]])
         .bind(AGAIN, &locals, &[])
         .put(&[&[op::LLOAD_0], &nano_time, &[op::LSUB, op::LSTORE_3, op::LLOAD_3, op::LCONST_0, op::LCMP]])
         .jump(op::IFLE, DONE)
@@ -387,13 +429,9 @@ fn pause(class: &mut Emitter) {
         .put(&[&[op::POP, op::ICONST_1, op::ISTORE_2]])
         .jump(op::GOTO, AGAIN)
         .bind(DONE, &with_rest, &[])
-        .put(&[&[op::ILOAD_2]])
-        .jump(op::IFEQ, QUIET)
-        .put(&[&current, &interrupt])
-        .bind(QUIET, &with_rest, &[])
-        .put(&[&[op::RETURN]])
+        .put(&[&[op::ILOAD_2, op::IRETURN]])
         .handler([SLEEP, SLEPT, INTERRUPTED], exception);
-    class.method(PRIVATE, PAUSE, code);
+    class.method(PRIVATE, REST, code);
 }
 
 /// The binder's class file.

@@ -3,8 +3,9 @@
 //! The tool decides and the agent obeys: the instrumentation map says which instruction of which class gets a hook,
 //! the trial's file says what each hook does. A hooked class calls the [`helper`], which counts and writes small events in Java ([`fast`])
 //! and has its slow path in [`natives`]; both classes are made with [`emit`]; [`decide`] holds the candidates, [`exceptions`] builds what is thrown, [`tasks`] follows the abstract
-//! states of threads, [`trails`] the calls, loops and branches around them, [`operations`] files, connections and what threads do with each other, [`transform`] patches.
-//! [`values`], [`sights`] and [`objects`] are what hooks see, [`monitors`] what `synchronized` methods hold. The
+//! states of threads, [`trails`] the calls, loops and branches around them, [`operations`] files, connections and what threads do with each
+//! other, [`order`] lets threads wait for each other, [`transform`] patches. [`values`], [`sights`] and [`objects`] are what hooks see,
+//! [`monitors`] what `synchronized` methods hold. The
 //! [`watcher`] is the agent's one thread, which writes a [`dump`] of the JVM's threads when the tool asks for it.
 //!
 //! Rules that hold everywhere here: nothing is printed on the target's stdout or stderr; no panic leaves a
@@ -27,6 +28,7 @@ mod natives;
 mod objects;
 mod operations;
 mod options;
+mod order;
 mod sights;
 mod stacks;
 mod state;

@@ -15,7 +15,7 @@ use crate::log;
 use crate::operations::{self, OperationHit};
 use crate::stacks::class_of_signature;
 use crate::state::State;
-use crate::threads::{CURRENT, ThreadState, lanes};
+use crate::threads::{CURRENT, Replacement, ThreadState, lanes};
 use crate::trails::Side;
 use crate::{fast, helper, values};
 
@@ -258,8 +258,9 @@ impl Call {
     }
 }
 
-/// What the helper's native methods answer: bit 1 asks for a pause.
+/// What the helper's native methods answer: bit 1 asks for a pause, bit 2 for another constant.
 const PAUSE: jint = 2;
+const REPLACE: jint = 4;
 
 /// The hook saw the exception, the value or the key that comes first, if any.
 extern "system" fn enter(
@@ -343,7 +344,13 @@ fn operation(call: &Call, side: operations::Side) -> jint {
 }
 
 pub(crate) fn pause_of(answer: Answer) -> jint {
-    if answer == Answer::Pause { PAUSE } else { 0 }
+    match answer {
+        Answer::Pause | Answer::Wait => PAUSE,
+        // With a pause, in case that the thread waits at the same hit.
+        Answer::Say(_) => PAUSE,
+        Answer::Replace => PAUSE | REPLACE,
+        Answer::GoOn | Answer::Thrown => 0,
+    }
 }
 
 extern "system" fn enter_bool(
@@ -357,10 +364,10 @@ extern "system" fn enter_bool(
 ) -> jint {
     let value = value != 0;
     let who = Who { who, carrier, before };
-    guarded(jint::from(value), || match handle(env, site, who, Seen::Boolean(value), None) {
-        Answer::Pause => PAUSE | jint::from(value),
-        Answer::Negate => jint::from(!value),
-        Answer::GoOn | Answer::Thrown => jint::from(value),
+    guarded(jint::from(value), || {
+        let answer = handle(env, site, who, Seen::Boolean(value), None);
+        let said = if let Answer::Say(said) = answer { said } else { value };
+        pause_of(answer) | jint::from(said)
     })
 }
 
@@ -386,6 +393,50 @@ extern "system" fn pending(_: *mut JNIEnv, _: jclass) -> jlong {
     let take =
         || CURRENT.try_with(|it| it.try_borrow_mut().map_or(0, |mut it| std::mem::take(&mut it.pending_ns)));
     guarded(0, || take().unwrap_or(0) as jlong)
+}
+
+/// The candidate at which the thread is to wait for another; -1 if it is not to.
+extern "system" fn awaited(_: *mut JNIEnv, _: jclass) -> jint {
+    let take = || CURRENT.try_with(|it| it.try_borrow_mut().ok().and_then(|mut it| it.awaits.take()));
+    guarded(-1, || take().ok().flatten().map_or(-1, |it| it as jint))
+}
+
+/// How long the thread sleeps before it asks again whether it may go on from that candidate; 0 if it may.
+extern "system" fn nap(env: *mut JNIEnv, _: jclass, candidate: jint) -> jlong {
+    guarded(0, || {
+        let Some(state) = State::get() else { return 0 };
+        let Some(session) = state.session() else { return 0 };
+        // SAFETY: the JVM passed this thread's environment to this native method.
+        let jni = unsafe { Jni::new(env) };
+        // Taken, so that what the agent itself makes the JVM run reaches no hook.
+        let work = |thread: &RefCell<ThreadState>| {
+            let _taken = thread.try_borrow_mut();
+            state.arsenal.orders.nap(state, session, jni, candidate as u32)
+        };
+        CURRENT.try_with(work).unwrap_or(0) as jlong
+    })
+}
+
+/// The bits of the number that is to be loaded.
+extern "system" fn number(_: *mut JNIEnv, _: jclass) -> jlong {
+    guarded(0, || match replacement() {
+        Some(Replacement::Number(bits)) => bits as jlong,
+        _ => 0,
+    })
+}
+
+/// The string that is to be loaded.
+extern "system" fn text(env: *mut JNIEnv, _: jclass) -> jobject {
+    guarded(std::ptr::null_mut(), || {
+        // SAFETY: the JVM passed this thread's environment to this native method.
+        let jni = unsafe { Jni::new(env) };
+        let Some(Replacement::Text(text)) = replacement() else { return std::ptr::null_mut() };
+        jni.string(&text).unwrap_or(std::ptr::null_mut())
+    })
+}
+
+fn replacement() -> Option<Replacement> {
+    CURRENT.try_with(|it| it.try_borrow_mut().ok()?.constant.take()).ok().flatten()
 }
 
 extern "system" fn levels(env: *mut JNIEnv, _: jclass) -> jobject {
@@ -474,7 +525,7 @@ extern "system" fn bind(env: *mut JNIEnv, _: jclass, helper: jclass) -> jobject 
     guarded(std::ptr::null_mut(), || {
         // SAFETY: the JVM passed this thread's environment to this native method.
         let jni = unsafe { Jni::new(env) };
-        let natives: [Native<'_>; 11] = [
+        let natives: [Native<'_>; 15] = [
             (helper::BASE, base as *mut c_void),
             (helper::ENTER_KEY, enter_key as *mut c_void),
             (helper::LEVELS, levels as *mut c_void),
@@ -486,6 +537,10 @@ extern "system" fn bind(env: *mut JNIEnv, _: jclass, helper: jclass) -> jobject 
             (values::ENTER_VALUE, values::enter_value as *mut c_void),
             (values::ENTER_REFERENCE, values::enter_reference as *mut c_void),
             (helper::PENDING, pending as *mut c_void),
+            (helper::AWAITED, awaited as *mut c_void),
+            (helper::NAP, nap as *mut c_void),
+            (helper::NUMBER, number as *mut c_void),
+            (helper::TEXT, text as *mut c_void),
         ];
         if register(jni, helper, &natives).is_ok() { helper } else { std::ptr::null_mut() }
     })

@@ -27,8 +27,19 @@ pub(crate) struct ThreadState {
     pub tasks: TaskStack,
     /// How long the helper is to sleep.
     pub pending_ns: u64,
+    /// The candidate at which the helper is to let the thread wait for the one before it.
+    pub awaits: Option<u32>,
+    /// The constant that the helper is to load.
+    pub constant: Option<Replacement>,
     /// Made at the first step of a trail.
     remembered: Option<Box<Remembered>>,
+}
+
+/// The value of a constant that is loaded instead of its own.
+pub(crate) enum Replacement {
+    /// The bits of a number.
+    Number(u64),
+    Text(String),
 }
 
 thread_local! {
@@ -44,6 +55,8 @@ thread_local! {
             name: String::new(),
             tasks: TaskStack::EMPTY,
             pending_ns: 0,
+            awaits: None,
+            constant: None,
             remembered: None,
         })
     };

@@ -7,7 +7,7 @@
 
 use hypocenter_classfile::{
     CallCatch, ClassFile, Code, Insertion, Instruction, Mark, Member, MethodPatch, Patcher, Place, Snippet,
-    Unpatched, callee_text, code_digest_symbolic, op,
+    Unpatched, callee_text, code_digest_symbolic, constant_text, op,
 };
 use std::collections::BTreeMap;
 
@@ -35,6 +35,8 @@ pub(crate) struct Placed<'a> {
     pub pc: u32,
     edges: &'a [u32],
     moved: bool,
+    /// The index of the helper's method for what a constant is.
+    constant: usize,
     /// Of an operation: where its operands are.
     waist: Option<&'static Waist>,
 }
@@ -123,7 +125,17 @@ impl<'a> Transform<'a> {
         let waist = waist(class.name(), entry.name(), entry.descriptor());
         let at = |hook: MapHook<'a>, pc: u32, edges: &'a [u32], moved: bool| {
             let kind = self.map.kind(hook.site)?;
-            Some(Placed { site: hook.site, kind, placement: hook.placement, pc, edges, moved, waist })
+            let constant = if kind == SiteKind::Constant { self.constant(hook.site)? } else { 0 };
+            Some(Placed {
+                site: hook.site,
+                kind,
+                placement: hook.placement,
+                pc,
+                edges,
+                moved,
+                constant,
+                waist,
+            })
         };
         if code.digest() == entry.digest() {
             return entry.hooks().filter_map(|hook| at(hook, hook.pc.into(), hook.edges, false)).collect();
@@ -160,6 +172,12 @@ impl<'a> Transform<'a> {
         hooks.collect()
     }
 
+    /// The index of the helper's method for the type of a constant.
+    fn constant(&self, site: SiteId) -> Option<usize> {
+        let text = String::from_utf8_lossy(self.map.match_key(site)?.0);
+        helper::CONSTANTS.iter().position(|it| text.split(' ').next() == Some(it.0))
+    }
+
     /// The place of a hook in code that was changed: only where callee (or kind) and order leave no doubt.
     fn relocate(&self, class: &ClassFile<'_>, code: &[Instruction<'_>], hook: MapHook<'a>) -> Option<u32> {
         let (callee, ordinal, total) = self.map.match_key(hook.site)?;
@@ -175,6 +193,9 @@ impl<'a> Transform<'a> {
             SiteKind::Operation | SiteKind::OperationEnd if !callee.is_empty() => nth(&|it| {
                 it.is_invoke() && callee_text(&class.pool, it).is_some_and(|text| text.as_bytes() == callee)
             }),
+            SiteKind::Constant => {
+                nth(&|it| constant_text(&class.pool, it).is_some_and(|text| text.as_bytes() == callee))
+            }
             SiteKind::Operation => Some(0),
             SiteKind::OperationEnd if hook.placement == Placement::Unwind => Some(0),
             SiteKind::Exit => nth(&|it| it.is_return()),
@@ -385,7 +406,7 @@ enum HelperCall {
 }
 
 /// The helper's methods that take no operands.
-const PLAIN: [(&str, &str); 7] = [
+const PLAIN: [(&str, &str); 7 + helper::CONSTANTS.len()] = [
     helper::IDLE,
     helper::HIT,
     helper::CAUGHT,
@@ -393,6 +414,11 @@ const PLAIN: [(&str, &str); 7] = [
     helper::KEY,
     helper::OPERATION,
     helper::RETURNED,
+    helper::CONSTANTS[0].1,
+    helper::CONSTANTS[1].1,
+    helper::CONSTANTS[2].1,
+    helper::CONSTANTS[3].1,
+    helper::CONSTANTS[4].1,
 ];
 const IDLE: usize = 0;
 const HIT: usize = 1;
@@ -401,6 +427,8 @@ const BOOL: usize = 3;
 const KEY: usize = 4;
 const OPERATION: usize = 5;
 const RETURNED: usize = 6;
+/// The first of those for constants.
+const CONSTANT: usize = 7;
 /// Conditional jumps have the opcodes from `ifeq` to `if_acmpne`, and two more.
 const HELPERS: usize = PLAIN.len() + (op::IF_ACMPNE - op::IFEQ) as usize + 1 + 2;
 
@@ -418,6 +446,7 @@ impl HelperCall {
                 CAUGHT
             }
             SiteKind::OperationEnd if opcode == op::ARETURN && hook.returns_object() => RETURNED,
+            SiteKind::Constant => CONSTANT + hook.constant,
             SiteKind::OperationEnd => KEY,
             _ => HIT,
         })

@@ -1,7 +1,7 @@
 //! Where everything goes: the maps from old addresses to new ones.
 
 use crate::calls::CatchBlock;
-use crate::instruction::{self, Instruction, padding};
+use crate::instruction::{self, Instruction, Jump, jump, padding};
 use crate::{Code, Error, Insertion, Place, Snippet, Unpatched, edges, op};
 
 /// No instruction starts here.
@@ -61,6 +61,7 @@ pub(crate) struct Layout {
     /// `finally` and `synchronized` are compiled to handlers that cover themselves, which nothing shows as long as their first instructions cannot
     /// throw. A snippet can, and C1 compiles no method in which a handler is its own handler. So what a snippet there
     /// throws goes to a jump behind the code, which resumes the handler behind its snippets: it still does its work.
+    /// Not those that start with a jump, whose operands a snippet may have taken.
     pub(crate) resumed: Vec<u32>,
     /// The length of the new code: what was there, with the blocks for calls behind it, with the jumps to `resumed`, and with the handler of
     /// `catch_all`.
@@ -188,7 +189,9 @@ impl Layout {
         self.resumed.clear();
         for entry in code.handlers() {
             let handler = u32::from(entry.handler);
-            if entry.covers(handler) && self.is_instruction(handler) && self.snippets(handler) > 0 {
+            let is_plain =
+                self.is_instruction(handler) && jump(code.bytes[usize::from(entry.handler)]) == Jump::None;
+            if is_plain && entry.covers(handler) && self.snippets(handler) > 0 {
                 self.resumed.push(handler);
             }
         }

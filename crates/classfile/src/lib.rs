@@ -51,6 +51,6 @@ pub use digest::code_digest_symbolic;
 pub use error::{Error, Unpatched};
 pub use instruction::{Instruction, Instructions};
 pub use member::Member;
-pub use name::{callee_text, display_name};
+pub use name::{callee_text, constant_text, display_name};
 pub use patch::{Insertion, MethodPatch, Patcher, Place, Snippet};
 pub use pool::{Constant, ConstantPool, DynamicRef, MemberRef};

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod compare;
+mod predict;
 mod reproduce;
 
 use std::ffi::OsString;
@@ -15,6 +16,7 @@ use hypocenter_program::GraphOptions;
 use crate::overrides::Override;
 
 pub use compare::CompareArgs;
+pub use predict::PredictArgs;
 pub use reproduce::{FaultChoice, ReproduceArgs};
 
 /// Fault injection for distributed systems on the JVM: finds the fault behind a failure
@@ -37,6 +39,8 @@ pub enum Verb {
     Reproduce(ReproduceArgs),
     Explore(ExploreArgs),
     Cascade(CascadeArgs),
+    Predict(PredictArgs),
+    Explain(ExplainArgs),
     #[command(hide = true)]
     Compare(CompareArgs),
     Run(RunArgs),
@@ -476,6 +480,63 @@ pub struct CascadeArgs {
     pub target: TargetArgs,
 }
 
+/// Find the line where a failing run left the right path
+///
+/// Runs a failure again, and beside it the runs that come nearest to it and do not
+/// fail: without the fault, with the fault at another hit, and the other workloads.
+/// It compares what they do on the way to the symptom, and names the first
+/// instruction that differs. The failing run is that of an earlier campaign.
+///
+/// Examples:
+///   hypocenter explain --symptom 'Monitor.check:70'     the latest campaign
+///   hypocenter explain reproduce-0001 --symptom 'Monitor.check:70'
+///   hypocenter explain --workload race --symptom 'Monitor.check:70'
+///   hypocenter explain --resume             continue the latest campaign
+///
+/// Exit codes: 0 there is no answer, 2 the inflection point was found, or both
+/// runs take the same path, 3 time is up.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct ExplainArgs {
+    /// Campaign with the failing trial, or one of its trials (CAMPAIGN/N) [default: latest]
+    #[arg(value_name = "CAMPAIGN", conflicts_with_all = ["named", "plan"])]
+    pub trial: Option<String>,
+    /// Line that only a failing run reaches, as `Class.method:LINE`
+    #[arg(long, value_name = "PLACE", required_unless_present = "resume")]
+    pub symptom: Option<String>,
+    /// Plan of the failing run of a workload
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
+    /// Runs that the failing one is compared with
+    #[arg(long, value_enum, default_value = "all")]
+    pub neighbours: ExplainNeighbours,
+    /// Replays of the failing run and of the nearest one that prove the answer
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub replays: u64,
+    /// Continue an interrupted campaign [default: the latest of explain]
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "latest", conflicts_with_all = BEGUN_WITH[1..].iter().copied(), conflicts_with_all = [
+        "symptom", "plan", "neighbours", "replays", "set", "trial",
+    ])]
+    pub resume: Option<String>,
+    #[command(flatten)]
+    pub set: SetArgs,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    #[command(flatten)]
+    pub target: TargetArgs,
+}
+
+/// Runs that a failing one is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExplainNeighbours {
+    /// The same workload, without the fault or with the fault at another hit
+    Trials,
+    /// The other workloads
+    Tests,
+    /// Both
+    All,
+}
+
 /// Kinds of faults that `explore` tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExploreFaults {
@@ -536,7 +597,9 @@ pub struct RunArgs {
     /// Kinds of hooks, separated by commas
     ///
     /// The kinds are: call, call_return, entry, exit, unwind, block, loop_entry, loop_iteration, loop_exit, loop_body, handler,
-    /// boolean_return, branch, switch, throw, log; `all` stands for call, block and boolean_return, `every` for all kinds.
+    /// boolean_return, branch, switch, throw, log, operation (on files and connections, in the JDK), field_read, field_write, array_read,
+    /// array_write, allocation, monitor_enter, monitor_exit. `field`, `array` and `monitor` stand for both of theirs, `thread` for what threads
+    /// do with each other (start, wait, notify, locks, queues, executors), `all` for call, block and boolean_return, `every` for all kinds.
     #[arg(long, value_name = "KINDS", default_value = "all", value_delimiter = ',')]
     pub hook: Vec<String>,
     /// Level of detail to record at each hook
@@ -804,6 +867,10 @@ pub enum Document {
     Exploration,
     /// Summary of a campaign of `cascade`
     Cascade,
+    /// Summary of a campaign of `predict`
+    Prediction,
+    /// Summary of a campaign of `explain`
+    Explanation,
     /// hypocenter.toml, for editors with TOML support
     Config,
 }

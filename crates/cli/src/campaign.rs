@@ -19,7 +19,9 @@ use crate::args::{LabArgs, LimitArgs};
 use crate::clock;
 use crate::commands::cascade::Cascading;
 use crate::commands::compare::Comparing;
+use crate::commands::explain::Explaining;
 use crate::commands::explore::Exploring;
+use crate::commands::predict::Predicting;
 use crate::commands::report;
 use crate::commands::reproduce::Reproducing;
 use crate::console::Console;
@@ -267,10 +269,12 @@ pub struct KnownVerb {
 }
 
 /// The verbs that are built in.
-static VERBS: [KnownVerb; 4] = [
+static VERBS: [KnownVerb; 6] = [
     KnownVerb::of::<Reproducing>(),
     KnownVerb::of::<Exploring>(),
     KnownVerb::of::<Cascading>(),
+    KnownVerb::of::<Predicting>(),
+    KnownVerb::of::<Explaining>(),
     KnownVerb::of::<Comparing>(),
 ];
 

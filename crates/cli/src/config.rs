@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::failure::Failure;
-use crate::search_config::{CascadeConfig, ExploreConfig, ReproduceConfig};
+use crate::search_config::{CascadeConfig, ExplainConfig, ExploreConfig, PredictConfig, ReproduceConfig};
 
 /// Content of the configuration file.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -34,6 +34,12 @@ pub struct Config {
     /// Settings of `cascade`.
     #[serde(default)]
     pub cascade: CascadeConfig,
+    /// Settings of `predict`.
+    #[serde(default)]
+    pub predict: PredictConfig,
+    /// Settings of `explain`.
+    #[serde(default)]
+    pub explain: ExplainConfig,
     /// Directory of the file, to which paths are relative.
     #[serde(skip)]
     pub base: PathBuf,
@@ -170,6 +176,8 @@ impl Config {
         self.reproduce.check().map_err(|why| (0, format!("[reproduce] {why}")))?;
         self.explore.check().map_err(|why| (0, format!("[explore] {why}")))?;
         self.cascade.check().map_err(|why| (0, format!("[cascade] {why}")))?;
+        self.predict.check().map_err(|why| (0, format!("[predict] {why}")))?;
+        self.explain.check().map_err(|why| (0, format!("[explain] {why}")))?;
         let Some(failure) = &self.failure else { return Ok(()) };
         if let Some(oracle) = &failure.oracle {
             hypocenter_lab::oracle::check(oracle.as_ref())

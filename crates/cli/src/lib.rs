@@ -56,7 +56,9 @@ use crate::args::Args;
 use crate::campaign::{Verb, campaign};
 use crate::commands::cascade::Cascading;
 use crate::commands::compare::Comparing;
+use crate::commands::explain::Explaining;
 use crate::commands::explore::Exploring;
+use crate::commands::predict::Predicting;
 use crate::commands::reproduce::Reproducing;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -82,6 +84,8 @@ fn carry_out(verb: args::Verb) -> Result<hypocenter_plan::ExitCode, Failure> {
         Verb::Reproduce(args) => campaign::<Reproducing>(&args),
         Verb::Explore(args) => campaign::<Exploring>(&args),
         Verb::Cascade(args) => campaign::<Cascading>(&args),
+        Verb::Predict(args) => campaign::<Predicting>(&args),
+        Verb::Explain(args) => campaign::<Explaining>(&args),
         Verb::Compare(args) => campaign::<Comparing>(&args),
         Verb::Run(args) => commands::run::run(&args),
         Verb::Inject(args) => commands::inject::run(&args),

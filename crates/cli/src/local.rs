@@ -310,6 +310,9 @@ fn hooked(request: &Request, target: &Target) -> Result<(MapBuilder, MapSummary,
     let Some(hooks) = &request.hooks else { return Ok(build_map(&target.with_jdk, &request.plan)?) };
     let mut hooks = Plan::clone(hooks);
     hooks.candidates.extend_from_slice(&request.plan.candidates);
+    hooks.order.extend_from_slice(&request.plan.order);
+    hooks.force.extend_from_slice(&request.plan.force);
+    hooks.set.extend_from_slice(&request.plan.set);
     let own = hooks.candidates.len() - request.plan.candidates.len();
     match build_map(&target.with_jdk, &hooks) {
         Err(hypocenter_program::Error::MissingCandidates { missing })

@@ -1,7 +1,11 @@
-//! `[reproduce]`, `[explore]` and `[cascade]` of `hypocenter.toml`: settings of the search that few users change.
+//! `[reproduce]`, `[explore]`, `[cascade]`, `[predict]` and `[explain]` of `hypocenter.toml`: settings of the search that few users change.
 
+use std::collections::BTreeSet;
+
+use hypocenter_explain::ExplainSettings;
 use hypocenter_explore::{KeyKind, Policy};
 use hypocenter_reproduce::{Strategy, without};
+use hypocenter_results::predicted::PruneRule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -86,6 +90,29 @@ impl Default for ExploreConfig {
     }
 }
 
+/// Settings of `explain`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExplainConfig {
+    /// Largest distance from the symptom, in instructions that depend on each other, of what is recorded.
+    pub distance: u32,
+    /// Parts that the comparison does without, to measure what they are worth: `map-loops`, `repair`, `work-list`, `merge`.
+    pub without: Vec<String>,
+}
+
+impl Default for ExplainConfig {
+    fn default() -> ExplainConfig {
+        ExplainConfig { distance: 40, without: Vec::new() }
+    }
+}
+
+impl ExplainConfig {
+    /// Checks the values.
+    pub fn check(&self) -> Result<(), String> {
+        ExplainSettings::check(&self.without)
+    }
+}
+
 /// Cycle that has already been analyzed.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -152,6 +179,40 @@ impl Default for CascadeConfig {
             known: Vec::new(),
             without: Vec::new(),
         }
+    }
+}
+
+/// Settings of `predict`. The defaults suit most systems.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PredictConfig {
+    /// Maximum number of crashes that are tried for predictions, those first whose harm is nearest in the code.
+    pub triggers: usize,
+    /// Rules that leave out no pair, to measure what they are worth: `control`, `reset`, `impact`.
+    pub without: Vec<String>,
+}
+
+impl Default for PredictConfig {
+    fn default() -> PredictConfig {
+        PredictConfig { triggers: 100, without: Vec::new() }
+    }
+}
+
+impl PredictConfig {
+    /// Checks the values; an error names the key and the values that are allowed.
+    pub fn check(&self) -> Result<(), String> {
+        self.rules().map(|_| ()).map_err(|why| format!("without: {why}"))
+    }
+
+    /// The rules that leave out nothing.
+    pub fn rules(&self) -> Result<BTreeSet<PruneRule>, String> {
+        let rule = |name: &String| {
+            PruneRule::ALL.into_iter().find(|it| it.name() == name).ok_or_else(|| {
+                let known = PruneRule::ALL.map(PruneRule::name).join(", ");
+                format!("unknown rule `{name}`, use one of {known}")
+            })
+        };
+        self.without.iter().map(rule).collect()
     }
 }
 

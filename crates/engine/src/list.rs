@@ -120,7 +120,7 @@ impl Engine for Plans {
 
 #[cfg(test)]
 mod tests {
-    use hypocenter_plan::{End, FORMAT_VERSION};
+    use hypocenter_plan::{End, FORMAT_VERSION, Steering};
 
     use super::*;
 
@@ -133,6 +133,7 @@ mod tests {
             failure: None,
             processes: Vec::new(),
             candidates: Vec::new(),
+            steering: Steering::default(),
             jvms: Vec::new(),
             problems: Vec::new(),
         }

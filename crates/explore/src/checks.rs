@@ -346,7 +346,7 @@ fn place(it: &ThreadAtEnd) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hypocenter_plan::FORMAT_VERSION;
+    use hypocenter_plan::{FORMAT_VERSION, Steering};
 
     use super::*;
     use crate::logged::Logged;
@@ -382,6 +382,7 @@ mod tests {
             failure: None,
             processes,
             candidates: Vec::new(),
+            steering: Steering::default(),
             jvms: Vec::new(),
             problems: Vec::new(),
         }

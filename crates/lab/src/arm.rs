@@ -1,9 +1,11 @@
 //! Turns a plan into what the agent reads: sites into numbers, times into nanoseconds.
 
+pub(crate) mod steering;
+
 use std::collections::BTreeMap;
 
 use hypocenter_plan::{
-    Arm, EventTime, Fault, Mdc, Pause, Plan, PlanError, Repeat, Site, SiteKind, StackGuard, StateId,
+    Arm, EventTime, Fault, Guard, Mdc, Pause, Plan, PlanError, Repeat, Site, SiteKind, StackGuard, StateId,
     TaskMethod, Trails, Watch, WatchLevel, first_states, glob_matches, state_names,
 };
 use hypocenter_trace::{
@@ -24,6 +26,18 @@ pub enum ArmError {
         site: String,
         /// Who waits for it, with the verb.
         who: String,
+    },
+    /// The map does not have a site that is to be ordered, forced or set.
+    #[error(
+        "{place}: `{site}` is not in the target; `hypocenter run --hook {kind}` shows the sites of its kind that are reached"
+    )]
+    NoSteered {
+        /// What of the plan, by its index.
+        place: String,
+        /// The site.
+        site: String,
+        /// Its kind.
+        kind: &'static str,
     },
     /// The map does not have a candidate's site.
     #[error(
@@ -61,68 +75,17 @@ pub fn arm(
     steps.iter().for_each(|it| levels[it.site.0 as usize] |= level::STATE);
     let tracks = plan.record.trails.as_ref().map_or_else(Vec::new, |it| tracks(it, map));
     tracks.iter().for_each(|it| levels[it.site.0 as usize] |= level::TRACK);
-    let states = state_names(&plan.record.tasks);
-    let mut candidates = Vec::with_capacity(plan.candidates.len());
-    for (number, it) in plan.candidates.iter().enumerate() {
+    let asked = plan.candidates.iter().enumerate().map(|(number, it)| {
         let site = map
             .find(&it.site)
             .ok_or_else(|| ArmError::NoSite { candidate: number, site: it.site.to_string() })?;
-        levels[site.0 as usize] |= level::COUNT | level::DECIDE;
-        let waits = |site: &Site, who: String| {
-            map.find(site).ok_or_else(|| ArmError::NoOther { site: site.to_string(), who })
-        };
-        let since = match &it.when.since {
-            None => None,
-            Some(since) => Some(ArmedSince {
-                site: waits(&since.site, format!("candidate {number} waits"))?,
-                least_nanos: since.at_least_ms.saturating_mul(NANOS_PER_MS),
-                most_nanos: since.at_most_ms.map_or(u64::MAX, |it| it.saturating_mul(NANOS_PER_MS)),
-            }),
-        };
-        let fault = match &it.fault {
-            Fault::Exception { class, message } => ArmedFault::Exception {
-                classes: match throwables.get(class) {
-                    Some(classes) if !classes.is_empty() => classes.clone(),
-                    _ => vec![class.clone()],
-                },
-                message: message.clone().unwrap_or_else(|| MESSAGE.to_owned()),
-            },
-            Fault::Delay { delay_ms, pause: Pause::Sleep } => {
-                ArmedFault::Sleep { nanos: delay_ms.saturating_mul(NANOS_PER_MS) }
-            }
-            Fault::Delay { delay_ms, pause: Pause::Spin } => {
-                ArmedFault::Spin { nanos: delay_ms.saturating_mul(NANOS_PER_MS) }
-            }
-            Fault::Crash { status } => ArmedFault::Crash { status: i32::from(*status) },
-            Fault::Negate => ArmedFault::Negate,
-        };
-        candidates.push(ArmedCandidate {
-            site,
-            fault,
-            node: node(plan, it.when.node.as_deref()),
-            thread: it.when.thread.clone(),
-            state: it.when.state.as_ref().map(|name| state(&states, name)),
-            stack: match &it.when.stack {
-                None => ArmedStack::Any,
-                Some(StackGuard::Suffix(patterns)) => ArmedStack::Suffix(patterns.clone()),
-                Some(StackGuard::Hash(hash)) => ArmedStack::Hash(*hash),
-            },
-            occurrence: it.when.occurrence,
-            probability: it.when.probability,
-            repeat: match it.repeat {
-                Repeat::Once => ArmedRepeat::Once,
-                Repeat::Always => ArmedRepeat::Always,
-                Repeat::ForMs(ms) => ArmedRepeat::Nanos(ms.saturating_mul(NANOS_PER_MS)),
-                Repeat::Times(times) => ArmedRepeat::Times(times),
-                Repeat::TotalMs(ms) => ArmedRepeat::TotalNanos(ms.saturating_mul(NANOS_PER_MS)),
-            },
-            since,
-            within: match &it.when.enclosing_loop {
-                None => None,
-                Some(it) => Some(waits(it, format!("candidate {number} waits"))?),
-            },
-            resource: it.when.resource.clone(),
-        });
+        let (fault, who) = (armed_fault(&it.fault, throwables), format!("candidate {number}"));
+        guarded(plan, map, (site, fault), (&it.when, it.repeat), &who)
+    });
+    let mut candidates = asked.collect::<Result<Vec<ArmedCandidate>, ArmError>>()?;
+    candidates.extend(steering::armed(plan, map)?);
+    for it in &candidates {
+        levels[it.site.0 as usize] |= level::COUNT | level::DECIDE;
     }
     let arm_after = match &plan.arm {
         Arm::After(site) => {
@@ -153,6 +116,72 @@ pub fn arm(
         lossless: plan.record.lossless,
         native: plan.record.native,
         ticking,
+    })
+}
+
+fn armed_fault(fault: &Fault, throwables: &BTreeMap<String, Vec<String>>) -> ArmedFault {
+    match fault {
+        Fault::Exception { class, message } => ArmedFault::Exception {
+            classes: match throwables.get(class) {
+                Some(classes) if !classes.is_empty() => classes.clone(),
+                _ => vec![class.clone()],
+            },
+            message: message.clone().unwrap_or_else(|| MESSAGE.to_owned()),
+        },
+        Fault::Delay { delay_ms, pause: Pause::Sleep } => {
+            ArmedFault::Sleep { nanos: delay_ms.saturating_mul(NANOS_PER_MS) }
+        }
+        Fault::Delay { delay_ms, pause: Pause::Spin } => {
+            ArmedFault::Spin { nanos: delay_ms.saturating_mul(NANOS_PER_MS) }
+        }
+        Fault::Crash { status } => ArmedFault::Crash { status: i32::from(*status) },
+        Fault::Negate => ArmedFault::Negate,
+    }
+}
+
+/// Something at a site, under its guard. `who` waits for the sites that the guard names.
+fn guarded(
+    plan: &Plan,
+    map: &Map<'_>,
+    (site, fault): (SiteId, ArmedFault),
+    (when, repeat): (&Guard, Repeat),
+    who: &str,
+) -> Result<ArmedCandidate, ArmError> {
+    let waits = |site: &Site| {
+        map.find(site)
+            .ok_or_else(|| ArmError::NoOther { site: site.to_string(), who: format!("{who} waits") })
+    };
+    let since = match &when.since {
+        None => None,
+        Some(since) => Some(ArmedSince {
+            site: waits(&since.site)?,
+            least_nanos: since.at_least_ms.saturating_mul(NANOS_PER_MS),
+            most_nanos: since.at_most_ms.map_or(u64::MAX, |it| it.saturating_mul(NANOS_PER_MS)),
+        }),
+    };
+    Ok(ArmedCandidate {
+        site,
+        fault,
+        node: node(plan, when.node.as_deref()),
+        thread: when.thread.clone(),
+        state: when.state.as_ref().map(|name| state(&state_names(&plan.record.tasks), name)),
+        stack: match &when.stack {
+            None => ArmedStack::Any,
+            Some(StackGuard::Suffix(patterns)) => ArmedStack::Suffix(patterns.clone()),
+            Some(StackGuard::Hash(hash)) => ArmedStack::Hash(*hash),
+        },
+        occurrence: when.occurrence,
+        probability: when.probability,
+        repeat: match repeat {
+            Repeat::Once => ArmedRepeat::Once,
+            Repeat::Always => ArmedRepeat::Always,
+            Repeat::ForMs(ms) => ArmedRepeat::Nanos(ms.saturating_mul(NANOS_PER_MS)),
+            Repeat::Times(times) => ArmedRepeat::Times(times),
+            Repeat::TotalMs(ms) => ArmedRepeat::TotalNanos(ms.saturating_mul(NANOS_PER_MS)),
+        },
+        since,
+        within: when.enclosing_loop.as_ref().map(waits).transpose()?,
+        resource: when.resource.clone(),
     })
 }
 

@@ -331,7 +331,7 @@ mod tests {
     use std::cell::Cell;
 
     use hypocenter_engine::{Hits, Plans};
-    use hypocenter_plan::{End, FORMAT_VERSION, Plan};
+    use hypocenter_plan::{End, FORMAT_VERSION, Plan, Steering};
 
     use super::*;
     use crate::JOURNAL_VERSION;
@@ -372,6 +372,7 @@ mod tests {
                 failure: None,
                 processes: Vec::new(),
                 candidates: Vec::new(),
+                steering: Steering::default(),
                 jvms: Vec::new(),
                 problems: Vec::new(),
             });

@@ -1,8 +1,10 @@
 //! Reads what a trial left behind into an outcome.
 
+mod steering;
+
 use hypocenter_plan::{
-    Arm, Candidate, CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Fault, Frame, HookTally,
-    Injection, JvmOutcome, NodeRule, Outcome, Plan, Problem, Site, StateId, state_names,
+    Arm, CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Fault, Frame, Guard, HookTally, Injection,
+    JvmOutcome, NodeRule, Outcome, Plan, Problem, Site, StateId, state_names,
 };
 use hypocenter_trace::{CandidateEnd, Dictionary, Jvm, Map, ReportKind, Trace, TracedInjection};
 
@@ -32,17 +34,18 @@ pub(crate) fn read(
         .collect();
     let ends = trace.candidates();
     let reader = Reader { plan, map, trace, seen: &seen, instrumented };
-    let candidates = plan
-        .candidates
-        .iter()
-        .enumerate()
-        .map(|(number, candidate)| CandidateOutcome {
-            site: candidate.site.clone(),
-            fault: candidate.fault.clone(),
-            hits: reader.hits(number, candidate),
-            result: reader.result(number, candidate, ends.get(number).copied().unwrap_or(CandidateEnd::Open)),
-        })
-        .collect();
+    let end_of = |number: usize| ends.get(number).copied().unwrap_or(CandidateEnd::Open);
+    let candidates = plan.candidates.iter().enumerate().map(|(number, it)| {
+        let thrown = matches!(it.fault, Fault::Exception { .. });
+        let asked = Asked { number, site: &it.site, when: &it.when, limited: true, thrown };
+        CandidateOutcome {
+            site: it.site.clone(),
+            fault: it.fault.clone(),
+            hits: reader.hits(asked),
+            result: reader.result(asked, end_of(number)),
+        }
+    });
+    let candidates = candidates.collect();
     let end = staged.end;
     Outcome {
         version: FORMAT_VERSION,
@@ -52,9 +55,23 @@ pub(crate) fn read(
         failure: None,
         processes: staged.processes,
         candidates,
+        steering: steering::read(&reader, end_of),
         jvms: (0..seen.len()).map(|index| reader.jvm(index)).collect(),
         problems: staged.problems.into_iter().chain(reader.problems(agent_log, end)).collect(),
     }
+}
+
+/// What a plan asks for at a site: a candidate, or what steers the trial.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    /// Its number among all that the agent was given.
+    number: usize,
+    site: &'a Site,
+    when: &'a Guard,
+    /// Whether it takes one of the faults that the plan allows.
+    limited: bool,
+    /// Whether it throws an exception.
+    thrown: bool,
 }
 
 struct Reader<'a> {
@@ -85,34 +102,35 @@ impl Reader<'_> {
             hits: it.counts.iter().sum(),
             decision_ns: self.trace.decision_ns(&it.jvm),
             clock_gap_ms: self.trace.clock_gap_ns().map(|it| it as f64 / 1e6),
-            events: self.trace.events(&it.jvm).count() as u64,
+            events: self.trace.values(&it.jvm).count() as u64,
             dropped: it.jvm.dropped + it.jvm.no_room,
         }
     }
 
     /// The rule for the node that a candidate waits for, where that node is inside JVMs.
-    fn rule(&self, candidate: &Candidate) -> Option<&NodeRule> {
-        self.plan.node_rule(candidate.when.node.as_deref()?)
+    fn rule(&self, when: &Guard) -> Option<&NodeRule> {
+        self.plan.node_rule(when.node.as_deref()?)
     }
 
     /// The JVMs that have the candidate's node: any of them may if the node is inside JVMs.
-    fn on_node<'b>(&'b self, candidate: &'b Candidate) -> impl Iterator<Item = &'b Seen> {
-        let wanted = candidate.when.node.as_deref().filter(|_| self.rule(candidate).is_none());
+    fn on_node<'b>(&'b self, when: &'b Guard) -> impl Iterator<Item = &'b Seen> {
+        let wanted = when.node.as_deref().filter(|_| self.rule(when).is_none());
         self.seen.iter().filter(move |it| wanted.is_none_or(|node| node == it.jvm.node))
     }
 
-    fn hits(&self, number: usize, candidate: &Candidate) -> u64 {
-        let filtered = candidate.when.thread.is_some()
-            || candidate.when.state.is_some()
-            || candidate.when.stack.is_some()
-            || candidate.when.since.is_some()
-            || candidate.when.enclosing_loop.is_some()
-            || candidate.when.resource.is_some()
+    fn hits(&self, asked: Asked<'_>) -> u64 {
+        let Asked { number, site, when, .. } = asked;
+        let filtered = when.thread.is_some()
+            || when.state.is_some()
+            || when.stack.is_some()
+            || when.since.is_some()
+            || when.enclosing_loop.is_some()
+            || when.resource.is_some()
             || self.plan.arm != Arm::Start
-            || candidate.site.kind.sees_boolean()
-            || self.rule(candidate).is_some();
-        let Some(site) = self.map.find(&candidate.site) else { return 0 };
-        self.on_node(candidate)
+            || site.kind.sees_boolean()
+            || self.rule(when).is_some();
+        let Some(site) = self.map.find(site) else { return 0 };
+        self.on_node(when)
             .map(|it| match filtered {
                 true => self.trace.candidate_hits(&it.jvm, number as u32),
                 false => it.counts.get(site.0 as usize).copied().unwrap_or(0),
@@ -120,52 +138,46 @@ impl Reader<'_> {
             .sum()
     }
 
-    fn result(&self, number: usize, candidate: &Candidate, end: CandidateEnd) -> CandidateResult {
+    fn result(&self, asked: Asked<'_>, end: CandidateEnd) -> CandidateResult {
         match end {
-            CandidateEnd::Injected { jvm, occurrence, times } => {
-                self.injected(number, candidate, jvm, occurrence, times)
+            CandidateEnd::Injected { jvm, occurrence, times, .. } => {
+                match self.injected(asked, jvm, occurrence, times) {
+                    Some(injection) => CandidateResult::Injected(injection),
+                    None => {
+                        CandidateResult::Refused { why: "the record of the injection was lost".to_owned() }
+                    }
+                }
             }
-            CandidateEnd::Refused => CandidateResult::Refused { why: self.refusal(number) },
+            CandidateEnd::Refused => CandidateResult::Refused { why: self.refusal(asked.number) },
             CandidateEnd::Claimed => CandidateResult::Refused {
                 why: "the JVM ended while the fault was being prepared".to_owned(),
             },
-            CandidateEnd::Open if self.trace.limit_reached() => CandidateResult::NotNeeded,
-            CandidateEnd::Open => match self.unhooked(candidate) {
+            CandidateEnd::Open if asked.limited && self.trace.limit_reached() => CandidateResult::NotNeeded,
+            CandidateEnd::Open => match self.unhooked(asked.site) {
                 Some(why) => CandidateResult::Refused { why },
-                None => CandidateResult::NotReached { why: self.missing(number, candidate) },
+                None => CandidateResult::NotReached { why: self.missing(asked) },
             },
         }
     }
 
     /// The node that a fault happened on: the candidate's own if a rule says which threads that is, else the one whose
     /// rule has the thread's name, else the JVM's.
-    fn node_of<'b>(&'b self, candidate: &Candidate, thread: &str, jvm: &'b Jvm) -> &'b str {
+    fn node_of<'b>(&'b self, when: &Guard, thread: &str, jvm: &'b Jvm) -> &'b str {
         let by_name = || self.plan.nodes.iter().find(|rule| rule.has_thread(thread));
-        self.rule(candidate).or_else(by_name).map_or(&jvm.node, |rule| &rule.name)
+        self.rule(when).or_else(by_name).map_or(&jvm.node, |rule| &rule.name)
     }
 
-    fn injected(
-        &self,
-        number: usize,
-        candidate: &Candidate,
-        jvm: u32,
-        occurrence: u64,
-        times: u64,
-    ) -> CandidateResult {
-        let index = self.seen.iter().position(|it| it.jvm.number == jvm);
-        let record: Option<(&Seen, &TracedInjection)> = index.map(|index| &self.seen[index]).and_then(|it| {
-            let record =
-                it.dictionary.injections.iter().find(|record| record.candidate as usize == number)?;
-            Some((it, record))
-        });
-        let Some((index, (it, record))) = index.zip(record) else {
-            return CandidateResult::Refused { why: "the record of the injection was lost".to_owned() };
-        };
+    /// What happened; none if its record was lost.
+    fn injected(&self, asked: Asked<'_>, jvm: u32, occurrence: u64, times: u64) -> Option<Injection> {
+        let index = self.seen.iter().position(|it| it.jvm.number == jvm)?;
+        let it = &self.seen[index];
+        let is_it = |record: &&TracedInjection| record.candidate as usize == asked.number;
+        let record = it.dictionary.injections.iter().find(is_it)?;
         let stack = it.dictionary.stack(record.stack).into_iter();
         let thread = it.dictionary.thread_name(record.thread).to_owned();
-        CandidateResult::Injected(Injection {
+        Some(Injection {
             jvm: index,
-            node: self.node_of(candidate, &thread, &it.jvm).to_owned(),
+            node: self.node_of(asked.when, &thread, &it.jvm).to_owned(),
             thread,
             occurrence,
             at_ms: self.trace.ms_since_start(record.ticks),
@@ -186,15 +198,15 @@ impl Reader<'_> {
     }
 
     /// Why the hook of a candidate is in no JVM, if it was left out everywhere.
-    fn unhooked(&self, candidate: &Candidate) -> Option<String> {
-        let site = self.map.find(&candidate.site)?;
+    fn unhooked(&self, wanted: &Site) -> Option<String> {
+        let site = self.map.find(wanted)?;
         if self.hits_anywhere(site.0) {
             return None;
         }
         self.reports()
             .find(|(_, report)| report.kind == ReportKind::Unhooked && report.subject == site.0)
             .map(|(_, report)| {
-                let Site { class, method, .. } = &candidate.site;
+                let Site { class, method, .. } = wanted;
                 format!(
                     "its hook could not be placed: {}; use a site that calls {class}.{method} instead, as in \
                      `CALLER->{class}.{method}`",
@@ -212,21 +224,22 @@ impl Reader<'_> {
     }
 
     /// Why a candidate's instance never came.
-    fn missing(&self, number: usize, candidate: &Candidate) -> String {
+    fn missing(&self, asked: Asked<'_>) -> String {
+        let Asked { site, when, .. } = asked;
         if self.trace.agents() == 0 {
             return "the agent did not start in any JVM of the command".to_owned();
         }
         if self.trace.armed_at().is_none() {
             return match &self.plan.arm {
-                Arm::After(site) => format!("`{site}` was never reached, and all faults wait for that"),
+                Arm::After(other) => format!("`{other}` was never reached, and all faults wait for that"),
                 _ => "the nodes were never ready, and the plan waits for that".to_owned(),
             };
         }
         if self.seen.is_empty() {
             return "no JVM loaded a class with hooks".to_owned();
         }
-        if let Some(node) = &candidate.when.node
-            && self.on_node(candidate).next().is_none()
+        if let Some(node) = &when.node
+            && self.on_node(when).next().is_none()
         {
             let nodes: Vec<&str> = self.seen.iter().map(|it| it.jvm.node.as_str()).collect();
             return format!(
@@ -234,24 +247,22 @@ impl Reader<'_> {
                 nodes.join(", ")
             );
         }
-        let class = self.map.find(&candidate.site).and_then(|site| self.map.class_of(site));
+        let class = self.map.find(site).and_then(|site| self.map.class_of(site));
         let loaded = class.is_some_and(|class| {
-            self.on_node(candidate).any(|it| it.dictionary.patched.contains(&(class as u32)))
+            self.on_node(when).any(|it| it.dictionary.patched.contains(&(class as u32)))
         });
-        let hits = self.hits(number, candidate);
-        match (loaded, hits, candidate.when.occurrence) {
-            (false, ..) => format!("the class {} was never loaded", candidate.site.class),
-            (true, 0, _) if self.rule(candidate).is_some() => {
-                let node = candidate.when.node.as_deref().unwrap_or_default();
+        let hits = self.hits(asked);
+        match (loaded, hits, when.occurrence) {
+            (false, ..) => format!("the class {} was never loaded", site.class),
+            (true, 0, _) if self.rule(when).is_some() => {
+                let node = when.node.as_deref().unwrap_or_default();
                 format!("no thread of node `{node}` reached the site under its guard")
             }
             (true, 0, _) => "the site was never reached under its guard".to_owned(),
             (true, hits, wanted) => {
-                let spared = match candidate.fault {
-                    Fault::Exception { .. } if !self.plan.never_below.is_empty() => {
-                        ", or only below a method of `never_below` in the plan"
-                    }
-                    _ => "",
+                let spared = match asked.thrown && !self.plan.never_below.is_empty() {
+                    true => ", or only below a method of `never_below` in the plan",
+                    false => "",
                 };
                 let times = if hits == 1 { "once".to_owned() } else { format!("{hits} times") };
                 match wanted {

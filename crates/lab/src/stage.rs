@@ -1,5 +1,7 @@
 //! The processes of a trial while it runs: nodes, then clients phase by phase; ready, progress, restarts, the end.
 
+mod settling;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -64,6 +66,8 @@ pub(crate) struct Stage<'a> {
     pub dump: bool,
     /// The delays that are to be over before the oracle looks at threads, by the numbers of their candidates.
     pub outlasted: &'a [(u32, Duration)],
+    /// The crashes after which the trial goes on until nodes are ready again, by the numbers of their candidates.
+    pub crashes: Option<&'a [u32]>,
     pub observer: &'a dyn Observer,
 }
 
@@ -198,7 +202,7 @@ pub(crate) fn run(stage: &Stage<'_>) -> Result<Staged, LabError> {
             dumping: Duration::ZERO,
             disk_full: false,
         };
-        let result = play.play(&inbox);
+        let result = play.play(&inbox).and_then(|end| play.settle_nodes(end, &inbox));
         let finale = match &result {
             Ok(End::Interrupted) | Err(_) => Ok(Vec::new()),
             Ok(end) => play.finale(*end, &inbox),

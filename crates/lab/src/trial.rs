@@ -303,6 +303,7 @@ impl Trial<'_> {
         } else {
             Vec::new()
         };
+        let crashes = self.plan.settle.then(|| crashes(self.plan));
         let stage = Stage {
             workload: self.workload,
             main: self.main,
@@ -325,6 +326,7 @@ impl Trial<'_> {
             arms_when_ready: self.plan.arm == Arm::Ready,
             dump: self.plan.record.dump || sees_stacks,
             outlasted: &outlasted,
+            crashes: crashes.as_deref(),
             observer,
         };
         stage::run(&stage)
@@ -382,6 +384,12 @@ fn delays(plan: &Plan) -> Vec<(u32, Duration)> {
         _ => None,
     };
     (0..).zip(&plan.candidates).filter_map(delay).collect()
+}
+
+/// The crashes of a plan, by the numbers of their candidates.
+fn crashes(plan: &Plan) -> Vec<u32> {
+    let all = (0..).zip(&plan.candidates);
+    all.filter(|it| matches!(it.1.fault, Fault::Crash { .. })).map(|it| it.0).collect()
 }
 
 /// The commands that an oracle asks.

@@ -15,10 +15,12 @@ mod glob;
 mod node;
 mod operation;
 mod oracle;
+mod order;
 mod outcome;
 mod plan;
 mod site;
 mod span;
+mod steering;
 mod task;
 mod template;
 mod trails;
@@ -32,6 +34,7 @@ pub use glob::glob_matches;
 pub use node::{Mdc, NodeRule};
 pub use operation::OperationKind;
 pub use oracle::{ExitWanted, LogText, OneOrMany, Oracle, OracleForm, StatusForm};
+pub use order::{Happening, Order, OrderOutcome, OrderResult};
 pub use outcome::{
     CandidateOutcome, CandidateResult, End, Frame, HookTally, Injection, JvmOutcome, OracleOutcome, Outcome,
     Problem, ProcessOutcome, Role,
@@ -42,6 +45,7 @@ pub use plan::{
 };
 pub use site::{Site, SiteKind, method_around};
 pub use span::Span;
+pub use steering::{BranchWay, ConstantValue, Force, ForceOutcome, SetConstant, SetOutcome, Steering};
 pub use task::{NO_TASK, StateId, TaskMethod, first_states, state_names, states_by_task};
 pub use template::TestName;
 pub use trails::{MethodName, Trails};

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Fault, Guard, Site};
+use crate::{Fault, Guard, Site, Steering};
 
 /// The result of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +27,9 @@ pub struct Outcome {
     pub processes: Vec<ProcessOutcome>,
     /// One for each candidate of the plan, in its order.
     pub candidates: Vec<CandidateOutcome>,
+    /// Fate of what the plan orders, forces and sets.
+    #[serde(default, skip_serializing_if = "Steering::is_empty")]
+    pub steering: Steering,
     /// The JVMs that took part, in the order of their start.
     pub jvms: Vec<JvmOutcome>,
     /// Problems: hooks left out, events dropped, an agent that could not start.
@@ -294,7 +297,7 @@ pub struct JvmOutcome {
     /// For how long the clock that events are timed by stood still at the most, where the plan asks for coarse times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_gap_ms: Option<f64>,
-    /// Events kept.
+    /// Events kept, and records of what hooks saw.
     pub events: u64,
     /// Events dropped because a ring was full.
     pub dropped: u64,

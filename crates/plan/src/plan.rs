@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::task::{NO_TASK, TaskMethod, state_names};
-use crate::{FORMAT_VERSION, Fault, MethodName, NodeRule, Site, SiteKind, Trails};
+use crate::{
+    FORMAT_VERSION, Fault, Force, Happening, MethodName, NodeRule, Order, SetConstant, Site, SiteKind, Trails,
+};
 
 /// The instructions for one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,10 +36,22 @@ pub struct Plan {
     /// The faults, of which the first ones reached happen, up to the limit.
     #[serde(default)]
     pub candidates: Vec<Candidate>,
+    /// Instances that come in an order. They are no faults, and take nothing of the limit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub order: Vec<Order>,
+    /// Branches that go a way. They take nothing of the limit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub force: Vec<Force>,
+    /// Constants of the code that have another value. They take nothing of the limit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set: Vec<SetConstant>,
     /// True if delays are over before an oracle looks at threads or asks a command: what stands still only because the fault holds
     /// it is not stuck.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub outlast: bool,
+    /// True if the trial goes on, up to its time limit, until each node that is started again is ready.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub settle: bool,
     /// Sites to count and to record.
     #[serde(default)]
     pub record: Record,
@@ -327,6 +341,14 @@ pub enum PlanError {
         /// Error and correction.
         what: String,
     },
+    /// An order, a forced branch or a constant that cannot be.
+    #[error("{place}: {what}")]
+    Steering {
+        /// Which, by its index.
+        place: String,
+        /// Error and correction.
+        what: String,
+    },
 }
 
 impl Plan {
@@ -355,28 +377,35 @@ impl Default for Plan {
             nodes: Vec::new(),
             never_below: Vec::new(),
             candidates: Vec::new(),
+            order: Vec::new(),
+            force: Vec::new(),
+            set: Vec::new(),
             outlast: false,
+            settle: false,
             record: Record::default(),
         }
     }
 }
 
-impl Candidate {
-    /// What is wrong with how long it lasts, or with the time since another site.
-    fn trouble(&self) -> Option<String> {
-        match self.repeat {
+impl Repeat {
+    /// Error of how long something lasts that is a delay or not, with its correction.
+    fn trouble(self, is_delay: bool) -> Option<&'static str> {
+        match self {
             Repeat::ForMs(0) | Repeat::Times(0) | Repeat::TotalMs(0) => {
-                return Some("repeat 0: it would never happen; give 1 or more, or `once`".to_owned());
+                Some("repeat 0: it would never happen; give 1 or more, or `once`")
             }
-            Repeat::TotalMs(_) if !matches!(self.fault, Fault::Delay { .. }) => {
-                return Some(format!(
-                    "total_ms for `{}`: only delays have a length; give `for_ms` or `times`",
-                    self.fault
-                ));
+            Repeat::TotalMs(_) if !is_delay => {
+                Some("total_ms: only delays have a length; give `for_ms` or `times`")
             }
-            _ => {}
+            _ => None,
         }
-        let since = self.when.since.as_ref()?;
+    }
+}
+
+impl Guard {
+    /// Error of the time since another site, with its correction.
+    fn trouble_with_time(&self) -> Option<String> {
+        let since = self.since.as_ref()?;
         let (least, most) = (since.at_least_ms, since.at_most_ms);
         if least == 0 && most.is_none() {
             return Some("since: give `at_least_ms`, `at_most_ms` or both".to_owned());
@@ -391,12 +420,32 @@ impl Candidate {
 impl Plan {
     /// The sites that need a hook beside those of candidates and of what is recorded: what guards and `arm` wait for.
     pub fn other_sites(&self) -> impl Iterator<Item = &Site> {
-        let since = self.candidates.iter().filter_map(|it| it.when.since.as_ref()).map(|it| &it.site);
+        let guards = self.candidates.iter().map(|it| &it.when);
+        let guards = guards.chain(self.happenings().map(|it| &it.when));
+        let guards =
+            guards.chain(self.force.iter().map(|it| &it.when)).chain(self.set.iter().map(|it| &it.when));
+        let since = guards.filter_map(|it| it.since.as_ref()).map(|it| &it.site);
         let armed = match &self.arm {
             Arm::After(site) => Some(&**site),
             _ => None,
         };
-        since.chain(armed)
+        since.chain(armed).chain(self.steered_sites())
+    }
+
+    /// The sites that the plan orders, forces and sets.
+    fn steered_sites(&self) -> impl Iterator<Item = &Site> {
+        let forced = self.force.iter().map(|it| &it.branch);
+        let set = self.set.iter().map(|it| &it.constant);
+        self.happenings().map(|it| &it.site).chain(forced).chain(set)
+    }
+
+    fn happenings(&self) -> impl Iterator<Item = &Happening> {
+        self.order.iter().flat_map(|it| [&it.first, &it.then])
+    }
+
+    /// Tests whether it orders, forces or sets anything.
+    pub fn is_steered(&self) -> bool {
+        self.steered_sites().next().is_some()
     }
 
     /// Checks everything that can be checked without the target.
@@ -409,23 +458,11 @@ impl Plan {
         let states = state_names(&self.record.tasks);
         for (candidate, it) in self.candidates.iter().enumerate() {
             let value = |what: String| Err(PlanError::Value { candidate, what });
-            if let Some(what) = it.trouble().or_else(|| self.trouble_with_loop(it)) {
+            if let Some(what) = it.repeat.trouble(matches!(it.fault, Fault::Delay { .. })) {
+                return value(what.to_owned());
+            }
+            if let Some(what) = self.trouble_with_guard(&it.site, &it.when, &states) {
                 return value(what);
-            }
-            if it.when.occurrence == Some(0) {
-                return value("occurrence 0: the first hit is number 1".into());
-            }
-            if let Some(state) = &it.when.state
-                && !states.contains(state)
-            {
-                return value(format!(
-                    "state `{state}`: no task of the plan has it; list the task, or use `{NO_TASK}`"
-                ));
-            }
-            if let Some(p) = it.when.probability
-                && !(0.0..=1.0).contains(&p)
-            {
-                return value(format!("probability {p}: give a number from 0 to 1"));
             }
             if matches!(it.fault, Fault::Exception { .. }) && it.site.kind == SiteKind::CallThrow {
                 return value("an exception at a site of kind call_throw would go past the handlers of the method; throw it at the `call`".into());
@@ -436,12 +473,6 @@ impl Plan {
                     it.site.kind.name()
                 ));
             }
-            if it.when.resource.is_some() && !it.site.kind.is_operation() {
-                return value(format!(
-                    "resource at a site of kind {}: only those of the kinds operation and operation_end have one",
-                    it.site.kind.name()
-                ));
-            }
             if it.fault == Fault::Negate && !it.site.kind.sees_boolean() {
                 return value(format!(
                     "negate at a site of kind {}: use a site of kind boolean_return or branch",
@@ -449,7 +480,74 @@ impl Plan {
                 ));
             }
         }
+        self.check_steering(&states)
+    }
+
+    /// Error of a guard for a site, with its correction.
+    fn trouble_with_guard(&self, site: &Site, when: &Guard, states: &[String]) -> Option<String> {
+        if let Some(what) = when.trouble_with_time().or_else(|| self.trouble_with_loop(when)) {
+            return Some(what);
+        }
+        if when.occurrence == Some(0) {
+            return Some("occurrence 0: the first hit is number 1".into());
+        }
+        if let Some(state) = &when.state
+            && !states.contains(state)
+        {
+            return Some(format!(
+                "state `{state}`: no task of the plan has it; list the task, or use `{NO_TASK}`"
+            ));
+        }
+        if let Some(p) = when.probability
+            && !(0.0..=1.0).contains(&p)
+        {
+            return Some(format!("probability {p}: give a number from 0 to 1"));
+        }
+        let has_none = when.resource.is_some() && !site.kind.is_operation();
+        has_none.then(|| {
+            format!(
+                "resource at a site of kind {}: only those of the kinds operation and operation_end have one",
+                site.kind.name()
+            )
+        })
+    }
+
+    fn check_steering(&self, states: &[String]) -> Result<(), PlanError> {
+        let check = |place: String, trouble: Option<String>| match trouble {
+            Some(what) => Err(PlanError::Steering { place, what }),
+            None => Ok(()),
+        };
+        for (number, it) in self.order.iter().enumerate() {
+            check(format!("order {number}"), it.trouble().or_else(|| self.trouble_with_end(it)))?;
+            for (side, Happening { site, when }) in [("first", &it.first), ("then", &it.then)] {
+                let trouble = self.trouble_with_guard(site, when, states);
+                check(format!("order {number}, {side}"), trouble)?;
+            }
+        }
+        let lasting = |repeat: Repeat| repeat.trouble(false).map(str::to_owned);
+        for (number, it) in self.force.iter().enumerate() {
+            let trouble = it.trouble().or_else(|| lasting(it.repeat));
+            let trouble = trouble.or_else(|| self.trouble_with_guard(&it.branch, &it.when, states));
+            check(format!("force {number}"), trouble)?;
+        }
+        for (number, it) in self.set.iter().enumerate() {
+            let trouble = it.trouble().or_else(|| lasting(it.repeat));
+            let trouble = trouble.or_else(|| self.trouble_with_guard(&it.constant, &it.when, states));
+            check(format!("set {number}"), trouble)?;
+        }
         Ok(())
+    }
+
+    /// A thread that is to wait where an exception or a crash ends its method cannot do both at one hit.
+    fn trouble_with_end(&self, order: &Order) -> Option<String> {
+        let ends = |it: &&Candidate| {
+            matches!(it.fault, Fault::Exception { .. } | Fault::Crash { .. })
+                && it.site.same_point(&order.then.site)
+        };
+        let candidate = self.candidates.iter().position(|it| ends(&it))?;
+        Some(format!(
+            "then is the site of candidate {candidate}, which ends the method there; let another site wait, such as the entry of the method"
+        ))
     }
 
     /// The points of trails are in methods that are followed.
@@ -463,8 +561,8 @@ impl Plan {
         }
     }
 
-    fn trouble_with_loop(&self, candidate: &Candidate) -> Option<String> {
-        let wanted = candidate.when.enclosing_loop.as_ref()?;
+    fn trouble_with_loop(&self, when: &Guard) -> Option<String> {
+        let wanted = when.enclosing_loop.as_ref()?;
         if wanted.kind != SiteKind::LoopBody {
             return Some(format!("loop: `{wanted}` is no site of kind loop_body; name the loop by that"));
         }

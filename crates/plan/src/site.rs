@@ -66,11 +66,13 @@ pub enum SiteKind {
     MonitorEnter = 26,
     /// Before a monitor is given back; it sees the object.
     MonitorExit = 27,
+    /// A constant has been loaded: a number or a string; it sees the value. Its callee is the type and the value, as `int 5`.
+    Constant = 28,
 }
 
 impl SiteKind {
     /// Every kind.
-    pub const ALL: [SiteKind; 27] = [
+    pub const ALL: [SiteKind; 28] = [
         SiteKind::Call,
         SiteKind::CallReturn,
         SiteKind::Entry,
@@ -98,6 +100,7 @@ impl SiteKind {
         SiteKind::Allocation,
         SiteKind::MonitorEnter,
         SiteKind::MonitorExit,
+        SiteKind::Constant,
     ];
 
     /// Whether its hook sees something that is true or false, so that its hits are counted by that.
@@ -150,6 +153,7 @@ impl SiteKind {
             SiteKind::Allocation => "allocation",
             SiteKind::MonitorEnter => "monitor_enter",
             SiteKind::MonitorExit => "monitor_exit",
+            SiteKind::Constant => "constant",
         }
     }
 
@@ -173,7 +177,7 @@ pub struct Site {
     /// Kind of the point.
     pub kind: SiteKind,
     /// For calls: what is called, as `owner.name(descriptor)`, the owner with dots. For accesses to fields: `owner.name`; for allocations:
-    /// the class.
+    /// the class. For constants: the type and the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callee: Option<String>,
     /// Index among sites of this kind (and callee) in the method, in the order of the code, from 0.
@@ -217,6 +221,7 @@ impl fmt::Display for Site {
             write!(f, ":{line}")?;
         }
         match (&self.callee, self.kind) {
+            (Some(loaded), SiteKind::Constant) => write!(f, " constant {loaded}")?,
             (Some(callee), kind) => {
                 let callee = callee.split('(').next().unwrap_or(callee);
                 match kind {

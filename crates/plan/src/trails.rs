@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::Site;
 
 /// A method by its full name.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MethodName {
     /// The class, with dots.

@@ -54,10 +54,12 @@ mod shapes;
 mod sites;
 
 pub use causality::causal::{CausalGraph, Causes, EdgeKind, GraphOptions, Node};
+pub use causality::consequences::Consequences;
 pub use causality::decisions::{Decider, Decision, Decisions};
 pub use causality::distances::{FaultDistances, Ways};
 pub use causality::graphs::Graphs;
 pub use causality::need::Need;
+pub use causality::outline::{Act, Callee, Outline, OutlineLoop, OutlineStep, OutlineValue, Reports};
 pub use causality::shared::SharedGraph;
 pub use causality::slice::{Slice, SliceLimits, SlicePoint};
 pub use causality::words::{PathStep, Words};

@@ -4,6 +4,7 @@
 //! calls that can go wrong, and [`map`] writes the instrumentation map of a plan.
 
 pub(crate) mod accesses;
+mod constants;
 pub mod fault_sites;
 pub mod find;
 pub mod kinds;
@@ -111,6 +112,9 @@ pub fn sites_of_method(
     {
         listing.of_operation(&code)?;
     }
+    if kinds.contains(SiteKind::Constant) {
+        listing.of_constants(class, &code)?;
+    }
     let mut sites = listing.sites;
     sites.sort_by_key(MethodSite::order);
     Ok(MethodSites { sites, irreducible })
@@ -164,6 +168,7 @@ fn rank(kind: SiteKind) -> u8 {
         // Around everything that the method does.
         Operation | OperationEnd => 18,
         MonitorEnter => 19,
+        Constant => 22,
         FieldRead | ArrayRead | Allocation => 20,
         FieldWrite | ArrayWrite | MonitorExit => 21,
     }

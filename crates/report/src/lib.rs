@@ -25,7 +25,9 @@ pub use words::Sentence;
 
 use hypocenter_results::cascaded::Cascade;
 use hypocenter_results::compared::Compared;
+use hypocenter_results::explained::Explanation;
 use hypocenter_results::explored::Exploration;
+use hypocenter_results::predicted::Prediction;
 use hypocenter_results::reproduced::Reproduction;
 use hypocenter_results::runs::Runs;
 use hypocenter_results::{Detail, Document};
@@ -106,6 +108,25 @@ impl Reported for Cascade {
 
     fn sarif(document: &Document<Cascade>, sources: Sources<'_>) -> String {
         sarif::cascaded(document, sources)
+    }
+}
+
+impl Reported for Prediction {}
+impl Reported for Explanation {
+    fn verdict(document: &Document<Explanation>) -> Sentence {
+        words::explained(&document.detail)
+    }
+
+    fn lines(document: &Document<Explanation>, _columns: Option<usize>) -> Vec<Line> {
+        terminal::explained(document)
+    }
+
+    fn page(document: &Document<Explanation>, _runs: Option<&Runs>) -> String {
+        page::explained(document)
+    }
+
+    fn sarif(document: &Document<Explanation>, sources: Sources<'_>) -> String {
+        sarif::explained(document, sources)
     }
 }
 

@@ -8,6 +8,7 @@ mod cause;
 mod course;
 mod coverage;
 mod drawing;
+mod explained;
 mod explored;
 mod findings;
 mod lanes;
@@ -29,6 +30,7 @@ use hypocenter_results::runs::Runs;
 use hypocenter_results::{Document, Header, Injected};
 
 pub use cascaded::page as cascaded;
+pub use explained::page as explained;
 pub use explored::page as explored;
 pub use plain::page as plain;
 pub use reproduced::page as reproduced;

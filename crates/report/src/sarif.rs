@@ -11,6 +11,7 @@ use crate::text::shown;
 use crate::words;
 use crate::{Reported, Sources};
 use hypocenter_results::cascaded::{Cascade, CascadeFault, CascadeStep, Cycle};
+use hypocenter_results::explained::{Explanation, Inflection, RunPoint};
 use hypocenter_results::explored::{Exploration, Severity, Suspicion, SymptomKind};
 use hypocenter_results::reproduced::{Explained, Lead, LinePlace, Reproduction};
 use hypocenter_results::{Document, Finding, Header, Injected, Proof};
@@ -54,6 +55,13 @@ const EXPLORE_RULES: [Rule; 5] = [
 /// The one of `cascade`.
 const CASCADE_RULES: [Rule; 1] =
     [("cascade/cycle", "FaultFeedsItself", "The faults at these places cause each other, in a cycle.")];
+
+/// The one of `explain`.
+const EXPLAIN_RULES: [Rule; 1] = [(
+    "explain/inflection",
+    "RunLeavesRightPath",
+    "Here a failing run does what no run that comes near it and does not fail does.",
+)];
 
 /// Of a campaign of `reproduce`.
 pub fn reproduced(summary: &Document<Reproduction>, sources: Sources<'_>) -> String {
@@ -147,6 +155,40 @@ fn cycle(it: &Finding<Cycle>, sources: Sources<'_>) -> Value {
         "properties": {
             "replay": text(&it.replay),
             "replaysOfSteps": replays.collect::<Vec<_>>(),
+            "replays": it.rate.runs,
+            "replaysThatFailed": it.rate.hits,
+        },
+    })
+}
+
+/// Of a campaign of `explain`.
+pub fn explained(Document { header, detail }: &Document<Explanation>, sources: Sources<'_>) -> String {
+    let verdict = words::explained(detail).plain();
+    let results = detail.findings.iter().map(|it| inflection(it, &verdict, sources)).collect();
+    Run { header, verdict: verdict.clone(), rules: &EXPLAIN_RULES, results }.document()
+}
+
+/// An inflection point, with the way from its cause to the symptom.
+fn inflection(it: &Finding<Inflection>, says: &str, sources: Sources<'_>) -> Value {
+    let place = |it: &RunPoint| {
+        let (class, method) = it.method.rsplit_once('.').unwrap_or((&it.method, ""));
+        LinePlace { class: class.to_owned(), method: method.to_owned(), line: it.line }
+    };
+    let Inflection { point, cause, consequence, .. } = &it.detail;
+    let way = cause.iter().chain([point]).chain(consequence);
+    let steps: Vec<Value> =
+        way.map(|it| step_of(Some(&place(it)), &words::point(it), "essential", sources)).collect();
+    let fingerprint = format!("{} {} {}", point.method, words::act(point), point.subject);
+    json!({
+        "ruleId": EXPLAIN_RULES[0].0,
+        "ruleIndex": 0,
+        "level": "error",
+        "message": { "text": text(says) },
+        "locations": [location(&place(point), None, None, sources)],
+        "partialFingerprints": { "hypocenterInflection/v1": text(&fingerprint) },
+        "codeFlows": [{ "threadFlows": [{ "locations": steps }] }],
+        "properties": {
+            "replay": text(&it.replay),
             "replays": it.rate.runs,
             "replaysThatFailed": it.rate.hits,
         },

@@ -1,5 +1,7 @@
 //! Results of a campaign, in words.
 
+mod explained;
+
 use hypocenter_plan::{Candidate, Fault, Site};
 
 use crate::text::{count, simple, thousands};
@@ -7,6 +9,8 @@ use hypocenter_results::cascaded::{Cascade, CascadeFault, CascadeStep};
 use hypocenter_results::explored::{self, Exploration, Suspicion};
 use hypocenter_results::reproduced::{AS_LIKELY_MAX, Explained, Reproduction, Standing};
 use hypocenter_results::{Document, Finding, Injected, Proof};
+
+pub use explained::{act, brief_point, explained, point};
 
 /// Number of these that are named.
 const AS_LIKELY_NAMED: usize = 3;

@@ -28,7 +28,7 @@ use hypocenter_engine::{Confirmed, Digester, Engine, Evidence, Job, LogBytes, Ne
 use hypocenter_logs::Log;
 use hypocenter_plan::{
     CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Injection, OracleOutcome, Outcome, Plan, Record,
-    Watch, WatchLevel,
+    Steering, Watch, WatchLevel,
 };
 use hypocenter_program::{ClassPath, Level, Part, Program, Scope, StateOptions, Statement};
 use hypocenter_reproduce::{
@@ -333,6 +333,7 @@ fn outcome(plan: &Plan) -> Outcome {
         failure: Some(OracleOutcome { happened: false, why: String::new() }),
         processes: Vec::new(),
         candidates: plan.candidates.iter().enumerate().map(candidate).collect(),
+        steering: Steering::default(),
         jvms: Vec::new(),
         problems: Vec::new(),
     }

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use hypocenter_engine::{Confirmed, Digester, Engine, Job, Next, Work};
 use hypocenter_plan::{
     Candidate, CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Fault, Injection, OracleOutcome,
-    Outcome, Plan, Record, SiteKind, Watch, WatchLevel,
+    Outcome, Plan, Record, SiteKind, Steering, Watch, WatchLevel,
 };
 use hypocenter_reproduce::{
     ByThread, Case, Comparison, Digest, Kinds, Recorded, Reproduce, SearchOptions, Settings, Strategy,
@@ -249,6 +249,7 @@ impl World {
             failure: Some(OracleOutcome { happened: failed, why: "the world says so".to_owned() }),
             processes: Vec::new(),
             candidates: plan.candidates.iter().enumerate().map(candidate).collect(),
+            steering: Steering::default(),
             jvms: Vec::new(),
             problems: Vec::new(),
         };

@@ -34,6 +34,36 @@ pub enum ArmedFault {
     },
     /// Turn the boolean around.
     Negate,
+    /// Let the branch go this way.
+    Force {
+        /// Whether its jump is taken.
+        taken: bool,
+    },
+    /// Nothing: the candidate behind this one waits for it.
+    First,
+    /// Wait until the candidate before this one, which is an [`ArmedFault::First`], has happened.
+    Then {
+        /// How long at the most.
+        nanos: u64,
+    },
+    /// Load another number, given by its bits.
+    Number {
+        /// An `int` or `float` has the lower half.
+        bits: u64,
+    },
+    /// Load another string.
+    Text {
+        /// Which.
+        text: String,
+    },
+}
+
+impl ArmedFault {
+    /// Whether it takes one of the faults that the plan allows: what steers a trial is no fault.
+    pub fn is_limited(&self) -> bool {
+        use ArmedFault::*;
+        !matches!(self, Force { .. } | First | Then { .. } | Number { .. } | Text { .. })
+    }
 }
 
 /// Which hits belong to a candidate's node.
@@ -227,8 +257,16 @@ pub(crate) fn encode(plan: &ArmedPlan) -> Vec<u8> {
             ArmedFault::Spin { nanos } => (3, *nanos, &[]),
             ArmedFault::Crash { status } => (4, *status as u32 as u64, &[]),
             ArmedFault::Negate => (5, 0, &[]),
+            ArmedFault::Force { taken } => (6, u64::from(*taken), &[]),
+            ArmedFault::First => (7, 0, &[]),
+            ArmedFault::Then { nanos } => (8, *nanos, &[]),
+            ArmedFault::Number { bits } => (9, *bits, &[]),
+            ArmedFault::Text { text: value } => {
+                text(value);
+                (10, 0, &[])
+            }
         };
-        if fault != 1 {
+        if !matches!(fault, 1 | 10) {
             text("");
         }
         classes.iter().for_each(|class| text(class));
@@ -349,6 +387,11 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<ArmedPlan, TraceError> {
                     3 => ArmedFault::Spin { nanos: entry.amount },
                     4 => ArmedFault::Crash { status: entry.amount as u32 as i32 },
                     5 => ArmedFault::Negate,
+                    6 => ArmedFault::Force { taken: entry.amount != 0 },
+                    7 => ArmedFault::First,
+                    8 => ArmedFault::Then { nanos: entry.amount },
+                    9 => ArmedFault::Number { bits: entry.amount },
+                    10 => ArmedFault::Text { text: text(at + 3)? },
                     _ => return Err(TraceError::Malformed("the mapped plan has an unknown fault")),
                 },
                 node: match entry.node {
@@ -469,7 +512,12 @@ mod tests {
                 },
                 ..base.clone()
             },
-            ArmedCandidate { fault: ArmedFault::Crash { status: 137 }, ..base },
+            ArmedCandidate { fault: ArmedFault::Crash { status: 137 }, ..base.clone() },
+            ArmedCandidate { fault: ArmedFault::Force { taken: true }, ..base.clone() },
+            ArmedCandidate { fault: ArmedFault::First, ..base.clone() },
+            ArmedCandidate { fault: ArmedFault::Then { nanos: 5 }, ..base.clone() },
+            ArmedCandidate { fault: ArmedFault::Number { bits: u64::MAX }, ..base.clone() },
+            ArmedCandidate { fault: ArmedFault::Text { text: "a b".into() }, ..base },
         ];
         let line = |method: &str, line| MethodLine { method: method.into(), line };
         let plan = ArmedPlan {

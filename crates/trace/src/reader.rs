@@ -82,6 +82,8 @@ pub enum CandidateEnd {
         occurrence: u64,
         /// How many times.
         times: u64,
+        /// How long it took: its delays together, or the wait for another.
+        spent_ns: u64,
     },
     /// It could not be done; a report says why.
     Refused,
@@ -486,7 +488,8 @@ impl<'a> Trace<'a> {
             .map(|it| match it.state {
                 candidate_state::CLAIMED => CandidateEnd::Claimed,
                 candidate_state::INJECTED => {
-                    CandidateEnd::Injected { jvm: it.jvm, occurrence: it.occurrence, times: it.times }
+                    let CandidateState { jvm, occurrence, times, spent, .. } = it;
+                    CandidateEnd::Injected { jvm, occurrence, times, spent_ns: spent }
                 }
                 candidate_state::REFUSED => CandidateEnd::Refused,
                 _ => CandidateEnd::Open,

@@ -465,6 +465,21 @@ impl TrialFile {
         }
     }
 
+    /// Says that a thread waits at a claimed candidate from now on, which is its n-th matching hit.
+    pub fn set_waiting(&self, candidate: u32, occurrence: u64) {
+        self.candidate_word(candidate, offset_of!(CandidateState, occurrence))
+            .store(occurrence, Ordering::Relaxed);
+        let since = self.candidate_word(candidate, offset_of!(CandidateState, since));
+        since.store(clock::nanos(), Ordering::Release);
+    }
+
+    /// The hit at which a thread waits at a claimed candidate, and how long it has waited.
+    pub fn waiting(&self, candidate: u32) -> (u64, u64) {
+        let since = self.candidate_word(candidate, offset_of!(CandidateState, since)).load(Ordering::Acquire);
+        let occurrence = self.candidate_word(candidate, offset_of!(CandidateState, occurrence));
+        (occurrence.load(Ordering::Relaxed), clock::nanos().saturating_sub(since))
+    }
+
     /// Says that a claimed candidate cannot be done.
     pub fn set_refused(&self, candidate: u32) {
         self.word32(self.state_at(candidate)).store(candidate_state::REFUSED, Ordering::Release);

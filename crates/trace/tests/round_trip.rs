@@ -373,7 +373,9 @@ fn candidates_end_open_claimed_injected_or_refused() {
         assert!(trial.claim(number));
         assert!(!trial.claim(number), "a candidate is claimed once");
     }
-    trial.set_injected(2, 5, 9, 0);
+    trial.set_waiting(2, 9);
+    assert_eq!(trial.waiting(2).0, 9);
+    trial.set_injected(2, 5, 9, 77);
     assert!(trial.happens_again(2, ArmedRepeat::Times(2), 0));
     assert!(!trial.happens_again(2, ArmedRepeat::Times(2), 0), "two times are over");
     assert!(!trial.happens_again(2, ArmedRepeat::Once, 0));
@@ -384,7 +386,7 @@ fn candidates_end_open_claimed_injected_or_refused() {
         [
             CandidateEnd::Open,
             CandidateEnd::Claimed,
-            CandidateEnd::Injected { jvm: 5, occurrence: 9, times: 2 },
+            CandidateEnd::Injected { jvm: 5, occurrence: 9, times: 2, spent_ns: 77 },
             CandidateEnd::Refused,
         ]
     );

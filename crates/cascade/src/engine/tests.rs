@@ -1,7 +1,7 @@
 mod recorded;
 
 use hypocenter_engine::{Played, Recording};
-use hypocenter_plan::{CandidateOutcome, Frame, Injection, Problem};
+use hypocenter_plan::{CandidateOutcome, Frame, Injection, Problem, Steering};
 use hypocenter_results::cascaded::CascadeKind::{Delay, Exception, Negation};
 use hypocenter_results::cascaded::CascadeStep;
 use hypocenter_results::event::Effect as EventEffect;
@@ -137,6 +137,7 @@ fn outcome(plan: &Plan, is_injected: bool, end: End) -> Outcome {
         failure: None,
         processes: Vec::new(),
         candidates: plan.candidates.iter().map(fate).collect(),
+        steering: Steering::default(),
         jvms: Vec::new(),
         problems: Vec::new(),
     }

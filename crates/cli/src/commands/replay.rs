@@ -80,7 +80,7 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
 }
 
 /// The request for one trial of a campaign, with all that its job asks for beside the plan.
-fn of_trial(request: Request, campaign: &Path, id: JobId) -> Result<Request, Failure> {
+pub fn of_trial(request: Request, campaign: &Path, id: JobId) -> Result<Request, Failure> {
     let journal = Journal::path_in(campaign);
     let mut job = None;
     if journal.exists() {
@@ -102,7 +102,7 @@ fn tell_changed(class_path: &[PathBuf], plan: &Path) {
 }
 
 /// The trial that is meant where none is named: the one that a search found, else the first.
-fn trial_of(campaign: &Path, request: &Request) -> Result<u64, Failure> {
+pub fn trial_of(campaign: &Path, request: &Request) -> Result<u64, Failure> {
     // A replay has what was asked of the campaign whose trial it is.
     if request.resumed_by() == "run" {
         return Ok(0);

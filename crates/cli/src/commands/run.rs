@@ -322,7 +322,8 @@ fn plan_of(args: &RunArgs, target: &Target) -> Result<Plan, Failure> {
     for name in &args.hook {
         match name.as_str() {
             "all" => kinds.extend([SiteKind::Call, SiteKind::Block, SiteKind::BooleanReturn]),
-            "every" => kinds.extend(SiteKind::ALL),
+            // A hook at each constant would make methods too long for the JIT compiler.
+            "every" => kinds.extend(SiteKind::ALL.into_iter().filter(|&it| it != SiteKind::Constant)),
             // Iterations are told for each time that the loop was entered, and a switch is a branch to whoever asks for those.
             "loop_body" => kinds.extend([SiteKind::LoopBody, SiteKind::LoopEntry]),
             "operation" => kinds.extend([SiteKind::Operation, SiteKind::OperationEnd]),

@@ -3,7 +3,9 @@
 use hypocenter_plan::{ExitCode, Outcome, Plan, ThreadDump};
 use hypocenter_results::Document;
 use hypocenter_results::cascaded::Cascade;
+use hypocenter_results::explained::Explanation;
 use hypocenter_results::explored::Exploration;
+use hypocenter_results::predicted::Prediction;
 use hypocenter_results::reproduced::Reproduction;
 
 use crate::args::{self, SchemaArgs};
@@ -19,6 +21,8 @@ pub fn run(args: &SchemaArgs) -> Result<ExitCode, Failure> {
         args::Document::Summary => schemars::schema_for!(Document<Reproduction>),
         args::Document::Exploration => schemars::schema_for!(Document<Exploration>),
         args::Document::Cascade => schemars::schema_for!(Document<Cascade>),
+        args::Document::Prediction => schemars::schema_for!(Document<Prediction>),
+        args::Document::Explanation => schemars::schema_for!(Document<Explanation>),
         args::Document::Config => schemars::schema_for!(Config),
     };
     screen::json(&schema)?;

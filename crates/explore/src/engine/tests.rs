@@ -3,7 +3,7 @@
 use hypocenter_engine::Confirmed;
 use hypocenter_plan::{
     CandidateOutcome, CandidateResult, End, FORMAT_VERSION, Fault, Injection, MethodLine, Pause,
-    ProcessOutcome, Role, Site, SiteKind,
+    ProcessOutcome, Role, Site, SiteKind, Steering,
 };
 
 use hypocenter_results::explored::Severity;
@@ -143,6 +143,7 @@ fn outcome(plan: &Plan, injected: Option<usize>, well: bool) -> Outcome {
         failure: None,
         processes: vec![client("c1", true), client("c2", well)],
         candidates: candidates.collect(),
+        steering: Steering::default(),
         jvms: Vec::new(),
         problems: Vec::new(),
     }

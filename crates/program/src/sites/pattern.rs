@@ -16,6 +16,7 @@ use hypocenter_plan::{Site, SiteKind, glob_matches};
 /// FileTxnLog.commit loop 1                   an iteration of loop 1; also: loop 1 entry, loop 1 exit
 /// FileTxnLog.commit handler 0                also: block 3, monitor_enter 0, array_write 2
 /// FileTxnLog.commit field_write logStream    also: field_read, and allocation with a class
+/// FileTxnLog.commit constant int 5           where a constant is loaded; the value may be left out
 /// ```
 ///
 /// A class is simple (`FileTxnLog`), qualified in part or in full, nested as `Outer$Inner` or `Outer.Inner`; `*` stands
@@ -26,6 +27,8 @@ pub struct SitePattern {
     line: Option<u32>,
     kind: SiteKind,
     callee: Option<MethodPattern>,
+    /// Of a constant: its type and value.
+    constant: Option<String>,
     ordinal: Option<u32>,
 }
 
@@ -72,14 +75,21 @@ fn parse(text: &str) -> Result<SitePattern, String> {
         let (left, right) = (text[..at].trim(), text[at + 2..].trim());
         let (method, line) = parse_method(left, true)?;
         let (callee, callee_line) = parse_method(right, false)?;
-        return Ok(SitePattern { method, line: line.or(callee_line), kind, callee: Some(callee), ordinal });
+        return Ok(SitePattern {
+            method,
+            line: line.or(callee_line),
+            kind,
+            callee: Some(callee),
+            constant: None,
+            ordinal,
+        });
     }
 
     let mut words: Vec<&str> = text.split_whitespace().collect();
     let method_words = if words.first() == Some(&"new") { 2 } else { 1 };
     let tail = words.split_off(method_words.min(words.len()));
     let (method, mut line) = parse_method(&words.join(" "), true)?;
-    let mut callee = None;
+    let (mut callee, mut constant) = (None, None);
     let (kind, tail_ordinal) = match tail.as_slice() {
         [] | ["entry"] => (SiteKind::Entry, None),
         ["exit"] => (SiteKind::Exit, None),
@@ -98,6 +108,10 @@ fn parse(text: &str) -> Result<SitePattern, String> {
         ["loop_unwind"] => (SiteKind::LoopUnwind, None),
         ["branch", rest @ ..] => (SiteKind::Branch, parse_optional_number(rest, "branch")?),
         ["switch", rest @ ..] => (SiteKind::Switch, parse_optional_number(rest, "switch")?),
+        ["constant", rest @ ..] => {
+            constant = (!rest.is_empty()).then(|| rest.join(" "));
+            (SiteKind::Constant, None)
+        }
         ["throw", rest @ ..] => (SiteKind::Throw, parse_optional_number(rest, "throw")?),
         ["handler", rest @ ..] => (SiteKind::Handler, parse_optional_number(rest, "handler")?),
         ["block", rest @ ..] => (SiteKind::Block, parse_optional_number(rest, "block")?),
@@ -117,7 +131,7 @@ fn parse(text: &str) -> Result<SitePattern, String> {
             return Err(format!(
                 "`{}` is not known behind the method; there is entry, exit, unwind, return, loop, handler, block, \
                  branch, switch, throw, operation, log, field_read, field_write, array_read, array_write, allocation, \
-                 monitor_enter, monitor_exit, and `->`, `<-` and `<!` for calls",
+                 monitor_enter, monitor_exit, constant, and `->`, `<-` and `<!` for calls",
                 other.join(" ")
             ));
         }
@@ -125,7 +139,7 @@ fn parse(text: &str) -> Result<SitePattern, String> {
     if ordinal.is_some() && tail_ordinal.is_some() {
         return Err("it is numbered twice; leave the `#` out".into());
     }
-    Ok(SitePattern { method, line, kind, callee, ordinal: ordinal.or(tail_ordinal) })
+    Ok(SitePattern { method, line, kind, callee, constant, ordinal: ordinal.or(tail_ordinal) })
 }
 
 /// The kinds that are written as in JSON: with a number, or with the name of what is called, accessed or made.
@@ -295,7 +309,15 @@ impl SitePattern {
         let fits =
             |callee: &MethodPattern| site.callee.as_deref().is_some_and(|text| callee.fits_callee(text));
         self.callee.as_ref().is_none_or(fits)
+            && self.constant.as_ref().is_none_or(|constant| {
+                site.callee.as_deref().is_some_and(|text| glob_matches(constant, &words(text)))
+            })
     }
+}
+
+/// A text with single spaces, as a pattern has it.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
 
 impl fmt::Display for MethodPattern {
@@ -337,6 +359,7 @@ impl fmt::Display for SitePattern {
             SiteKind::LoopIteration => (" loop", true, ""),
             SiteKind::LoopEntry => (" loop", true, " entry"),
             SiteKind::LoopExit => (" loop", true, " exit"),
+            SiteKind::Constant => (" constant", false, ""),
             SiteKind::FieldRead => (" field_read", false, ""),
             SiteKind::FieldWrite => (" field_write", false, ""),
             SiteKind::Allocation => (" allocation", false, ""),
@@ -348,6 +371,9 @@ impl fmt::Display for SitePattern {
         write!(f, "{word}")?;
         if let Some(callee) = &self.callee {
             write!(f, " {callee}")?;
+        }
+        if let Some(constant) = &self.constant {
+            write!(f, " {constant}")?;
         }
         match self.ordinal {
             Some(ordinal) if number => write!(f, " {ordinal}")?,
@@ -377,6 +403,9 @@ mod tests {
             "FileTxnLog.commit field_read FileTxnLog.db #1",
         );
         check("FileTxnLog.commit allocation", "FileTxnLog.commit allocation");
+        check("FileTxnLog.commit constant", "FileTxnLog.commit constant");
+        check("FileTxnLog.commit constant int 5", "FileTxnLog.commit constant int 5");
+        check("A.b:7 constant  String  a b #1", "A.b:7 constant String a b #1");
         check("FileTxnLog.commit monitor_enter #1", "FileTxnLog.commit monitor_enter 1");
         check("FileTxnLog.commit operation Object.wait", "FileTxnLog.commit operation Object.wait");
         check("FileTxnLog.commit operation Object.wait end", "FileTxnLog.commit operation Object.wait end");
@@ -465,6 +494,8 @@ mod tests {
             (SiteKind::LoopExit, None, 1),
             (SiteKind::Handler, None, 0),
             (SiteKind::BooleanReturn, None, 3),
+            (SiteKind::Constant, Some("int -5"), 1),
+            (SiteKind::Constant, Some("String a  (b)"), 0),
         ] {
             let site = Site {
                 class: "a.B$C".into(),

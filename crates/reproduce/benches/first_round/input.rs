@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use flate2::read::GzDecoder;
 use hypocenter_logs::Log;
-use hypocenter_plan::{End, FORMAT_VERSION, OracleOutcome, Outcome, Plan};
+use hypocenter_plan::{End, FORMAT_VERSION, OracleOutcome, Outcome, Plan, Steering};
 use hypocenter_program::{ClassPath, Level, Part, Program, Scope, StateOptions, Statement};
 use hypocenter_reproduce::{ByThread, Case, Digest, Kinds, SearchOptions, Settings, Strategy, exceptions_in};
 use serde_json::Value;
@@ -194,6 +194,7 @@ fn outcome() -> Outcome {
         failure: Some(OracleOutcome { happened: false, why: String::new() }),
         processes: Vec::new(),
         candidates: Vec::new(),
+        steering: Steering::default(),
         jvms: Vec::new(),
         problems: Vec::new(),
     }

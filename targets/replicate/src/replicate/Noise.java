@@ -1,0 +1,25 @@
+package replicate;
+
+import java.util.Random;
+
+/** A thread that writes other blocks, in random order. */
+final class Noise implements Runnable {
+    private static final int ROUNDS = 20;
+    private static final int BLOCKS = 4;
+
+    private final Random random = new Random();
+
+    @Override
+    public void run() {
+        Block[] blocks = new Block[BLOCKS];
+        for (int id = 0; id < BLOCKS; id++) {
+            blocks[id] = new Block(1000 + id, 1, 1);
+        }
+        for (int round = 0; round < ROUNDS; round++) {
+            Block block = blocks[random.nextInt(BLOCKS)];
+            block.size = random.nextInt(1 << 20);
+            block.replicas = random.nextInt(5);
+            Thread.yield();
+        }
+    }
+}
