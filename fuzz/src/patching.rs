@@ -96,7 +96,7 @@ fn insert(
             catch_all: options.catch_all().then_some(&caught),
             jumps: &hooks::jumps(hooks),
             locals: 0,
-            calls: Some(snippets.calls()),
+            calls: &[snippets.calls()],
         },
     )?;
     Ok(helpers)

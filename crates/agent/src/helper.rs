@@ -48,7 +48,7 @@
 //!
 //! The sleep is in Java and not in native code so that a virtual thread gives its carrier up. `LEVEL` is final,
 //! so the compiler folds the array and the way around everything else costs a byte load and a test; that test alone is always inlined. What
-//! [`crate::fast`] can do is done there; where a JVM lacks what that needs, hooks call the `slow` methods at once. Our frames stay out of
+//! [`crate::fast`] can do is done there; [`crate::values`] has the methods that see values; where a JVM lacks what that needs, hooks call the `slow` methods at once. Our frames stay out of
 //! stack traces.
 
 mod constants;
@@ -56,7 +56,7 @@ mod constants;
 use hypocenter_classfile::op;
 
 use crate::emit::{Code, Emitter, Kind, Named, Op, PRIVATE, PUBLIC};
-use crate::fast;
+use crate::{fast, values};
 
 pub(crate) use constants::CONSTANTS;
 
@@ -72,6 +72,8 @@ pub(crate) const KEY: Named<'_> = ("key", "(II)V");
 pub(crate) const OPERATION: Named<'_> = ("operation", "(Ljava/lang/Object;Ljava/lang/Object;II)V");
 /// As above, for an operation that does nothing but write to a descriptor. Answers the one to write to.
 pub(crate) const OUTLET: Named<'_> = ("outlet", "(Ljava/io/FileDescriptor;I)Ljava/io/FileDescriptor;");
+/// The object that an operation returns.
+pub(crate) const RETURNED: Named<'_> = ("returned", "(Ljava/lang/Object;I)V");
 pub(crate) const LEVEL: Named<'_> = ("LEVEL", "[B");
 
 /// Their counterparts where the agent itself is needed. The last argument is how many hits there were before this one, or -1 if it is not
@@ -82,6 +84,7 @@ pub(crate) const SLOW_BOOL: Named<'_> = ("slowBool", "(ZIJ)Z");
 pub(crate) const SLOW_KEY: Named<'_> = ("slowKey", "(IIJ)V");
 const SLOW_OPERATION: Named<'_> = ("slowOperation", "(Ljava/lang/Object;Ljava/lang/Object;II)V");
 const SLOW_OUTLET: Named<'_> = ("slowOutlet", OUTLET.1);
+const SLOW_RETURNED: Named<'_> = ("slowReturned", "(Ljava/lang/Object;I)V");
 
 /// The native methods, to be registered by name and descriptor.
 pub(crate) const LEVELS: Named<'_> = ("levels", "()[B");
@@ -93,6 +96,7 @@ pub(crate) const ENTER_OPERATION: Named<'_> =
     ("enterOperation", "(Ljava/lang/Object;Ljava/lang/Object;IIJJ)I");
 /// A descriptor that swallows what is written to it.
 pub(crate) const SINK: Named<'_> = ("sink", "()Ljava/io/FileDescriptor;");
+pub(crate) const ENTER_RETURNED: Named<'_> = ("enterReturned", "(Ljava/lang/Object;IJJ)I");
 pub(crate) const PENDING: Named<'_> = ("pending", "()J");
 pub(crate) const AWAITED: Named<'_> = ("awaited", "()I");
 pub(crate) const NAP: Named<'_> = ("nap", "(I)J");
@@ -115,8 +119,14 @@ pub(crate) const BINDER: &str = "hypocenter/Binder";
 pub(crate) const RUN: Named<'_> = ("run", "(Ljava/lang/Object;)Ljava/lang/Object;");
 pub(crate) const BIND: Named<'_> = ("bind", "(Ljava/lang/Object;)Ljava/lang/Object;");
 
-/// The classes that the helper's own code runs through: a hook there that does something would call itself.
-pub(crate) const OWN_CLASSES: [&str; 7] = [
+/// Whether the helper's own code runs through a method of a class, named with slashes: a hook there that does something would call itself.
+pub(crate) fn runs_through(class: &[u8], method: &[u8]) -> bool {
+    const ASIDE: [&[u8]; 2] = [b"start", b"join"];
+    let is_own = OWN_CLASSES.iter().any(|own| own.as_bytes() == class);
+    is_own && !(class == THREAD.as_bytes() && ASIDE.contains(&method))
+}
+
+const OWN_CLASSES: [&str; 7] = [
     "java/lang/Thread",
     "java/lang/String",
     "java/lang/StringLatin1",
@@ -169,20 +179,8 @@ pub(crate) fn class_file(features: Features) -> Vec<u8> {
     let levels = class.call(CLASS, LEVELS);
     class.method(PRIVATE, ("<clinit>", "()V"), Code::new(1, 0).put(&[&levels, &set_level, &[op::RETURN]]));
     class.method(PUBLIC, IDLE, Code::new(0, 0).inline().put(&[&[op::RETURN]]));
-    for native in [
-        LEVELS,
-        ENTER,
-        ENTER_CAUGHT,
-        ENTER_BOOL,
-        ENTER_KEY,
-        ENTER_OPERATION,
-        SINK,
-        PENDING,
-        AWAITED,
-        NAP,
-        NUMBER,
-        TEXT,
-    ] {
+    let slow = [ENTER, ENTER_CAUGHT, ENTER_BOOL, ENTER_KEY, ENTER_OPERATION, ENTER_RETURNED];
+    for native in [LEVELS, PENDING, AWAITED, NAP, NUMBER, TEXT, SINK].into_iter().chain(slow) {
         class.native(PRIVATE, native);
     }
     class.native(0, BASE);
@@ -191,6 +189,7 @@ pub(crate) fn class_file(features: Features) -> Vec<u8> {
     hooks.branches(&mut class);
     hooks.operation(&mut class);
     slow_methods(&mut class, features);
+    values::emit(&mut class, features);
     who(&mut class, features.virtual_threads);
     pause(&mut class);
     rest(&mut class);
@@ -258,6 +257,15 @@ impl Hooks {
             .bind(OVER, &[object, object, Kind::Int, Kind::Int], &[])
             .put(&[&[op::RETURN]]);
         class.method(PUBLIC, OPERATION, code);
+        let slow = class.call(CLASS, SLOW_RETURNED);
+        let code = Code::new(2, 2)
+            .inline()
+            .put(&[&self.level, &[op::ILOAD_1, op::BALOAD]])
+            .jump(op::IFEQ, OVER)
+            .put(&[&[op::ALOAD_0, op::ILOAD_1], &slow])
+            .bind(OVER, &[object, Kind::Int], &[])
+            .put(&[&[op::RETURN]]);
+        class.method(PUBLIC, RETURNED, code);
         let descriptor = Kind::Object(class.class(DESCRIPTOR));
         let slow = class.call(CLASS, SLOW_OUTLET);
         let code = Code::new(2, 2)
@@ -311,11 +319,7 @@ impl Hooks {
 
 fn slow_methods(class: &mut Emitter, features: Features) {
     const OVER: usize = 0;
-    let (who, pause) = (class.call(CLASS, WHO), class.call(CLASS, PAUSE));
-    let carrier = match features.fast {
-        true => class.call(fast::CLASS, fast::CARRIER).to_vec(),
-        false => vec![op::LCONST_0],
-    };
+    let (who, pause) = asking(class, features);
     let throwable = Kind::Object(class.class("java/lang/Throwable"));
     let rows: [(Named<'_>, Named<'_>, &[u8], &[Kind]); 3] = [
         (SLOW, ENTER, &[op::ILOAD_0], &[Kind::Int, Kind::Long]),
@@ -325,7 +329,7 @@ fn slow_methods(class: &mut Emitter, features: Features) {
     for (member, native, arguments, locals) in rows {
         let (enter, before) = (class.call(CLASS, native), [op::LLOAD, arguments.len() as u8]);
         let code = Code::new(8, arguments.len() as u16 + 2)
-            .put(&[arguments, &who, &carrier, &before, &enter])
+            .put(&[arguments, &who, &before, &enter])
             .jump(op::IFEQ, OVER)
             .put(&[&pause])
             .bind(OVER, locals, &[])
@@ -333,18 +337,30 @@ fn slow_methods(class: &mut Emitter, features: Features) {
         class.method(0, member, code);
     }
     let object = Kind::Object(class.class("java/lang/Object"));
+    let rows: [(Named<'_>, Named<'_>, &[u8], &[Kind]); 2] = [
+        (
+            SLOW_OPERATION,
+            ENTER_OPERATION,
+            &[op::ALOAD_0, op::ALOAD_1, op::ILOAD_2, op::ILOAD_3],
+            &[object, object, Kind::Int, Kind::Int],
+        ),
+        (SLOW_RETURNED, ENTER_RETURNED, &[op::ALOAD_0, op::ILOAD_1], &[object, Kind::Int]),
+    ];
+    for (member, native, arguments, locals) in rows {
+        let enter = class.call(CLASS, native);
+        let code = Code::new(8, 4)
+            .put(&[arguments, &who, &enter])
+            .jump(op::IFEQ, OVER)
+            .put(&[&pause])
+            .bind(OVER, locals, &[])
+            .put(&[&[op::RETURN]]);
+        class.method(0, member, code);
+    }
     let enter = class.call(CLASS, ENTER_OPERATION);
-    let code = Code::new(8, 4)
-        .put(&[&[op::ALOAD_0, op::ALOAD_1, op::ILOAD_2, op::ILOAD_3], &who, &carrier, &enter])
-        .jump(op::IFEQ, OVER)
-        .put(&[&pause])
-        .bind(OVER, &[object, object, Kind::Int, Kind::Int], &[])
-        .put(&[&[op::RETURN]]);
-    class.method(0, SLOW_OPERATION, code);
-    slow_outlet(class, &[&who, &carrier, &enter], &pause);
+    slow_outlet(class, (&who, &enter), &pause);
     let enter = class.call(CLASS, ENTER_BOOL);
     let code = Code::new(8, 5)
-        .put(&[&[op::ILOAD_0, op::ILOAD_1], &who, &carrier, &[op::LLOAD_2], &enter])
+        .put(&[&[op::ILOAD_0, op::ILOAD_1], &who, &[op::LLOAD_2], &enter])
         .put(&[&[op::ISTORE, 4, op::ILOAD, 4, op::ICONST_2, op::IAND]])
         .jump(op::IFEQ, OVER)
         .put(&[&pause])
@@ -354,14 +370,14 @@ fn slow_methods(class: &mut Emitter, features: Features) {
 }
 
 /// `enter` has what is pushed behind the operands, and the call.
-fn slow_outlet(class: &mut Emitter, enter: &[&[u8]; 3], pause: &[u8]) {
+fn slow_outlet(class: &mut Emitter, enter: (&[u8], &[u8]), pause: &[u8]) {
     const AWAKE: usize = 0;
     const OVER: usize = 1;
     let locals = [Kind::Object(class.class(DESCRIPTOR)), Kind::Int, Kind::Int];
     let sink = class.call(CLASS, SINK);
-    let [who, carrier, enter] = *enter;
+    let (who, enter) = enter;
     let code = Code::new(8, 3)
-        .put(&[&[op::ALOAD_0, op::ACONST_NULL, op::ICONST_0, op::ILOAD_1], who, carrier, enter])
+        .put(&[&[op::ALOAD_0, op::ACONST_NULL, op::ICONST_0, op::ILOAD_1], who, enter])
         .put(&[&[op::ISTORE_2, op::ILOAD_2, op::ICONST_2, op::IAND]])
         .jump(op::IFEQ, AWAKE)
         .put(&[pause])
@@ -372,6 +388,16 @@ fn slow_outlet(class: &mut Emitter, enter: &[&[u8]; 3], pause: &[u8]) {
         .bind(OVER, &locals, &[])
         .put(&[&[op::ALOAD_0, op::ARETURN]]);
     class.method(0, SLOW_OUTLET, code);
+}
+
+/// Pushes what the agent is told of the thread; and the call that makes a pause, where it answers that there is to be one.
+pub(crate) fn asking(class: &mut Emitter, features: Features) -> (Vec<u8>, Op) {
+    let (who, pause) = (class.call(CLASS, WHO), class.call(CLASS, PAUSE));
+    let carrier = match features.fast {
+        true => class.call(fast::CLASS, fast::CARRIER).to_vec(),
+        false => vec![op::LCONST_0],
+    };
+    ([&who[..], &carrier].concat(), pause)
 }
 
 const WHO: Named<'_> = ("who", "()J");

@@ -1,8 +1,9 @@
-//! What the JDK does with files and connections: which one, by whom, with which result.
+//! What the JDK does with files and connections, and what threads do with each other: on which one, by whom, with which result.
 //!
 //! An operation lasts from the start of a method of the JDK's waist ([`waist`]) to its end. The file or connection is named at the start,
-//! because a renaming changes it. Of operations within each other only the outermost counts. Only what is below the directory of the
-//! trial is of interest, and what goes over a connection.
+//! because a renaming changes it. Of operations within each other only the outermost counts: how a queue of the JDK locks itself is of no
+//! interest. But work that was handed over is the program's, and what happens in it counts, as does the start of a thread. Of files, only what is
+//! below the directory of the trial is of interest.
 
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -11,8 +12,8 @@ use std::path::{Component, Path, PathBuf};
 
 use hypocenter_plan::{OperationKind, SiteKind};
 use hypocenter_trace::{
-    Deed, FRESH_DIRECTORY, Map, ObjectId, Operand, OperationRecord, ReportKind, Session, SiteId, Waist,
-    level, waist,
+    Deed, FRESH_DIRECTORY, Map, MapClass, MapMethod, ObjectId, Operand, OperationRecord, ReportKind, Session,
+    SiteId, Waist, called, level, waist,
 };
 use jvmti_bindings::sys::jni::jobject;
 use rustc_hash::FxHashMap;
@@ -41,6 +42,8 @@ pub(crate) enum Side {
     Begins(Operands),
     /// With what it returned.
     Ends(i32),
+    /// With the object that it returned.
+    Returns(jobject),
     Fails(jobject),
 }
 
@@ -75,6 +78,10 @@ struct What {
     begun: u64,
     resource: String,
     other: String,
+    object: ObjectId,
+    other_object: ObjectId,
+    /// What it comes to, where that is known before it ends.
+    result: Option<i64>,
     /// The socket, of a connection.
     socket: Option<Inode>,
 }
@@ -92,15 +99,21 @@ impl Operations {
         let mut by_site: FxHashMap<u32, Of> = FxHashMap::default();
         for class in (0..map.class_count()).filter_map(|it| map.class_at(it)) {
             for method in class.methods() {
-                let Some(waist) = waist(class.name(), method.name(), method.descriptor()) else { continue };
+                let is_active = |it: &SiteId| levels.get(it.0 as usize).is_some_and(|&level| level != 0);
                 let is_operation =
                     |site: &SiteId| map.kind(*site).is_some_and(|kind: SiteKind| kind.is_operation());
                 let sites: Vec<SiteId> = method.hooks().map(|it| it.site).filter(is_operation).collect();
-                let begin = sites.iter().find(|it| map.kind(**it) == Some(SiteKind::Operation));
-                let is_active = |it: &SiteId| levels.get(it.0 as usize).is_some_and(|&level| level != 0);
-                let is_watched = sites.iter().any(is_active);
-                let (Some(&begin), true) = (begin, is_watched || lasting.needs(waist)) else { continue };
-                by_site.extend(sites.iter().map(|it| (it.0, Of { begin, waist, is_watched })));
+                // One that is the method itself, or several that are calls in it.
+                for &begin in sites.iter().filter(|it| map.kind(**it) == Some(SiteKind::Operation)) {
+                    let Some(waist) = row(map, &class, &method, begin) else { continue };
+                    let key = map.match_key(begin);
+                    let own: Vec<SiteId> =
+                        sites.iter().copied().filter(|it| map.match_key(*it) == key).collect();
+                    let is_watched = own.iter().any(is_active);
+                    if is_watched || lasting.needs(waist) {
+                        by_site.extend(own.iter().map(|it| (it.0, Of { begin, waist, is_watched })));
+                    }
+                }
             }
         }
         let named = trial.join(FRESH_DIRECTORY);
@@ -109,6 +122,11 @@ impl Operations {
             false => named.canonicalize().into_iter().chain([named]).collect(),
         };
         Operations { by_site, roots }
+    }
+
+    /// Whether some are on objects.
+    pub(crate) fn has_objects(&self) -> bool {
+        self.by_site.values().any(|it| it.waist.is_between_threads())
     }
 
     /// Lets begins and ends call the agent wherever either of them has something to do.
@@ -167,6 +185,7 @@ impl Operations {
                 let descriptor = jni.object_field(object, c"fd", c"Ljava/io/FileDescriptor;")?;
                 self.of_descriptor(jni.int_field(descriptor, c"fd")?)
             }
+            Operand::Object | Operand::Caller | Operand::Result => None,
         }
     }
 }
@@ -180,7 +199,7 @@ fn path(jni: Jni, object: jobject, operand: Operand) -> Option<PathBuf> {
             let bytes = jni.bytes(jni.object_field(object, c"path", c"[B")?);
             Some(OsString::from_vec(bytes).into())
         }
-        Operand::Address | Operand::Descriptor | Operand::Holder => None,
+        _ => None,
     }
 }
 
@@ -191,6 +210,17 @@ pub(crate) fn link_of(fd: i32) -> Option<PathBuf> {
 /// The socket that a descriptor is of, by what `/proc` says of it.
 pub(crate) fn socket_of(link: &Path) -> Option<Inode> {
     link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+}
+
+/// The row of a site at which an operation begins.
+fn row(map: &Map<'_>, class: &MapClass<'_>, method: &MapMethod<'_>, begin: SiteId) -> Option<&'static Waist> {
+    let (callee, ..) = map.match_key(begin)?;
+    if callee.is_empty() {
+        return waist(class.name(), method.name(), method.descriptor());
+    }
+    let (name, descriptor) = callee.split_at(callee.iter().position(|it| *it == b'(')?);
+    let name = name.rsplit(|it| *it == b'.').next()?;
+    called(class.name(), method.name(), name, descriptor)
 }
 
 /// Both ends of a connection, this one first. The other end names it the other way round.
@@ -227,13 +257,13 @@ fn socket_address(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
 impl ThreadState {
     /// The names of what the thread works on, if it is in an operation that counts.
     pub(crate) fn works_on(&self) -> Option<(&str, &str)> {
-        let what = self.pending.last()?.what.as_ref()?;
+        let what = self.tasks.pending.last()?.what.as_ref()?;
         Some((&what.resource, &what.other))
     }
 
     /// The socket over which the thread is about to send, if it is.
     pub(crate) fn sends_over(&self) -> Option<Inode> {
-        let what = self.pending.last()?.what.as_ref()?;
+        let what = self.tasks.pending.last()?.what.as_ref()?;
         what.socket.filter(|_| what.kind == OperationKind::Send)
     }
 }
@@ -252,9 +282,15 @@ pub(crate) struct OperationHit<'a> {
 impl OperationHit<'_> {
     pub(crate) fn follow(&mut self, side: Side) -> Answer {
         let Some(of) = self.state.operations.by_site.get(&self.site.0).copied() else { return Answer::GoOn };
+        // Brings what the thread is in, if the native thread ran another one before.
+        self.thread.identify(self.state, self.session, self.jni, self.who);
         match side {
             Side::Begins(operands) => self.begin(of, operands),
             Side::Ends(result) => self.end(of, result.into(), None),
+            Side::Returns(object) => {
+                self.returns(of, object);
+                self.end(of, 0, None)
+            }
             Side::Fails(thrown) => self.end(of, 0, Some(thrown)),
         }
     }
@@ -264,21 +300,27 @@ impl OperationHit<'_> {
         if of.waist.deed == Deed::Connect {
             self.connect(operands);
         }
-        let is_outermost = self.thread.pending.is_empty();
         let is_of_interest = of.is_watched || lasting.is_any_full(self.session.trial());
-        let what = if is_outermost && is_of_interest { self.what(of.waist, operands) } else { None };
+        let is_start = of.waist.deed == Deed::Plain(OperationKind::ThreadStart);
+        let is_seen = is_of_interest && (is_start || !self.is_hidden());
+        let what = if is_seen { self.what(of.waist, operands) } else { None };
+        let what = what.filter(|it| !self.is_same_work(it));
+        let lasts = what.as_ref().is_some_and(|it| it.kind.may_last());
         let counts = what.is_some();
-        self.thread.pending.push(Pending { begin: of.begin, what, swallowed_by: None });
+        self.thread.tasks.pending.push(Pending { begin: of.begin, what, swallowed_by: None });
+        if lasts {
+            self.record(false, 0, None);
+        }
         let mut answer = if counts { self.decide() } else { Answer::GoOn };
         if counts && answer != Answer::Thrown {
             answer = self.run_short(of.waist, operands).unwrap_or(answer);
         }
         if answer == Answer::Thrown {
             // The exception leaves the method before its handler for the end is in force.
-            self.thread.pending.pop();
+            self.thread.tasks.pending.pop();
         } else if of.waist.outlet.is_some() && lasting.has_silent() {
             let by = self.silenced_by(operands.first);
-            self.thread.pending.last_mut().into_iter().for_each(|it| it.swallowed_by = by);
+            self.thread.tasks.pending.last_mut().into_iter().for_each(|it| it.swallowed_by = by);
         }
         answer
     }
@@ -286,7 +328,7 @@ impl OperationHit<'_> {
     /// Lets an operation fail whose disk is full.
     fn run_short(&mut self, waist: &Waist, operands: Operands) -> Option<Answer> {
         let OperationHit { state, session, jni, site, .. } = *self;
-        let what = self.thread.pending.last()?.what.as_ref()?;
+        let what = self.thread.tasks.pending.last()?.what.as_ref()?;
         let shortage = waist.shortage(what.kind)?;
         let candidate = state.lasting.full(session.trial(), &what.resource)?;
         let name = path(jni, operands.first, waist.first.1).unwrap_or_default();
@@ -334,11 +376,74 @@ impl OperationHit<'_> {
     /// Whether the bytes of the operation that has just begun are to be swallowed.
     pub(crate) fn is_swallowed(&self) -> bool {
         let of = self.state.operations.by_site.get(&self.site.0);
-        let it = self.thread.pending.last();
+        let it = self.thread.tasks.pending.last();
         it.is_some_and(|it| it.swallowed_by.is_some() && of.is_some_and(|of| of.begin == it.begin))
     }
 
+    /// Whether the thread is within an operation of which it is of no interest how it is done.
+    fn is_hidden(&self) -> bool {
+        let is_open = |it: &Pending| it.what.as_ref().is_none_or(|it| it.kind == OperationKind::Handle);
+        !self.thread.tasks.pending.iter().all(is_open)
+    }
+
+    /// Whether it is done by way of another method for the same object: a pool runs a task, which runs itself.
+    fn is_same_work(&self, what: &What) -> bool {
+        let around = self.thread.tasks.pending.last().and_then(|it| it.what.as_ref());
+        what.kind == OperationKind::Handle
+            && around.is_some_and(|it| it.kind == OperationKind::Handle && it.object == what.object)
+    }
+
+    /// The object that the operation has got.
+    fn returns(&mut self, of: Of, object: jobject) {
+        let (id, class) = self.object(object);
+        let open = self.thread.tasks.pending.iter_mut().rfind(|it| it.begin == of.begin);
+        if let Some(what) = open.and_then(|it| it.what.as_mut()) {
+            (what.other_object, what.other) = (id, class);
+        }
+    }
+
+    /// The number and the class of an object.
+    fn object(&self, object: jobject) -> (ObjectId, String) {
+        let OperationHit { state, jni, .. } = *self;
+        if object.is_null() {
+            return (ObjectId(0), String::new());
+        }
+        let class = jni.class_of(object).and_then(|class| {
+            let signature = state.jvmti.class_signature(class).ok();
+            jni.delete_local(class);
+            signature
+        });
+        let id = state.objects.id(state.jvmti, object);
+        (id, class.map(|it| class_of_signature(&it)).unwrap_or_default())
+    }
+
+    /// An operation on an object.
+    fn on_object(&self, kind: OperationKind, waist: &Waist, operands: Operands) -> What {
+        let OperationHit { state, jni, .. } = *self;
+        let own = match waist.first.1 {
+            Operand::Caller => state.jvmti.current_thread().ok(),
+            _ => None,
+        };
+        let (object, resource) = self.object(own.unwrap_or(operands.first));
+        let result = match kind {
+            OperationKind::ThreadStart => jni.long_field(operands.first, c"tid"),
+            _ => None,
+        };
+        own.into_iter().for_each(|it| jni.delete_local(it));
+        let (other_object, other) = match waist.second {
+            Some((_, Operand::Object)) => self.object(operands.second),
+            _ => (ObjectId(0), String::new()),
+        };
+        let begun = self.session.trial().next_sequence();
+        What { kind, begun, resource, other, object, other_object, result, socket: None }
+    }
+
     fn what(&self, waist: &Waist, operands: Operands) -> Option<What> {
+        if let Deed::Plain(kind) = waist.deed
+            && kind.is_between_threads()
+        {
+            return Some(self.on_object(kind, waist, operands));
+        }
         let operations = &self.state.operations;
         let first = operations.name(self.jni, operands.first, waist.first.1);
         let second = waist.second.and_then(|it| operations.name(self.jni, operands.second, it.1));
@@ -353,37 +458,39 @@ impl OperationHit<'_> {
             begun: self.session.trial().next_sequence(),
             resource: text(first),
             other: text(second),
+            object: ObjectId(0),
+            other_object: ObjectId(0),
+            result: None,
             socket,
         })
     }
 
     /// Ends the operation and those within it whose ends were missed.
     fn end(&mut self, of: Of, result: i64, thrown: Option<jobject>) -> Answer {
-        let Some(at) = self.thread.pending.iter().rposition(|it| it.begin == of.begin) else {
+        let Some(at) = self.thread.tasks.pending.iter().rposition(|it| it.begin == of.begin) else {
             return Answer::GoOn;
         };
-        self.thread.pending.truncate(at + 1);
-        if let Some(candidate) = self.thread.pending[at].swallowed_by {
+        self.thread.tasks.pending.truncate(at + 1);
+        if let Some(candidate) = self.thread.tasks.pending[at].swallowed_by {
             self.session.trial().affect(candidate, u64::try_from(result).unwrap_or(0));
         }
-        let counts = self.thread.pending[at].what.is_some();
+        let counts = self.thread.tasks.pending[at].what.is_some();
         let answer = if counts {
-            self.record(result, thrown);
+            self.record(true, result, thrown);
             self.decide()
         } else {
             Answer::GoOn
         };
-        self.thread.pending.truncate(at);
+        self.thread.tasks.pending.truncate(at);
         answer
     }
 
-    fn record(&mut self, result: i64, thrown: Option<jobject>) {
+    fn record(&mut self, ended: bool, result: i64, thrown: Option<jobject>) {
         if self.level & level::EVENT == 0 {
             return;
         }
         let OperationHit { state, session, jni, .. } = *self;
-        self.thread.identify(state, session, jni, self.who);
-        let Some(what) = self.thread.pending.last().and_then(|it| it.what.as_ref()) else { return };
+        let Some(what) = self.thread.tasks.pending.last().and_then(|it| it.what.as_ref()) else { return };
         let failed = thrown
             .and_then(|it| jni.class_of(it))
             .and_then(|class| state.jvmti.class_signature(class).ok())
@@ -391,16 +498,16 @@ impl OperationHit<'_> {
         let frames = state.stacks.capture(state.jvmti, jni);
         let record = OperationRecord {
             site: self.site,
-            ended: true,
+            ended,
             kind: what.kind,
             begun: what.begun,
             resource: session.string(&what.resource),
             other: session.string(&what.other),
-            object: ObjectId(0),
-            other_object: ObjectId(0),
+            object: what.object,
+            other_object: what.other_object,
             stack: state.stacks.intern(state.jvmti, jni, session, &frames),
             failed: failed.unwrap_or_default(),
-            result,
+            result: what.result.unwrap_or(result),
         };
         self.thread.ring(session).operation(session.trial(), &record);
     }

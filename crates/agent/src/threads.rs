@@ -8,7 +8,6 @@ use hypocenter_trace::{Interned, Lane, Session, SiteId, Step, Stream};
 
 use crate::fast;
 use crate::jni::Jni;
-use crate::operations::Pending;
 use crate::state::State;
 use crate::tasks::{TaskStack, java_thread};
 use crate::trails::{Remembered, Side, Surroundings, Trails};
@@ -32,8 +31,6 @@ pub(crate) struct ThreadState {
     pub awaits: Option<u32>,
     /// The constant that the helper is to load.
     pub constant: Option<Replacement>,
-    /// The operations that the thread is in, the outermost first.
-    pub pending: Vec<Pending>,
     /// Made at the first step of a trail.
     remembered: Option<Box<Remembered>>,
 }
@@ -60,7 +57,6 @@ thread_local! {
             pending_ns: 0,
             awaits: None,
             constant: None,
-            pending: Vec::new(),
             remembered: None,
         })
     };

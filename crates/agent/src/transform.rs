@@ -9,25 +9,31 @@ use hypocenter_classfile::{
     CallCatch, ClassFile, Code, Insertion, Instruction, Mark, Member, MethodPatch, Patcher, Place, Snippet,
     Unpatched, callee_text, code_digest_symbolic, constant_text, op,
 };
-use hypocenter_plan::SiteKind;
+use std::collections::BTreeMap;
+
+use hypocenter_plan::{OperationKind, SiteKind};
 use hypocenter_trace::{
-    FALL_THROUGH, Map, MapClass, MapHook, MapMethod, PatchTally, Placement, ReportKind, Session, SiteId,
-    Waist, level, waist,
+    Deed, FALL_THROUGH, Map, MapClass, MapHook, MapMethod, Operand, PatchTally, Placement, ReportKind,
+    Session, SiteId, Waist, level, waist,
 };
+
+use rustc_hash::FxHashSet;
 
 use crate::helper;
 use crate::lasting::Lasting;
+use crate::sights::{self, Extra, Method};
+use crate::values::ValueCall;
 
 /// HotSpot never compiles a longer method (`-XX:-DontCompileHugeMethods` changes that).
 const HUGE_METHOD_BYTES: usize = 8000;
 
 /// A hook with its place in the code at hand.
 #[derive(Clone, Copy)]
-struct Placed<'a> {
-    site: SiteId,
-    kind: SiteKind,
-    placement: Placement,
-    pc: u32,
+pub(crate) struct Placed<'a> {
+    pub site: SiteId,
+    pub kind: SiteKind,
+    pub placement: Placement,
+    pub pc: u32,
     edges: &'a [u32],
     moved: bool,
     /// The index of the helper's method for what a constant is.
@@ -39,6 +45,7 @@ struct Placed<'a> {
 pub(crate) struct Transform<'a> {
     pub map: Map<'a>,
     pub levels: &'a [u8],
+    pub with_values: &'a FxHashSet<u32>,
     pub session: &'a Session,
     pub lasting: &'a Lasting,
 }
@@ -53,7 +60,8 @@ impl<'a> Transform<'a> {
                 return None;
             }
         };
-        let mut patch = ClassPatch { patcher: Patcher::new(&class), helpers: [None; HELPERS] };
+        let mut patch =
+            ClassPatch { patcher: Patcher::new(&class), helpers: [None; HELPERS], sights: Vec::new() };
         for method in entry.methods() {
             self.method(&class, &mut patch, method, tally);
         }
@@ -90,17 +98,22 @@ impl<'a> Transform<'a> {
             Ok(None) => return self.refuse_all(&entry, "the method of the loaded class has no code", tally),
             Err(error) => return self.refuse_all(&entry, &error.to_string(), tally),
         };
+        let member = &class.methods()[index];
+        let method = Method { class, member, code: &code };
         let mut placed = Vec::new();
         for hook in self.place(class, &code, entry, tally) {
             // A hook that does something may not sit in code that the helper itself runs through.
             let active = self.levels.get(hook.site.0 as usize).is_some_and(|&level| level != 0);
-            if active && helper::OWN_CLASSES.iter().any(|own| own.as_bytes() == class.name()) {
+            if active && helper::runs_through(class.name(), member.name) {
                 self.refuse(hook.site, "the agent's own helper runs through this class", tally);
+            } else if self.with_values.contains(&hook.site.0) && sights::is_too_early(&hook, &method) {
+                let why = "the constructor has not called that of the superclass yet, and no object can be seen before it has";
+                self.refuse(hook.site, why, tally);
             } else {
                 placed.push(hook);
             }
         }
-        self.patch(patch, index, &code, placed, tally);
+        self.patch(patch, index, &method, placed, tally);
     }
 
     /// Where the hooks go in the code at hand.
@@ -179,6 +192,9 @@ impl<'a> Transform<'a> {
             SiteKind::Call | SiteKind::CallReturn | SiteKind::CallThrow | SiteKind::Log => nth(&|it| {
                 it.is_invoke() && callee_text(&class.pool, it).is_some_and(|text| text.as_bytes() == callee)
             }),
+            SiteKind::Operation | SiteKind::OperationEnd if !callee.is_empty() => nth(&|it| {
+                it.is_invoke() && callee_text(&class.pool, it).is_some_and(|text| text.as_bytes() == callee)
+            }),
             SiteKind::Constant => {
                 nth(&|it| constant_text(&class.pool, it).is_some_and(|text| text.as_bytes() == callee))
             }
@@ -212,16 +228,17 @@ impl<'a> Transform<'a> {
         &self,
         patch: &mut ClassPatch<'_>,
         index: usize,
-        code: &Code<'_>,
+        method: &Method<'_, '_>,
         mut hooks: Vec<Placed<'a>>,
         tally: &mut PatchTally,
     ) {
+        let code = method.code;
         let decides = |hook: &Placed<'_>| {
             self.levels.get(hook.site.0 as usize).is_some_and(|&level| level & level::DECIDE != 0)
         };
         while !hooks.is_empty() {
             let mark = patch.patcher.mark();
-            let why = match self.insert(patch, index, code, &hooks) {
+            let why = match self.insert(patch, index, method, &hooks) {
                 Ok(()) => {
                     for hook in &hooks {
                         if hook.outlet().is_some() {
@@ -282,13 +299,15 @@ impl<'a> Transform<'a> {
         &self,
         patch: &mut ClassPatch<'_>,
         index: usize,
-        code: &Code<'_>,
+        method: &Method<'_, '_>,
         hooks: &[Placed<'_>],
     ) -> Result<(), Unpatched> {
         let mut bytes: Vec<u8> = Vec::with_capacity(hooks.len() * 8);
         let mut ends: Vec<usize> = Vec::with_capacity(hooks.len());
         let mut jumps: Vec<u32> = Vec::new();
         let mut outcomes: Vec<(u32, u8)> = Vec::new();
+        let mut kept: Vec<(u32, &[u8])> = Vec::new();
+        let mut locals = 0;
         for hook in hooks {
             if hook.placement == Placement::Thrown {
                 // Its code is in a block that it shares with others.
@@ -296,28 +315,42 @@ impl<'a> Transform<'a> {
                 continue;
             }
             let idle = self.levels.get(hook.site.0 as usize).is_none_or(|&level| level == 0);
-            let call = HelperCall::of(hook, idle, code);
-            if let HelperCall::Branch(_) = call {
-                outcomes.push((hook.pc, op::IFNE));
+            let seen = match self.with_values.contains(&hook.site.0) {
+                true => patch.sight(hook, method, &mut bytes)?,
+                false => None,
+            };
+            let extra = seen.unwrap_or(Extra { then_plain: true, ..Extra::default() });
+            kept.extend(extra.keep);
+            locals = locals.max(extra.locals);
+            if extra.then_plain {
+                let call = HelperCall::of(hook, idle, method.code);
+                if let HelperCall::Branch(_) = call {
+                    outcomes.push((hook.pc, op::IFNE));
+                }
+                locals = locals.max(patch.snippet(hook, call, method, &mut bytes)?);
             }
-            patch.snippet(hook, call, code, &mut bytes)?;
             ends.push(bytes.len());
             jumps.extend(hook.edges.iter().filter(|&&edge| edge != FALL_THROUGH));
         }
         let mut insertions = Vec::with_capacity(hooks.len());
         // Where the code of the catch-all starts: several sites may share it, and their hooks follow each other.
         let mut catch_all: Option<(usize, Snippet<'_>)> = None;
-        let mut calls: Vec<(u32, i32)> = Vec::new();
+        // The sites of each call from which an exception may come.
+        let mut thrown: BTreeMap<u32, Vec<i32>> = BTreeMap::new();
         let (mut start, mut first_jump) = (0, 0);
         for (hook, &end) in hooks.iter().zip(&ends) {
-            let snippet = Snippet { bytes: &bytes[start..end], stack: stack_words(hook.kind) };
+            let stack = match self.with_values.contains(&hook.site.0) {
+                true => sights::STACK_WORDS,
+                false => stack_words(hook.kind),
+            };
+            let snippet = Snippet { bytes: &bytes[start..end], stack };
             start = end;
             let place = match hook.placement {
                 Placement::Before => Place::Before,
                 Placement::After => Place::After,
                 Placement::Entry => Place::Entry,
                 Placement::Thrown => {
-                    calls.push((hook.pc, hook.site.0 as i32));
+                    thrown.entry(hook.pc).or_default().push(hook.site.0 as i32);
                     continue;
                 }
                 Placement::Unwind => {
@@ -337,28 +370,42 @@ impl<'a> Transform<'a> {
             };
             insertions.push(Insertion { at: hook.pc, place, snippet });
         }
+        for &(at, bytes) in &kept {
+            insertions.push(Insertion {
+                at,
+                place: Place::Before,
+                snippet: Snippet { bytes, stack: sights::STACK_WORDS },
+            });
+        }
         outcomes.sort_unstable();
-        calls.sort_unstable();
-        let caught = match calls.is_empty() {
-            true => Vec::new(),
-            false => patch.call(HelperCall::Plain(CAUGHT))?.to_vec(),
-        };
-        let caught = Snippet { bytes: &caught, stack: 0 };
+        let blocks = patch.thrown(&thrown)?;
+        let calls: Vec<CallCatch<'_>> = blocks
+            .iter()
+            .map(|(bytes, calls)| CallCatch { snippet: Snippet { bytes, stack: 0 }, calls })
+            .collect();
         let patched = MethodPatch {
             insertions: &insertions,
             catch_all: catch_all.as_ref().map(|it| &it.1),
             jumps: &outcomes,
-            calls: Some(CallCatch { snippet: caught, calls: &calls }),
-            locals: 0,
+            calls: &calls,
+            locals,
         };
         patch.patcher.method(index, &patched)
     }
 }
 
+/// Code for what comes out of calls, and these with their sites.
+type CaughtCalls = (Vec<u8>, Vec<(u32, i32)>);
+
 impl Placed<'_> {
     /// The local variable with the descriptor that what is written goes to, of the begin of an operation that writes to nothing else.
     fn outlet(&self) -> Option<u8> {
         self.waist?.outlet.filter(|_| self.kind == SiteKind::Operation)
+    }
+
+    /// Whether what the operation has got is an object that it returns.
+    fn returns_object(&self) -> bool {
+        self.waist.is_some_and(|it| it.second.is_some_and(|it| it.1 == Operand::Result))
     }
 
     fn on_edges_at(&self, pc: u32) -> bool {
@@ -376,7 +423,7 @@ enum HelperCall {
 }
 
 /// The helper's methods that take no operands.
-const PLAIN: [(&str, &str); 7 + helper::CONSTANTS.len()] = [
+const PLAIN: [(&str, &str); 8 + helper::CONSTANTS.len()] = [
     helper::IDLE,
     helper::HIT,
     helper::CAUGHT,
@@ -384,6 +431,7 @@ const PLAIN: [(&str, &str); 7 + helper::CONSTANTS.len()] = [
     helper::KEY,
     helper::OPERATION,
     helper::OUTLET,
+    helper::RETURNED,
     helper::CONSTANTS[0].1,
     helper::CONSTANTS[1].1,
     helper::CONSTANTS[2].1,
@@ -397,8 +445,9 @@ const BOOL: usize = 3;
 const KEY: usize = 4;
 const OPERATION: usize = 5;
 const OUTLET: usize = 6;
+const RETURNED: usize = 7;
 /// The first of those for constants.
-const CONSTANT: usize = 7;
+const CONSTANT: usize = 8;
 /// Conditional jumps have the opcodes from `ifeq` to `if_acmpne`, and two more.
 const HELPERS: usize = PLAIN.len() + (op::IF_ACMPNE - op::IFEQ) as usize + 1 + 2;
 
@@ -413,8 +462,11 @@ impl HelperCall {
             SiteKind::Switch => KEY,
             SiteKind::Operation if hook.outlet().is_some() => OUTLET,
             SiteKind::Operation => OPERATION,
+            SiteKind::OperationEnd if matches!(hook.placement, Placement::Unwind | Placement::Thrown) => {
+                CAUGHT
+            }
+            SiteKind::OperationEnd if opcode == op::ARETURN && hook.returns_object() => RETURNED,
             SiteKind::Constant => CONSTANT + hook.constant,
-            SiteKind::OperationEnd if hook.placement == Placement::Unwind => CAUGHT,
             SiteKind::OperationEnd => KEY,
             _ => HIT,
         })
@@ -440,10 +492,12 @@ impl HelperCall {
 }
 
 /// A class being patched.
-struct ClassPatch<'a> {
-    patcher: Patcher<'a>,
+pub(crate) struct ClassPatch<'a> {
+    pub patcher: Patcher<'a>,
     /// The constants of the helper's methods that the class has already.
     helpers: [Option<u16>; HELPERS],
+    /// Likewise of those that see values.
+    pub sights: Vec<(ValueCall, u16)>,
 }
 
 impl ClassPatch<'_> {
@@ -451,22 +505,29 @@ impl ClassPatch<'_> {
     fn rollback(&mut self, mark: Mark) {
         self.patcher.rollback(mark);
         self.helpers = [None; HELPERS];
+        self.sights.clear();
     }
 
-    /// The hook's code: what it sees, the site's number, and a call of the helper; the call alone if it does nothing in this trial.
+    /// The hook's code: what it sees, the site's number, and a call of the helper; the call alone if it does nothing in this trial. The words
+    /// of local variables that it needs.
     fn snippet(
         &mut self,
         hook: &Placed<'_>,
         call: HelperCall,
-        code: &Code<'_>,
+        method: &Method<'_, '_>,
         out: &mut Vec<u8>,
-    ) -> Result<(), Unpatched> {
+    ) -> Result<u16, Unpatched> {
+        let (mut locals, mut back) = (0, Vec::new());
         match call {
             HelperCall::Plain(KEY) if hook.kind == SiteKind::OperationEnd => {
-                out.extend_from_slice(result(code.bytes.get(hook.pc as usize).copied()));
+                out.extend_from_slice(result(hook, method.code.bytes.get(hook.pc as usize).copied()));
             }
             // The exception or key stays for the code itself.
-            HelperCall::Plain(CAUGHT | KEY) => out.push(op::DUP),
+            HelperCall::Plain(CAUGHT | KEY | RETURNED) => out.push(op::DUP),
+            HelperCall::Plain(OPERATION) if hook.placement == Placement::Before => {
+                (locals, back) = self.receiver(hook, method, out);
+                out.extend_from_slice(&[op::ACONST_NULL, op::ICONST_0]);
+            }
             HelperCall::Plain(OPERATION) => operands(hook.waist, out),
             HelperCall::Plain(OUTLET) => out.extend(hook.outlet().into_iter().flat_map(|it| [op::ALOAD, it])),
             _ => {}
@@ -478,7 +539,34 @@ impl ClassPatch<'_> {
         if let (HelperCall::Plain(OUTLET), Some(local)) = (call, hook.outlet()) {
             out.extend([op::ASTORE, local]);
         }
-        Ok(())
+        out.extend_from_slice(&back);
+        Ok(locals)
+    }
+
+    /// The code for what comes out of calls, with the calls that have it. A block has the exception and the first site of its call on the
+    /// stack, so that calls with one site share their code.
+    fn thrown(&mut self, sites: &BTreeMap<u32, Vec<i32>>) -> Result<Vec<CaughtCalls>, Unpatched> {
+        if sites.is_empty() {
+            return Ok(Vec::new());
+        }
+        let caught = self.call(HelperCall::Plain(CAUGHT))?;
+        let mut groups = vec![(caught.to_vec(), Vec::new())];
+        for (&at, sites) in sites {
+            match sites.as_slice() {
+                [] => {}
+                [only] => groups[0].1.push((at, *only)),
+                [first, others @ ..] => {
+                    let mut bytes = caught.to_vec();
+                    for &site in others {
+                        bytes.push(op::DUP);
+                        self.push_number(site as u32, &mut bytes)?;
+                        bytes.extend_from_slice(&caught);
+                    }
+                    groups.push((bytes, vec![(at, *first)]));
+                }
+            }
+        }
+        Ok(groups)
     }
 
     /// The instruction that calls the helper.
@@ -496,7 +584,7 @@ impl ClassPatch<'_> {
         Ok([op::INVOKESTATIC, high, low])
     }
 
-    fn push_number(&mut self, site: u32, out: &mut Vec<u8>) -> Result<(), Unpatched> {
+    pub(crate) fn push_number(&mut self, site: u32, out: &mut Vec<u8>) -> Result<(), Unpatched> {
         match i16::try_from(site) {
             Ok(small) => {
                 out.push(op::SIPUSH);
@@ -511,9 +599,12 @@ impl ClassPatch<'_> {
     }
 }
 
-/// Pushes what a method returns, as an `int`; 0 if it is no number.
-fn result(opcode: Option<u8>) -> &'static [u8] {
+/// Pushes what a method returns, as an `int`; 0 if it is no number. A lock that is taken without an answer is taken.
+fn result(hook: &Placed<'_>, opcode: Option<u8>) -> &'static [u8] {
+    let takes = hook.waist.is_some_and(|it| it.deed == Deed::Plain(OperationKind::Acquire));
     match opcode {
+        _ if hook.placement != Placement::Before => &[op::ICONST_0],
+        Some(op::RETURN) if takes => &[op::ICONST_1],
         Some(op::IRETURN) => &[op::DUP],
         Some(op::LRETURN) => &[op::DUP2, op::L2I],
         _ => &[op::ICONST_0],
@@ -522,8 +613,9 @@ fn result(opcode: Option<u8>) -> &'static [u8] {
 
 /// Pushes the operands of an operation, from the local variables that they are in at the start of its method.
 fn operands(waist: Option<&Waist>, out: &mut Vec<u8>) {
-    let first = waist.map(|it| it.first.0);
-    let second = waist.and_then(|it| it.second).map(|it| it.0);
+    let local = |it: (u8, Operand)| (!matches!(it.1, Operand::Caller | Operand::Result)).then_some(it.0);
+    let first = waist.and_then(|it| local(it.first));
+    let second = waist.and_then(|it| it.second).and_then(local);
     for local in [first, second] {
         match local {
             Some(local) => out.extend_from_slice(&[op::ALOAD, local]),
@@ -546,7 +638,7 @@ fn stack_words(kind: SiteKind) -> u16 {
         | SiteKind::Branch
         | SiteKind::Switch => 2,
         SiteKind::OperationEnd => 3,
-        SiteKind::Operation => 4,
+        SiteKind::Operation => 5,
         _ => 1,
     }
 }

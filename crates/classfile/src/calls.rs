@@ -19,7 +19,7 @@ use crate::instruction::Instruction;
 use crate::{Code, Handler, Snippet, Unpatched, op};
 use rustc_hash::FxHashMap;
 
-/// A snippet for what comes out of calls.
+/// A snippet for what comes out of some calls of a method.
 #[derive(Debug, Clone, Copy)]
 pub struct CallCatch<'p> {
     /// Takes the exception and, above it, the number of the call from the stack.
@@ -39,20 +39,26 @@ const ENTRIES_MAX: usize = 0xFFFF;
 pub(crate) struct Caught<'p> {
     /// Old addresses of a call and of what follows it, and the block for what comes out, in the order of the exception table.
     pub(crate) entries: Vec<(u32, u32, usize)>,
-    /// The handler that each block throws to; none if it is the last.
-    pub(crate) blocks: Vec<Option<Target>>,
-    pub(crate) snippet: Snippet<'p>,
+    pub(crate) blocks: Vec<Block<'p>>,
     /// The variable that has the number of the call.
     pub(crate) local: u16,
     /// The stores of the numbers, each for the call at an old address.
     pub(crate) marks: Vec<(u32, Vec<u8>)>,
 }
 
+/// Code that runs a snippet for what comes out of calls.
+#[derive(Debug)]
+pub(crate) struct Block<'p> {
+    /// The handler that it throws to; none if it is the last.
+    pub(crate) to: Option<Target>,
+    snippet: Snippet<'p>,
+}
+
 impl<'p> Caught<'p> {
     /// `from`: no handler without locals may cover what lies before. `local`: the first variable that nobody uses.
     pub(crate) fn new(
         code: &Code<'_>,
-        asked: &CallCatch<'p>,
+        asked: &[CallCatch<'p>],
         (from, local): (Option<u32>, u16),
         additions: &mut Additions,
     ) -> Result<Caught<'p>, Unpatched> {
@@ -60,12 +66,14 @@ impl<'p> Caught<'p> {
         let mut caught = Caught {
             entries: Vec::new(),
             blocks: Vec::new(),
-            snippet: asked.snippet,
             local,
-            marks: Vec::with_capacity(asked.calls.len()),
+            marks: Vec::with_capacity(asked.iter().map(|it| it.calls.len()).sum()),
         };
         let mut known = FxHashMap::default();
-        for &(at, number) in asked.calls {
+        let calls = asked.iter().enumerate().flat_map(|(group, it)| {
+            it.calls.iter().map(move |&(at, number)| (group, it.snippet, at, number))
+        });
+        for (group, snippet, at, number) in calls {
             let call = Instruction::decode(code.bytes, at as usize, code.offset)?;
             if !call.is_invoke() {
                 return Err(Unpatched::NotAnInstruction { pc: at });
@@ -75,8 +83,8 @@ impl<'p> Caught<'p> {
             }
             let covering = handlers.iter().filter(|it| it.covers(at)).map(target);
             for to in up_to_any(covering).chain([None]) {
-                let block = *known.entry(to).or_insert_with(|| {
-                    caught.blocks.push(to);
+                let block = *known.entry((group, to)).or_insert_with(|| {
+                    caught.blocks.push(Block { to, snippet });
                     caught.blocks.len() - 1
                 });
                 caught.entries.push((at, call.end(), block));
@@ -95,18 +103,20 @@ impl<'p> Caught<'p> {
         Ok(caught)
     }
 
-    /// The code of a block.
-    pub(crate) fn code(&self) -> Vec<u8> {
-        let mut bytes = vec![op::DUP];
-        bytes.extend(access(op::ILOAD, self.local));
-        bytes.extend_from_slice(self.snippet.bytes);
-        bytes.push(op::ATHROW);
-        bytes
+    /// The code of each block.
+    pub(crate) fn code(&self) -> impl Iterator<Item = Vec<u8>> {
+        self.blocks.iter().map(|it| {
+            let mut bytes = vec![op::DUP];
+            bytes.extend(access(op::ILOAD, self.local));
+            bytes.extend_from_slice(it.snippet.bytes);
+            bytes.push(op::ATHROW);
+            bytes
+        })
     }
 
-    /// The words of stack that a block needs.
+    /// The words of stack that the blocks need.
     pub(crate) fn stack(&self) -> Option<u16> {
-        self.snippet.stack.checked_add(3)
+        self.blocks.iter().map(|it| it.snippet.stack).max().unwrap_or(0).checked_add(3)
     }
 }
 

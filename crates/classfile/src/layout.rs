@@ -52,6 +52,9 @@ pub(crate) struct Layout {
     place: Vec<u32>,
     pub(crate) slots: Vec<Slot>,
     pub(crate) landings: Vec<Landing>,
+    /// The old addresses of instructions at whose boundary nothing lands, ascending: control only falls there, maybe with what a snippet has left
+    /// on the stack.
+    pub(crate) fallen_into: Vec<u32>,
     /// The old addresses of handlers that cover their own snippets, ascending.
     ///
     /// `finally` and `synchronized` are compiled to handlers that cover themselves, which nothing shows as long as their first instructions cannot
@@ -106,6 +109,7 @@ impl Layout {
     ) -> Result<(), Unpatched> {
         self.slots.clear();
         self.landings.clear();
+        self.fallen_into.clear();
         self.stack = 0;
         let mut has_edges = false;
         for (n, insertion) in insertions.iter().enumerate() {

@@ -68,8 +68,8 @@ pub struct MethodPatch<'p> {
     /// Conditional jumps by their addresses, ascending, each with the opcode that it gets instead of its own. What the new one takes from the
     /// stack is left there by the last snippet before it.
     pub jumps: &'p [(u32, u8)],
-    /// Runs when an exception comes out of some calls, before any handler of the method.
-    pub calls: Option<CallCatch<'p>>,
+    /// What runs when an exception comes out of some calls, before any handler of the method. A call is in one of them at most.
+    pub calls: &'p [CallCatch<'p>],
     /// Words of local variables that the snippets use, behind those of the method.
     pub locals: u16,
 }
@@ -178,11 +178,11 @@ impl<'a> Patcher<'a> {
             }
         }
         let locals = code.max_locals.checked_add(patch.locals).ok_or(Unpatched::TooManyLocals)?;
-        let caught = match patch.calls.filter(|it| !it.calls.is_empty()) {
-            None => None,
-            Some(calls) => {
+        let caught = match patch.calls.iter().all(|it| it.calls.is_empty()) {
+            true => None,
+            false => {
                 let from = catch::protected_from(self.class, member, &code, &layout.pcs)?;
-                Some(Caught::new(&code, &calls, (from, locals), &mut self.additions)?)
+                Some(Caught::new(&code, patch.calls, (from, locals), &mut self.additions)?)
             }
         };
         let mut insertions = Cow::Borrowed(patch.insertions);
@@ -194,7 +194,7 @@ impl<'a> Patcher<'a> {
                 snippet: Snippet { bytes, stack: 1 },
             }));
         }
-        let blocks_len = caught.as_ref().map_or(0, |it| it.blocks.len() * it.code().len());
+        let blocks_len = caught.iter().flat_map(|it| it.code()).map(|it| it.len()).sum();
         layout.arrange(&code, &insertions, blocks_len, guard.map(|(snippet, _)| snippet))?;
         Rewrite {
             class: self.class,

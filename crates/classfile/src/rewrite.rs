@@ -100,8 +100,7 @@ impl Rewrite<'_, '_, '_> {
             self.snippet(slot.insertion);
         }
         if let Some(caught) = self.caught {
-            let block = caught.code();
-            caught.blocks.iter().for_each(|_| self.out.extend_from_slice(&block));
+            caught.code().for_each(|it| self.out.extend_from_slice(&it));
         }
         for &handler in &layout.resumed {
             let here = (self.out.len() - start) as i32;
@@ -187,17 +186,20 @@ impl Rewrite<'_, '_, '_> {
     /// The entries of the blocks for calls. They come before all others, as they cover calls alone.
     fn calls(&mut self, count_at: usize) -> Result<(), Unpatched> {
         let (layout, Some(caught)) = (self.layout, self.caught) else { return Ok(()) };
-        let len = caught.code().len();
-        let start = |block: usize| (layout.body_len + block * len) as u32;
+        let mut starts = vec![layout.body_len as u32];
+        starts.extend(caught.code().scan(layout.body_len as u32, |at, it| {
+            *at += it.len() as u32;
+            Some(*at)
+        }));
         for &(call, end, block) in &caught.entries {
             let place = layout.place(EXCEPTIONS, call)?;
-            let catch_type = caught.blocks[block].map_or(0, |it| it.0);
-            self.range(place..place + (end - call), start(block), catch_type);
+            let catch_type = caught.blocks[block].to.map_or(0, |it| it.0);
+            self.range(place..place + (end - call), starts[block], catch_type);
         }
-        for (n, to) in caught.blocks.iter().enumerate() {
-            for (catch_type, handler) in to.iter().flat_map(|own| covering(self.code, *own)) {
+        for (block, bounds) in caught.blocks.iter().zip(starts.windows(2)) {
+            for (catch_type, handler) in block.to.iter().flat_map(|own| covering(self.code, *own)) {
                 let handler = layout.landing(EXCEPTIONS, HANDLER, handler)?;
-                self.range(start(n)..start(n + 1), handler, catch_type);
+                self.range(bounds[0]..bounds[1], handler, catch_type);
             }
             self.entries(count_at)?;
         }
@@ -235,7 +237,7 @@ impl Rewrite<'_, '_, '_> {
         let throwable = Spelled::caught(self.additions.class(b"java/lang/Throwable")?);
         let mut known = BTreeMap::new();
         let blocks = self.caught.iter().flat_map(|it| &it.blocks);
-        let mut targets: Vec<u32> = blocks.flatten().map(|it| it.1).collect();
+        let mut targets: Vec<u32> = blocks.filter_map(|it| it.to).map(|it| it.1).collect();
         targets.extend(&layout.resumed);
         targets.sort_unstable();
         targets.dedup();
@@ -250,16 +252,15 @@ impl Rewrite<'_, '_, '_> {
         let mut extra = Vec::new();
         let mut at = layout.body_len as u32;
         if let Some(caught) = self.caught {
-            let len = caught.code().len() as u32;
-            for to in &caught.blocks {
-                let frame = match to {
+            for (block, code) in caught.blocks.iter().zip(caught.code()) {
+                let frame = match block.to {
                     None => Some(&throwable),
-                    Some((_, handler)) => known.get(handler),
+                    Some((_, handler)) => known.get(&handler),
                 };
                 let frame = frame.and_then(|it| it.clone().with_number(caught.local));
-                let handler = to.map_or(0, |it| it.1);
+                let handler = block.to.map_or(0, |it| it.1);
                 extra.push((at, frame.ok_or_else(|| missing(handler))?));
-                at += len;
+                at += code.len() as u32;
             }
         }
         for handler in &layout.resumed {

@@ -92,7 +92,7 @@ fn patch(bytes: &[u8]) -> Vec<u8> {
         let left = snippet(&left);
         let patch = MethodPatch {
             insertions: &insertions,
-            calls: Some(CallCatch { snippet: thrown, calls: &calls }),
+            calls: &[CallCatch { snippet: thrown, calls: &calls }],
             catch_all: Some(&left),
             ..MethodPatch::default()
         };

@@ -173,7 +173,7 @@ fn many_calls_below_many_handlers_are_refused_before_they_multiply() {
         let class = ClassFile::parse(&bytes).unwrap();
         let calls: Vec<_> = (0..u32::from(CALLS)).map(|n| (3 * n, 0)).collect();
         for many in [calls.len(), 100] {
-            let patch = MethodPatch { calls: Some(plan::drop(&calls[..many])), ..MethodPatch::default() };
+            let patch = MethodPatch { calls: &[plan::drop(&calls[..many])], ..MethodPatch::default() };
             let refused = Patcher::new(&class).method(0, &patch);
             assert!(matches!(refused, Err(Unpatched::MethodTooLarge { .. })), "{refused:?}");
         }

@@ -358,7 +358,7 @@ fn no_handler_is_reached_by_a_jump_or_from_its_own_snippet() {
         let patch = MethodPatch {
             insertions: &[Insertion { at: 6, place: Place::Before, snippet: IDLE }],
             catch_all: Some(&IDLE),
-            calls: Some(plan::drop(&[(0, 7)])),
+            calls: &[plan::drop(&[(0, 7)])],
             ..MethodPatch::default()
         };
         let mut patcher = Patcher::new(&class);

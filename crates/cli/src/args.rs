@@ -352,6 +352,10 @@ pub enum RecordLevel {
     Events,
     /// Time, thread and stack of each hit
     Stacks,
+    /// The objects and values of each hit, as far as its hook sees any
+    Values,
+    /// The same, with the stack and the order over all threads
+    ValueStacks,
 }
 
 /// Help of --oracle for `explore`.
@@ -595,7 +599,9 @@ pub struct RunArgs {
     /// Kinds of hooks, separated by commas
     ///
     /// The kinds are: call, call_return, entry, exit, unwind, block, loop_entry, loop_iteration, loop_exit, loop_body, handler,
-    /// boolean_return, branch, switch, throw, log; `all` stands for call, block and boolean_return, `every` for all kinds.
+    /// boolean_return, branch, switch, throw, log, operation (on files and connections, in the JDK), field_read, field_write, array_read,
+    /// array_write, allocation, monitor_enter, monitor_exit. `field`, `array` and `monitor` stand for both of theirs, `thread` for what threads
+    /// do with each other (start, wait, notify, locks, queues, executors), `all` for call, block and boolean_return, `every` for all kinds.
     #[arg(long, value_name = "KINDS", default_value = "all", value_delimiter = ',')]
     pub hook: Vec<String>,
     /// Level of detail to record at each hook

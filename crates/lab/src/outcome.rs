@@ -102,7 +102,7 @@ impl Reader<'_> {
             hits: it.counts.iter().sum(),
             decision_ns: self.trace.decision_ns(&it.jvm),
             clock_gap_ms: self.trace.clock_gap_ns().map(|it| it as f64 / 1e6),
-            events: self.trace.events(&it.jvm).count() as u64,
+            events: self.trace.values(&it.jvm).count() as u64,
             dropped: it.jvm.dropped + it.jvm.no_room,
         }
     }

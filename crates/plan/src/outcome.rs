@@ -309,7 +309,7 @@ pub struct JvmOutcome {
     /// For how long the clock that events are timed by stood still at the most, where the plan asks for coarse times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_gap_ms: Option<f64>,
-    /// Events kept.
+    /// Events kept, and records of what hooks saw.
     pub events: u64,
     /// Events dropped because a ring was full.
     pub dropped: u64,

@@ -480,6 +480,12 @@ impl Plan {
                     it.site.kind.name()
                 ));
             }
+            if matches!(it.fault, Fault::Exception { .. }) && it.site.kind.is_of_monitor() {
+                return value(format!(
+                    "an exception at a site of kind {} would leave the monitor in a state that no code can mend; throw it at another site of the method",
+                    it.site.kind.name()
+                ));
+            }
             if it.fault == Fault::Negate && !it.site.kind.sees_boolean() {
                 return value(format!(
                     "negate at a site of kind {}: use a site of kind boolean_return or branch",

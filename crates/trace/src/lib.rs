@@ -11,6 +11,7 @@ mod armed;
 pub mod clock;
 mod control;
 mod futex;
+mod handover;
 pub mod hash;
 mod lane;
 mod layout;
@@ -44,7 +45,9 @@ pub use stream::{Stream, Tally};
 pub use tracks::{ArmedTrack, Track};
 pub use trial::{TrialFile, TrialSpec};
 pub use values::{ObjectId, SeenValue, TracedValue, ValueKind, ValueRecord};
-pub use waist::{Deed, Operand, Shortage, Waist, waist, waist_classes, waist_of};
+pub use waist::{
+    Deed, Operand, Shortage, Waist, Where, called, expected_of, handover_classes, waist, waist_classes, waist_of,
+};
 
 /// What is wrong with a trial's file.
 #[derive(Debug, thiserror::Error)]

@@ -160,13 +160,15 @@ pub fn patch(class: &ClassFile<'_>, hooks: Hooks, tally: &mut Tally) -> Vec<u8> 
         }
         // Those that a constructor makes before it has called that of its superclass cannot be seen.
         while let Err(Unpatched::CallNotCovered { pc }) =
-            patcher.method(n, &MethodPatch { calls: Some(drop(&calls)), ..MethodPatch::default() })
+            patcher.method(n, &MethodPatch { calls: &[drop(&calls)], ..MethodPatch::default() })
         {
             calls.retain(|it| it.0 != pc);
             tally.uncovered += 1;
         }
         tally.calls += calls.len();
-        let calls = (!calls.is_empty()).then(|| drop(&calls));
+        // In two groups, as calls that have code of their own.
+        let (even, odd): (Vec<_>, Vec<_>) = calls.iter().partition(|it| it.0 % 2 == 0);
+        let calls = &[drop(&even), drop(&odd)];
         for edge in edges.iter().take(64) {
             let place = Place::Edges { fall: edge.fall, from: &edge.from };
             insertions.push(Insertion { at: edge.at, place, snippet: IDLE });

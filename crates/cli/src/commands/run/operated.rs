@@ -1,4 +1,4 @@
-//! What a run did with files and connections: how often, with how many bytes.
+//! What a run did with files and connections, and what its threads did with each other: how often, with how many bytes.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use hypocenter_trace::TracedOperation;
 use crate::failure::Failure;
 use crate::screen;
 
-/// Operations on one file or connection by one node.
+/// Operations on one file, connection or object by one node.
 #[derive(Default)]
 struct Tally {
     by_kind: BTreeMap<OperationKind, u64>,
@@ -36,6 +36,10 @@ impl Tally {
         self.by_kind.keys().all(|it| it.is_of_connection())
     }
 
+    fn is_between_threads(&self) -> bool {
+        self.by_kind.keys().all(|it| it.is_between_threads())
+    }
+
     fn told(&self) -> String {
         let kinds = self.by_kind.iter().map(|(kind, count)| format!("{} {kind}", screen::thousands(*count)));
         let mut parts: Vec<String> = kinds.collect();
@@ -49,7 +53,7 @@ impl Tally {
     }
 }
 
-/// Shows the busiest files, and the busiest connections, where the run recorded operations.
+/// Shows the busiest files, connections and objects, where the run recorded operations.
 pub fn show(directory: &Path, outcome: &Outcome, top: usize) -> Result<(), Failure> {
     let evidence = evidence_of(directory, outcome)?;
     let (map, trace) = (evidence.map()?, evidence.trace()?);
@@ -57,15 +61,19 @@ pub fn show(directory: &Path, outcome: &Outcome, top: usize) -> Result<(), Failu
     for jvm in trace.jvms() {
         let dictionary = trace.dictionary(&jvm);
         for it in trace.operations(&jvm).filter(|it| map.kind(it.site) == Some(SiteKind::OperationEnd)) {
-            for name in
-                [it.resource, it.other].map(|it| dictionary.string(it)).iter().filter(|it| !it.is_empty())
-            {
-                all.entry((jvm.node.clone(), (*name).to_owned())).or_default().add(&it);
+            let names = [it.resource, it.other].map(|it| dictionary.string(it).to_owned());
+            let names = match it.kind.is_between_threads() {
+                true => vec![format!("{} {}", names[0], it.object.0)],
+                false => names.into_iter().filter(|it| !it.is_empty()).collect(),
+            };
+            for name in names {
+                all.entry((jvm.node.clone(), name)).or_default().add(&it);
             }
         }
     }
-    let (connections, files): (Vec<_>, Vec<_>) = all.iter().partition(|it| it.1.is_of_connection());
-    for (label, mut of_kind) in [("files", files), ("connections", connections)] {
+    let (objects, others): (Vec<_>, Vec<_>) = all.iter().partition(|it| it.1.is_between_threads());
+    let (connections, files): (Vec<_>, Vec<_>) = others.into_iter().partition(|it| it.1.is_of_connection());
+    for (label, mut of_kind) in [("files", files), ("connections", connections), ("objects", objects)] {
         of_kind.sort_by_key(|it| Reverse((it.1.bytes, it.1.all())));
         for (number, ((node, name), tally)) in of_kind.iter().take(top).enumerate() {
             let label = if number == 0 { label } else { "" };
