@@ -71,9 +71,9 @@ pub enum OrderResult {
     /// The one came first, then the other.
     Kept {
         /// The one that came first.
-        first: Injection,
+        first: Box<Injection>,
         /// The other, at the time at which it was reached. It went on when it had waited.
-        then: Injection,
+        then: Box<Injection>,
         /// Wait of the thread that reached the other; 0 if it did not have to.
         waited_ms: f64,
     },

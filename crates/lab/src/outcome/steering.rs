@@ -46,7 +46,9 @@ fn order(reader: &Reader<'_>, order: &Order, number: usize, [first, then]: [Cand
     };
     let was_refused = then == CandidateEnd::Refused;
     match (side(reader, &order.first, number, first), side(reader, &order.then, number + 1, then)) {
-        (Ok(first), Ok(then)) => OrderResult::Kept { first, then, waited_ms },
+        (Ok(first), Ok(then)) => {
+            OrderResult::Kept { first: Box::new(first), then: Box::new(then), waited_ms }
+        }
         (first, Err(why)) if was_refused => {
             let what = match first {
                 Ok(first) => {
