@@ -12,7 +12,7 @@ public final class Client {
     private static final int TOPICS = 5;
     private static final long PACE_MS = 40;
     private static final long POLL_MS = 50;
-    private static final long LIMIT_MS = 10_000;
+    private static final long LIMIT_MS = 20_000;
 
     private Client() {}
 

@@ -14,7 +14,7 @@ public final class Client {
     private static final int KEYS_PER_STEP = 20;
     private static final long PACE_MS = 20;
     private static final long POLL_MS = 50;
-    private static final long LIMIT_MS = 10_000;
+    private static final long LIMIT_MS = 20_000;
 
     private Client() {}
 

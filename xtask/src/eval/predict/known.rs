@@ -1,6 +1,6 @@
 //! `predict-truth.toml`: the crashes of a system that are not survived, by the operations that conflict.
 
-use hypocenter_plan::glob_matches;
+use hypocenter_plan::{OperationKind, glob_matches};
 use hypocenter_results::predicted::{Access, Conflict, PairReport, Prediction, Triggered};
 use serde::Deserialize;
 
@@ -34,6 +34,8 @@ pub struct Pair {
     pub write: Write,
     /// A method on the stack of the read, as `package.Class.method`; `*` stands for any text.
     pub read: String,
+    /// Kind of the read: a method may look whether a file is there before it opens it.
+    pub operation: Option<OperationKind>,
 }
 
 /// The operation beside which a node crashes.
@@ -69,7 +71,7 @@ impl Twin {
 
 impl Pair {
     fn is(&self, w: &Access, r: &Access) -> bool {
-        self.write.is(w) && is_in(&self.read, r)
+        self.write.is(w) && is_in(&self.read, r) && self.operation.is_none_or(|it| it == r.operation)
     }
 }
 
@@ -165,6 +167,9 @@ mod tests {
         check("currentEpoch", prediction("confirmed", "a.W.other", "a.R.r", None), [false, false, false]);
         check("currentEpoch", prediction("benign", "a.W.w", "a.R.r", Some("control")), [false, false, true]);
         check("currentEpoch", prediction("benign", "a.W.w", "a.R.r", Some("reset")), [false, false, false]);
+        let opened = Pair { operation: Some(OperationKind::OpenRead), ..known("currentEpoch").pair };
+        let it = &prediction("benign", "a.W.w", "a.R.r", None).reports[0];
+        assert!(known("currentEpoch").pair.is(&it.w, &it.r) && !opened.is(&it.w, &it.r), "it is a rename");
     }
 
     #[test]
