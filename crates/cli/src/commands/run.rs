@@ -59,9 +59,9 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
 }
 
 impl PassArgs {
-    /// It takes an oracle to know a failure.
+    /// It takes an oracle to know a failure, except where nodes have to be ready again after a crash.
     pub fn check(&self, request: &Request) -> Result<(), Failure> {
-        if self.must_pass.is_some() && request.oracle.is_none() {
+        if self.must_pass.is_some() && request.oracle.is_none() && !request.plan.settle {
             return Err(Failure::usage("--must-pass: no oracle is given")
                 .hint("give `--oracle`, or an `oracle` under [failure] of hypocenter.toml; see `hypocenter guide oracles`"));
         }
@@ -85,20 +85,25 @@ impl PassArgs {
             };
             let is_reached = outcome.injected() >= faults && outcome.steering.is_done();
             reached += u64::from(is_reached);
-            failures += u64::from(outcome.failure.is_some_and(|it| it.happened));
+            let is_unwell = plan.settle && outcome.processes.iter().any(|it| it.alive == Some(false));
+            let is_judged = outcome.failure.is_some();
+            failures += u64::from(is_unwell || outcome.failure.is_some_and(|it| it.happened));
             // What a test asserts may fail in another way than the oracle asks for.
             if is_reached && must == MustPass::All && !outcome.end.is_well() {
-                badly = badly.or(Some(outcome.end));
+                badly = badly.or(Some((outcome.end, is_judged)));
             }
         }
         let runs = screen::count(all, "run", "runs");
         let (what, code) = match (failures, reached) {
             (1.., _) => (format!("no: the failure happened in {failures} of {all}"), ExitCode::Findings),
-            (0, _) if let Some(end) = badly => {
+            (0, _) if let Some((end, true)) = badly => {
                 let what = format!(
                     "no: the oracle does not hold, but the workload {end} under the fault; use `--must-pass=oracle` if this is expected"
                 );
                 (what, ExitCode::Findings)
+            }
+            (0, _) if let Some((end, false)) = badly => {
+                (format!("no: the workload {end} under the fault"), ExitCode::Findings)
             }
             (0, 0) => {
                 let what =

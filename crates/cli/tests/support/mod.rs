@@ -177,9 +177,11 @@ pub fn snapshot_configuration(classes: &Path) -> String {
     });
     let kept: Vec<&str> = kept.collect();
     let java = default_jdk().java();
+    // A busy machine takes its time.
     kept.join("\n")
         .replace("\"java ", &format!("\"'{java}' "))
         .replace("build/classes", &classes.display().to_string())
+        .replace("\"60s\"", "\"240s\"")
 }
 
 /// The classes of some directories of `targets/`.
