@@ -17,9 +17,12 @@ mod shown;
 mod slicing;
 mod study;
 mod symptom;
+#[cfg(test)]
+mod testing;
+mod written;
 
 pub use engine::{Explain, ExplainSettings, NeighbourSpec};
 pub use model::{Place, SliceModel};
 pub use reader::{ExplainDigest, ExplainReader};
-pub use recorded_run::{Note, RecordedRun};
+pub use recorded_run::{Note, RecordedRun, Seen};
 pub use symptom::Symptom;

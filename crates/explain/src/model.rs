@@ -100,9 +100,10 @@ impl SliceModel {
         self.is_complete
     }
 
-    /// Everything that is recorded.
-    pub fn sites(&self) -> impl Iterator<Item = &Site> {
-        self.methods.iter().flat_map(|it| it.sites.iter().map(|it| &it.0))
+    /// The sites that are recorded with objects and values, or those without.
+    pub fn sites(&self, with_values: bool) -> impl Iterator<Item = &Site> {
+        let all = self.methods.iter().flat_map(|it| &it.sites);
+        all.filter(move |it| it.1.has_values() == with_values).map(|it| &it.0)
     }
 
     /// The act of an instruction.

@@ -54,7 +54,14 @@ fn sizes(it: &Explanation) -> String {
 
 fn nearest(it: &Inflection) -> Vec<String> {
     let one = |it: &hypocenter_results::explained::NearestRun| {
-        format!("{}, {}: {}, {} of {} the same", it.thread, it.step, it.neighbour, thousands(it.same), thousands(it.of))
+        format!(
+            "{}, {}: {}, {} of {} the same",
+            it.thread,
+            it.step,
+            it.neighbour,
+            thousands(it.same),
+            thousands(it.of)
+        )
     };
     it.nearest.iter().map(one).collect()
 }
