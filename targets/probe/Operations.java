@@ -25,14 +25,29 @@ public class Operations {
     public static void main(String[] args) throws Exception {
         Path directory = Path.of(args[0]);
         switch (args[1]) {
-            case "streams" -> streams(directory);
-            case "channels" -> channels(directory);
-            case "files" -> files(directory.toFile());
-            case "paths" -> paths(directory);
-            case "sockets" -> sockets();
-            case "socket-channels" -> socketChannels();
-            case "epoch" -> epoch(directory);
-            default -> throw new IllegalArgumentException(args[1]);
+            case "streams":
+                streams(directory);
+                break;
+            case "channels":
+                channels(directory);
+                break;
+            case "files":
+                files(directory.toFile());
+                break;
+            case "paths":
+                paths(directory);
+                break;
+            case "sockets":
+                sockets();
+                break;
+            case "socket-channels":
+                socketChannels();
+                break;
+            case "epoch":
+                epoch(directory);
+                break;
+            default:
+                throw new IllegalArgumentException(args[1]);
         }
         System.out.println("done");
     }

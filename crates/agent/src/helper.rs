@@ -36,13 +36,13 @@
 //!
 //! The sleep is in Java and not in native code so that a virtual thread gives its carrier up. `LEVEL` is final,
 //! so the compiler folds the array and the way around everything else costs a byte load and a test; that test alone is always inlined. What
-//! [`crate::fast`] can do is done there; where a JVM lacks what that needs, hooks call the `slow` methods at once. Our frames stay out of
+//! [`crate::fast`] can do is done there; [`crate::values`] has the methods that see values; where a JVM lacks what that needs, hooks call the `slow` methods at once. Our frames stay out of
 //! stack traces.
 
 use hypocenter_classfile::op;
 
 use crate::emit::{Code, Emitter, Kind, Named, Op, PRIVATE, PUBLIC};
-use crate::fast;
+use crate::{fast, values};
 
 /// The helper's internal name.
 pub(crate) const CLASS: &str = "java/lang/$Hypocenter";
@@ -54,6 +54,8 @@ pub(crate) const BOOL: Named<'_> = ("bool", "(ZI)Z");
 pub(crate) const KEY: Named<'_> = ("key", "(II)V");
 /// The operands of an operation: the object that names what is worked on, another, and a number.
 pub(crate) const OPERATION: Named<'_> = ("operation", "(Ljava/lang/Object;Ljava/lang/Object;II)V");
+/// The object that an operation returns.
+pub(crate) const RETURNED: Named<'_> = ("returned", "(Ljava/lang/Object;I)V");
 pub(crate) const LEVEL: Named<'_> = ("LEVEL", "[B");
 
 /// Their counterparts where the agent itself is needed. The last argument is how many hits there were before this one, or -1 if it is not
@@ -63,6 +65,7 @@ pub(crate) const SLOW_CAUGHT: Named<'_> = ("slowCaught", "(Ljava/lang/Throwable;
 pub(crate) const SLOW_BOOL: Named<'_> = ("slowBool", "(ZIJ)Z");
 pub(crate) const SLOW_KEY: Named<'_> = ("slowKey", "(IIJ)V");
 const SLOW_OPERATION: Named<'_> = ("slowOperation", "(Ljava/lang/Object;Ljava/lang/Object;II)V");
+const SLOW_RETURNED: Named<'_> = ("slowReturned", "(Ljava/lang/Object;I)V");
 
 /// The native methods, to be registered by name and descriptor.
 pub(crate) const LEVELS: Named<'_> = ("levels", "()[B");
@@ -72,6 +75,7 @@ pub(crate) const ENTER_BOOL: Named<'_> = ("enterBool", "(ZIJJJ)I");
 pub(crate) const ENTER_KEY: Named<'_> = ("enterKey", "(IIJJJ)I");
 pub(crate) const ENTER_OPERATION: Named<'_> =
     ("enterOperation", "(Ljava/lang/Object;Ljava/lang/Object;IIJJ)I");
+pub(crate) const ENTER_RETURNED: Named<'_> = ("enterReturned", "(Ljava/lang/Object;IJJ)I");
 pub(crate) const PENDING: Named<'_> = ("pending", "()J");
 /// One of the addresses that [`fast`] works on.
 pub(crate) const BASE: Named<'_> = ("base", "(I)J");
@@ -90,8 +94,14 @@ pub(crate) const BINDER: &str = "hypocenter/Binder";
 pub(crate) const RUN: Named<'_> = ("run", "(Ljava/lang/Object;)Ljava/lang/Object;");
 pub(crate) const BIND: Named<'_> = ("bind", "(Ljava/lang/Object;)Ljava/lang/Object;");
 
-/// The classes that the helper's own code runs through: a hook there that does something would call itself.
-pub(crate) const OWN_CLASSES: [&str; 7] = [
+/// Whether the helper's own code runs through a method of a class, named with slashes: a hook there that does something would call itself.
+pub(crate) fn runs_through(class: &[u8], method: &[u8]) -> bool {
+    const ASIDE: [&[u8]; 2] = [b"start", b"join"];
+    let is_own = OWN_CLASSES.iter().any(|own| own.as_bytes() == class);
+    is_own && !(class == THREAD.as_bytes() && ASIDE.contains(&method))
+}
+
+const OWN_CLASSES: [&str; 7] = [
     "java/lang/Thread",
     "java/lang/String",
     "java/lang/StringLatin1",
@@ -143,7 +153,8 @@ pub(crate) fn class_file(features: Features) -> Vec<u8> {
     let levels = class.call(CLASS, LEVELS);
     class.method(PRIVATE, ("<clinit>", "()V"), Code::new(1, 0).put(&[&levels, &set_level, &[op::RETURN]]));
     class.method(PUBLIC, IDLE, Code::new(0, 0).inline().put(&[&[op::RETURN]]));
-    for native in [LEVELS, ENTER, ENTER_CAUGHT, ENTER_BOOL, ENTER_KEY, ENTER_OPERATION, PENDING] {
+    let slow = [ENTER, ENTER_CAUGHT, ENTER_BOOL, ENTER_KEY, ENTER_OPERATION, ENTER_RETURNED];
+    for native in [LEVELS, PENDING].into_iter().chain(slow) {
         class.native(PRIVATE, native);
     }
     class.native(0, BASE);
@@ -152,6 +163,7 @@ pub(crate) fn class_file(features: Features) -> Vec<u8> {
     hooks.branches(&mut class);
     hooks.operation(&mut class);
     slow_methods(&mut class, features);
+    values::emit(&mut class, features);
     who(&mut class, features.virtual_threads);
     pause(&mut class);
     class.finish()
@@ -217,6 +229,15 @@ impl Hooks {
             .bind(OVER, &[object, object, Kind::Int, Kind::Int], &[])
             .put(&[&[op::RETURN]]);
         class.method(PUBLIC, OPERATION, code);
+        let slow = class.call(CLASS, SLOW_RETURNED);
+        let code = Code::new(2, 2)
+            .inline()
+            .put(&[&self.level, &[op::ILOAD_1, op::BALOAD]])
+            .jump(op::IFEQ, OVER)
+            .put(&[&[op::ALOAD_0, op::ILOAD_1], &slow])
+            .bind(OVER, &[object, Kind::Int], &[])
+            .put(&[&[op::RETURN]]);
+        class.method(PUBLIC, RETURNED, code);
     }
 
     /// Each consumes what the jump would, and answers whether it is taken.
@@ -260,11 +281,7 @@ impl Hooks {
 
 fn slow_methods(class: &mut Emitter, features: Features) {
     const OVER: usize = 0;
-    let (who, pause) = (class.call(CLASS, WHO), class.call(CLASS, PAUSE));
-    let carrier = match features.fast {
-        true => class.call(fast::CLASS, fast::CARRIER).to_vec(),
-        false => vec![op::LCONST_0],
-    };
+    let (who, pause) = asking(class, features);
     let throwable = Kind::Object(class.class("java/lang/Throwable"));
     let rows: [(Named<'_>, Named<'_>, &[u8], &[Kind]); 3] = [
         (SLOW, ENTER, &[op::ILOAD_0], &[Kind::Int, Kind::Long]),
@@ -274,7 +291,7 @@ fn slow_methods(class: &mut Emitter, features: Features) {
     for (member, native, arguments, locals) in rows {
         let (enter, before) = (class.call(CLASS, native), [op::LLOAD, arguments.len() as u8]);
         let code = Code::new(8, arguments.len() as u16 + 2)
-            .put(&[arguments, &who, &carrier, &before, &enter])
+            .put(&[arguments, &who, &before, &enter])
             .jump(op::IFEQ, OVER)
             .put(&[&pause])
             .bind(OVER, locals, &[])
@@ -282,23 +299,44 @@ fn slow_methods(class: &mut Emitter, features: Features) {
         class.method(0, member, code);
     }
     let object = Kind::Object(class.class("java/lang/Object"));
-    let enter = class.call(CLASS, ENTER_OPERATION);
-    let code = Code::new(8, 4)
-        .put(&[&[op::ALOAD_0, op::ALOAD_1, op::ILOAD_2, op::ILOAD_3], &who, &carrier, &enter])
-        .jump(op::IFEQ, OVER)
-        .put(&[&pause])
-        .bind(OVER, &[object, object, Kind::Int, Kind::Int], &[])
-        .put(&[&[op::RETURN]]);
-    class.method(0, SLOW_OPERATION, code);
+    let rows: [(Named<'_>, Named<'_>, &[u8], &[Kind]); 2] = [
+        (
+            SLOW_OPERATION,
+            ENTER_OPERATION,
+            &[op::ALOAD_0, op::ALOAD_1, op::ILOAD_2, op::ILOAD_3],
+            &[object, object, Kind::Int, Kind::Int],
+        ),
+        (SLOW_RETURNED, ENTER_RETURNED, &[op::ALOAD_0, op::ILOAD_1], &[object, Kind::Int]),
+    ];
+    for (member, native, arguments, locals) in rows {
+        let enter = class.call(CLASS, native);
+        let code = Code::new(8, 4)
+            .put(&[arguments, &who, &enter])
+            .jump(op::IFEQ, OVER)
+            .put(&[&pause])
+            .bind(OVER, locals, &[])
+            .put(&[&[op::RETURN]]);
+        class.method(0, member, code);
+    }
     let enter = class.call(CLASS, ENTER_BOOL);
     let code = Code::new(8, 5)
-        .put(&[&[op::ILOAD_0, op::ILOAD_1], &who, &carrier, &[op::LLOAD_2], &enter])
+        .put(&[&[op::ILOAD_0, op::ILOAD_1], &who, &[op::LLOAD_2], &enter])
         .put(&[&[op::ISTORE, 4, op::ILOAD, 4, op::ICONST_2, op::IAND]])
         .jump(op::IFEQ, OVER)
         .put(&[&pause])
         .bind(OVER, &[Kind::Int, Kind::Int, Kind::Long, Kind::Int], &[])
         .put(&[&[op::ILOAD, 4, op::ICONST_1, op::IAND, op::IRETURN]]);
     class.method(0, SLOW_BOOL, code);
+}
+
+/// Pushes what the agent is told of the thread; and the call that makes a pause, where it answers that there is to be one.
+pub(crate) fn asking(class: &mut Emitter, features: Features) -> (Vec<u8>, Op) {
+    let (who, pause) = (class.call(CLASS, WHO), class.call(CLASS, PAUSE));
+    let carrier = match features.fast {
+        true => class.call(fast::CLASS, fast::CARRIER).to_vec(),
+        false => vec![op::LCONST_0],
+    };
+    ([&who[..], &carrier].concat(), pause)
 }
 
 const WHO: Named<'_> = ("who", "()J");

@@ -174,6 +174,19 @@ impl Jvmti {
         Ok(self.take(info.name))
     }
 
+    /// The number beside an object; 0 if there is none.
+    #[inline]
+    pub(crate) fn tag(&self, object: jobject) -> Result<i64, Code> {
+        let mut tag = 0;
+        call!(self, GetTag, object, &mut tag)?;
+        Ok(tag)
+    }
+
+    /// Puts a number beside an object.
+    pub(crate) fn set_tag(&self, object: jobject, tag: i64) -> Result<(), Code> {
+        call!(self, SetTag, object, tag)
+    }
+
     /// A local reference to the current thread.
     pub(crate) fn current_thread(&self) -> Result<jobject, Code> {
         let mut thread = null_mut();

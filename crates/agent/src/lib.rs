@@ -3,7 +3,8 @@
 //! The tool decides and the agent obeys: the instrumentation map says which instruction of which class gets a hook,
 //! the trial's file says what each hook does. A hooked class calls the [`helper`], which counts and writes small events in Java ([`fast`])
 //! and has its slow path in [`natives`]; both classes are made with [`emit`]; [`decide`] holds the candidates, [`exceptions`] builds what is thrown, [`tasks`] follows the abstract
-//! states of threads, [`trails`] the calls, loops and branches around them, [`operations`] files and connections, [`transform`] patches. The
+//! states of threads, [`trails`] the calls, loops and branches around them, [`operations`] files, connections and what threads do with each other, [`transform`] patches.
+//! [`values`], [`sights`] and [`objects`] are what hooks see, [`monitors`] what `synchronized` methods hold. The
 //! [`watcher`] is the agent's one thread, which writes a [`dump`] of the JVM's threads when the tool asks for it.
 //!
 //! Rules that hold everywhere here: nothing is printed on the target's stdout or stderr; no panic leaves a
@@ -21,15 +22,19 @@ mod jvmti;
 mod loading;
 mod log;
 mod mdc;
+mod monitors;
 mod natives;
+mod objects;
 mod operations;
 mod options;
+mod sights;
 mod stacks;
 mod state;
 mod tasks;
 mod threads;
 mod trails;
 mod transform;
+mod values;
 mod watcher;
 
 use std::ffi::{CStr, c_char, c_uchar, c_void};
@@ -118,6 +123,8 @@ fn start(vm: *mut JavaVM, text: &str) -> Result<(), String> {
     capabilities.set_can_generate_all_class_hook_events(true);
     capabilities.set_can_get_line_numbers(true);
     capabilities.set_can_get_source_file_name(true);
+    // It costs where objects are tagged, so only what asks for them has it.
+    capabilities.set_can_tag_objects(State::get().is_some_and(State::sees_objects));
     let failed = |what: &'static str| move |code| format!("{what}: {code}");
     jvmti.add_capabilities(&capabilities).map_err(failed("the JVM refuses the capabilities"))?;
     let mut callbacks = jvmtiEventCallbacks::default();
@@ -288,7 +295,8 @@ unsafe fn transform_class(
     let started = clock::thread_nanos();
     // SAFETY: by the contract.
     let bytes = unsafe { std::slice::from_raw_parts(data, len.max(0) as usize) };
-    let transform = Transform { map: state.map, levels: &state.levels, session };
+    let transform =
+        Transform { map: state.map, levels: &state.levels, with_values: &state.with_values, session };
     let mut tally = PatchTally { bytes: bytes.len() as u64, ..PatchTally::default() };
     let patched = transform.class(entry, bytes, &mut tally);
     if let Some(patched) = patched {

@@ -17,10 +17,10 @@ use crate::stacks::class_of_signature;
 use crate::state::State;
 use crate::threads::{CURRENT, ThreadState, lanes};
 use crate::trails::Side;
-use crate::{fast, helper};
+use crate::{fast, helper, values};
 
 /// Runs the body of a native method; a panic ends here.
-fn guarded<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
+pub(crate) fn guarded<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(value) => value,
         Err(panic) => {
@@ -37,19 +37,26 @@ fn guarded<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
 
 /// The current thread, as the helper sees it.
 #[derive(Clone, Copy)]
-struct Who {
+pub(crate) struct Who {
     /// Changes with the thread and with its name.
-    who: jlong,
+    pub who: jlong,
     /// The number of the native thread's own Java thread; 0 where nothing is done in Java.
-    carrier: jlong,
+    pub carrier: jlong,
     /// The hits of the site before this one; -1 if this one is not counted yet.
-    before: jlong,
+    pub before: jlong,
 }
 
 const NOT_COUNTED: jlong = -1;
 
+impl Who {
+    /// For a hit that is not counted yet.
+    pub(crate) fn uncounted(who: jlong, carrier: jlong) -> Who {
+        Who { who, carrier, before: NOT_COUNTED }
+    }
+}
+
 /// What a hook asks of the agent.
-struct Call {
+pub(crate) struct Call {
     env: *mut JNIEnv,
     site: SiteId,
     who: Who,
@@ -57,7 +64,7 @@ struct Call {
     thrown: Option<jobject>,
 }
 
-/// Follows an operation on a file or a connection.
+/// Follows an operation.
 #[cold]
 fn operate(
     state: &'static State,
@@ -101,6 +108,18 @@ fn handle(env: *mut JNIEnv, site: jint, who: Who, seen: Seen, thrown: Option<job
     } else {
         answer(state, session, &call, level, before)
     };
+    if level & level::MARK != 0 {
+        state.arsenal.mark(session.trial(), call.site);
+    }
+    answer
+}
+
+/// Everything but the record of a hit that is counted.
+pub(crate) fn rest(state: &'static State, session: &Session, call: &Call, level: u8) -> Answer {
+    if level & !(level::COUNT | fast::AGENT_ONLY) == 0 {
+        return Answer::GoOn;
+    }
+    let answer = answer(state, session, call, level, u64::try_from(call.who.before).unwrap_or(0));
     if level & level::MARK != 0 {
         state.arsenal.mark(session.trial(), call.site);
     }
@@ -216,6 +235,11 @@ fn rare(
 }
 
 impl Call {
+    /// A hit that saw nothing, or of which that is recorded already.
+    pub(crate) fn plain(env: *mut JNIEnv, site: SiteId, who: Who) -> Call {
+        Call { env, site, who, seen: Seen::Nothing, thrown: None }
+    }
+
     /// The value that the hook saw, as a path has it.
     fn value(&self) -> u32 {
         match self.seen {
@@ -287,25 +311,38 @@ extern "system" fn enter_operation(
     who: jlong,
     carrier: jlong,
 ) -> jint {
-    let who = Who { who, carrier, before: NOT_COUNTED };
     let operands = operations::Operands { first, second, number };
-    guarded(0, || {
-        let Some(state) = State::get() else { return 0 };
-        let Some(session) = state.session() else { return 0 };
-        let call = Call { env, site: SiteId(site as u32), who, seen: Seen::Nothing, thrown: None };
-        let level = state.levels.get(call.site.0 as usize).copied().unwrap_or(0);
-        if level & level::COUNT != 0 {
-            session.count(call.site);
-        }
-        let answer = operate(state, session, &call, level, operations::Side::Begins(operands));
-        if level & level::MARK != 0 {
-            state.arsenal.mark(session.trial(), call.site);
-        }
-        pause_of(answer)
-    })
+    let call = Call::plain(env, SiteId(site as u32), Who::uncounted(who, carrier));
+    guarded(0, || operation(&call, operations::Side::Begins(operands)))
 }
 
-fn pause_of(answer: Answer) -> jint {
+extern "system" fn enter_returned(
+    env: *mut JNIEnv,
+    _: jclass,
+    result: jobject,
+    site: jint,
+    who: jlong,
+    carrier: jlong,
+) -> jint {
+    let call = Call::plain(env, SiteId(site as u32), Who::uncounted(who, carrier));
+    guarded(0, || operation(&call, operations::Side::Returns(result)))
+}
+
+fn operation(call: &Call, side: operations::Side) -> jint {
+    let Some(state) = State::get() else { return 0 };
+    let Some(session) = state.session() else { return 0 };
+    let level = state.levels.get(call.site.0 as usize).copied().unwrap_or(0);
+    if level & level::COUNT != 0 {
+        session.count(call.site);
+    }
+    let answer = operate(state, session, call, level, side);
+    if level & level::MARK != 0 {
+        state.arsenal.mark(session.trial(), call.site);
+    }
+    pause_of(answer)
+}
+
+pub(crate) fn pause_of(answer: Answer) -> jint {
     if answer == Answer::Pause { PAUSE } else { 0 }
 }
 
@@ -437,7 +474,7 @@ extern "system" fn bind(env: *mut JNIEnv, _: jclass, helper: jclass) -> jobject 
     guarded(std::ptr::null_mut(), || {
         // SAFETY: the JVM passed this thread's environment to this native method.
         let jni = unsafe { Jni::new(env) };
-        let natives: [Native<'_>; 8] = [
+        let natives: [Native<'_>; 11] = [
             (helper::BASE, base as *mut c_void),
             (helper::ENTER_KEY, enter_key as *mut c_void),
             (helper::LEVELS, levels as *mut c_void),
@@ -445,6 +482,9 @@ extern "system" fn bind(env: *mut JNIEnv, _: jclass, helper: jclass) -> jobject 
             (helper::ENTER_CAUGHT, enter_caught as *mut c_void),
             (helper::ENTER_BOOL, enter_bool as *mut c_void),
             (helper::ENTER_OPERATION, enter_operation as *mut c_void),
+            (helper::ENTER_RETURNED, enter_returned as *mut c_void),
+            (values::ENTER_VALUE, values::enter_value as *mut c_void),
+            (values::ENTER_REFERENCE, values::enter_reference as *mut c_void),
             (helper::PENDING, pending as *mut c_void),
         ];
         if register(jni, helper, &natives).is_ok() { helper } else { std::ptr::null_mut() }

@@ -1,8 +1,9 @@
-//! What the JDK does with files and connections: which one, by whom, with which result.
+//! What the JDK does with files and connections, and what threads do with each other: on which one, by whom, with which result.
 //!
 //! An operation lasts from the start of a method of the JDK's waist ([`waist`]) to its end. The file or connection is named at the start,
-//! because a renaming changes it. Of operations within each other only the outermost counts. Only what is below the directory of the
-//! trial is of interest, and what goes over a connection.
+//! because a renaming changes it. Of operations within each other only the outermost counts: how a queue of the JDK locks itself is of no
+//! interest. But work that was handed over is the program's, and what happens in it counts, as does the start of a thread. Of files, only what is
+//! below the directory of the trial is of interest.
 
 use std::ffi::CStr;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -11,7 +12,8 @@ use std::path::{Component, Path, PathBuf};
 
 use hypocenter_plan::{OperationKind, SiteKind};
 use hypocenter_trace::{
-    FRESH_DIRECTORY, Map, ObjectId, Operand, OperationRecord, Session, SiteId, Waist, level, waist,
+    Deed, FRESH_DIRECTORY, Map, MapClass, MapMethod, ObjectId, Operand, OperationRecord, Session, SiteId,
+    Waist, called, level, waist,
 };
 use jvmti_bindings::sys::jni::jobject;
 use rustc_hash::FxHashMap;
@@ -36,6 +38,8 @@ pub(crate) enum Side {
     Begins(Operands),
     /// With what it returned.
     Ends(i32),
+    /// With the object that it returned.
+    Returns(jobject),
     Fails(jobject),
 }
 
@@ -66,6 +70,10 @@ struct What {
     begun: u64,
     resource: String,
     other: String,
+    object: ObjectId,
+    other_object: ObjectId,
+    /// What it comes to, where that is known before it ends.
+    result: Option<i64>,
 }
 
 impl Operations {
@@ -74,14 +82,20 @@ impl Operations {
         let mut by_site: FxHashMap<u32, Of> = FxHashMap::default();
         for class in (0..map.class_count()).filter_map(|it| map.class_at(it)) {
             for method in class.methods() {
-                let Some(waist) = waist(class.name(), method.name(), method.descriptor()) else { continue };
+                let is_active = |it: &SiteId| levels.get(it.0 as usize).is_some_and(|&level| level != 0);
                 let is_operation =
                     |site: &SiteId| map.kind(*site).is_some_and(|kind: SiteKind| kind.is_operation());
                 let sites: Vec<SiteId> = method.hooks().map(|it| it.site).filter(is_operation).collect();
-                let begin = sites.iter().find(|it| map.kind(**it) == Some(SiteKind::Operation));
-                let is_active = |it: &SiteId| levels.get(it.0 as usize).is_some_and(|&level| level != 0);
-                let (Some(&begin), true) = (begin, sites.iter().any(is_active)) else { continue };
-                by_site.extend(sites.iter().map(|it| (it.0, Of { begin, waist })));
+                // One that is the method itself, or several that are calls in it.
+                for &begin in sites.iter().filter(|it| map.kind(**it) == Some(SiteKind::Operation)) {
+                    let Some(waist) = row(map, &class, &method, begin) else { continue };
+                    let key = map.match_key(begin);
+                    let own: Vec<SiteId> =
+                        sites.iter().copied().filter(|it| map.match_key(*it) == key).collect();
+                    if own.iter().any(is_active) {
+                        by_site.extend(own.iter().map(|it| (it.0, Of { begin, waist })));
+                    }
+                }
             }
         }
         let named = trial.join(FRESH_DIRECTORY);
@@ -90,6 +104,11 @@ impl Operations {
             false => named.canonicalize().into_iter().chain([named]).collect(),
         };
         Operations { by_site, roots }
+    }
+
+    /// Whether some are on objects.
+    pub(crate) fn has_objects(&self) -> bool {
+        self.by_site.values().any(|it| it.waist.is_between_threads())
     }
 
     /// Lets begins and ends call the agent wherever either of them has something to do.
@@ -157,8 +176,20 @@ impl Operations {
                 let descriptor = jni.object_field(object, c"fd", DESCRIPTOR)?;
                 self.of_descriptor(jni.int_field(descriptor, c"fd")?)
             }
+            Operand::Object | Operand::Caller | Operand::Result => None,
         }
     }
+}
+
+/// The row of a site at which an operation begins.
+fn row(map: &Map<'_>, class: &MapClass<'_>, method: &MapMethod<'_>, begin: SiteId) -> Option<&'static Waist> {
+    let (callee, ..) = map.match_key(begin)?;
+    if callee.is_empty() {
+        return waist(class.name(), method.name(), method.descriptor());
+    }
+    let (name, descriptor) = callee.split_at(callee.iter().position(|it| *it == b'(')?);
+    let name = name.rsplit(|it| *it == b'.').next()?;
+    called(class.name(), method.name(), name, descriptor)
 }
 
 /// Both ends of a connection, this one first. The other end names it the other way round.
@@ -195,7 +226,7 @@ fn socket_address(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
 impl ThreadState {
     /// The names of what the thread works on, if it is in an operation that counts.
     pub(crate) fn works_on(&self) -> Option<(&str, &str)> {
-        let what = self.pending.last()?.what.as_ref()?;
+        let what = self.tasks.pending.last()?.what.as_ref()?;
         Some((&what.resource, &what.other))
     }
 }
@@ -214,29 +245,107 @@ pub(crate) struct OperationHit<'a> {
 impl OperationHit<'_> {
     pub(crate) fn follow(&mut self, side: Side) -> Answer {
         let Some(of) = self.state.operations.by_site.get(&self.site.0).copied() else { return Answer::GoOn };
+        // Brings what the thread is in, if the native thread ran another one before.
+        self.thread.identify(self.state, self.session, self.jni, self.who);
         match side {
             Side::Begins(operands) => self.begin(of, operands),
             Side::Ends(result) => self.end(of, result.into(), None),
+            Side::Returns(object) => {
+                self.returns(of, object);
+                self.end(of, 0, None)
+            }
             Side::Fails(thrown) => self.end(of, 0, Some(thrown)),
         }
     }
 
     fn begin(&mut self, of: Of, operands: Operands) -> Answer {
-        let what = if self.thread.pending.is_empty() { self.what(of.waist, operands) } else { None };
+        let what = match of.waist.deed {
+            _ if !self.is_hidden() => self.what(of.waist, operands),
+            Deed::Plain(OperationKind::ThreadStart) => self.what(of.waist, operands),
+            _ => None,
+        };
+        let what = what.filter(|it| !self.is_same_work(it));
+        let lasts = what.as_ref().is_some_and(|it| it.kind.may_last());
         let counts = what.is_some();
-        self.thread.pending.push(Pending { begin: of.begin, what });
+        self.thread.tasks.pending.push(Pending { begin: of.begin, what });
         if !counts {
             return Answer::GoOn;
+        }
+        if lasts {
+            self.record(false, 0, None);
         }
         let answer = self.decide();
         if answer == Answer::Thrown {
             // The exception leaves the method before its handler for the end is in force.
-            self.thread.pending.pop();
+            self.thread.tasks.pending.pop();
         }
         answer
     }
 
+    /// Whether the thread is within an operation of which it is of no interest how it is done.
+    fn is_hidden(&self) -> bool {
+        let is_open = |it: &Pending| it.what.as_ref().is_none_or(|it| it.kind == OperationKind::Handle);
+        !self.thread.tasks.pending.iter().all(is_open)
+    }
+
+    /// Whether it is done by way of another method for the same object: a pool runs a task, which runs itself.
+    fn is_same_work(&self, what: &What) -> bool {
+        let around = self.thread.tasks.pending.last().and_then(|it| it.what.as_ref());
+        what.kind == OperationKind::Handle
+            && around.is_some_and(|it| it.kind == OperationKind::Handle && it.object == what.object)
+    }
+
+    /// The object that the operation has got.
+    fn returns(&mut self, of: Of, object: jobject) {
+        let (id, class) = self.object(object);
+        let open = self.thread.tasks.pending.iter_mut().rfind(|it| it.begin == of.begin);
+        if let Some(what) = open.and_then(|it| it.what.as_mut()) {
+            (what.other_object, what.other) = (id, class);
+        }
+    }
+
+    /// The number and the class of an object.
+    fn object(&self, object: jobject) -> (ObjectId, String) {
+        let OperationHit { state, jni, .. } = *self;
+        if object.is_null() {
+            return (ObjectId(0), String::new());
+        }
+        let class = jni.class_of(object).and_then(|class| {
+            let signature = state.jvmti.class_signature(class).ok();
+            jni.delete_local(class);
+            signature
+        });
+        let id = state.objects.id(state.jvmti, object);
+        (id, class.map(|it| class_of_signature(&it)).unwrap_or_default())
+    }
+
+    /// An operation on an object.
+    fn on_object(&self, kind: OperationKind, waist: &Waist, operands: Operands) -> What {
+        let OperationHit { state, jni, .. } = *self;
+        let own = match waist.first.1 {
+            Operand::Caller => state.jvmti.current_thread().ok(),
+            _ => None,
+        };
+        let (object, resource) = self.object(own.unwrap_or(operands.first));
+        let result = match kind {
+            OperationKind::ThreadStart => jni.long_field(operands.first, c"tid"),
+            _ => None,
+        };
+        own.into_iter().for_each(|it| jni.delete_local(it));
+        let (other_object, other) = match waist.second {
+            Some((_, Operand::Object)) => self.object(operands.second),
+            _ => (ObjectId(0), String::new()),
+        };
+        let begun = self.session.trial().next_sequence();
+        What { kind, begun, resource, other, object, other_object, result }
+    }
+
     fn what(&self, waist: &Waist, operands: Operands) -> Option<What> {
+        if let Deed::Plain(kind) = waist.deed
+            && kind.is_between_threads()
+        {
+            return Some(self.on_object(kind, waist, operands));
+        }
         let operations = &self.state.operations;
         let first = operations.name(self.jni, operands.first, waist.first.1);
         let second = waist.second.and_then(|it| operations.name(self.jni, operands.second, it.1));
@@ -251,33 +360,35 @@ impl OperationHit<'_> {
             begun: self.session.trial().next_sequence(),
             resource: text(first),
             other: text(second),
+            object: ObjectId(0),
+            other_object: ObjectId(0),
+            result: None,
         })
     }
 
     /// Ends the operation and those within it whose ends were missed.
     fn end(&mut self, of: Of, result: i64, thrown: Option<jobject>) -> Answer {
-        let Some(at) = self.thread.pending.iter().rposition(|it| it.begin == of.begin) else {
+        let Some(at) = self.thread.tasks.pending.iter().rposition(|it| it.begin == of.begin) else {
             return Answer::GoOn;
         };
-        self.thread.pending.truncate(at + 1);
-        let counts = self.thread.pending[at].what.is_some();
+        self.thread.tasks.pending.truncate(at + 1);
+        let counts = self.thread.tasks.pending[at].what.is_some();
         let answer = if counts {
-            self.record(result, thrown);
+            self.record(true, result, thrown);
             self.decide()
         } else {
             Answer::GoOn
         };
-        self.thread.pending.truncate(at);
+        self.thread.tasks.pending.truncate(at);
         answer
     }
 
-    fn record(&mut self, result: i64, thrown: Option<jobject>) {
+    fn record(&mut self, ended: bool, result: i64, thrown: Option<jobject>) {
         if self.level & level::EVENT == 0 {
             return;
         }
         let OperationHit { state, session, jni, .. } = *self;
-        self.thread.identify(state, session, jni, self.who);
-        let Some(what) = self.thread.pending.last().and_then(|it| it.what.as_ref()) else { return };
+        let Some(what) = self.thread.tasks.pending.last().and_then(|it| it.what.as_ref()) else { return };
         let failed = thrown
             .and_then(|it| jni.class_of(it))
             .and_then(|class| state.jvmti.class_signature(class).ok())
@@ -285,16 +396,16 @@ impl OperationHit<'_> {
         let frames = state.stacks.capture(state.jvmti, jni);
         let record = OperationRecord {
             site: self.site,
-            ended: true,
+            ended,
             kind: what.kind,
             begun: what.begun,
             resource: session.string(&what.resource),
             other: session.string(&what.other),
-            object: ObjectId(0),
-            other_object: ObjectId(0),
+            object: what.object,
+            other_object: what.other_object,
             stack: state.stacks.intern(state.jvmti, jni, session, &frames),
             failed: failed.unwrap_or_default(),
-            result,
+            result: what.result.unwrap_or(result),
         };
         self.thread.ring(session).operation(session.trial(), &record);
     }

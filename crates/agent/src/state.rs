@@ -6,10 +6,13 @@ use std::sync::OnceLock;
 use hypocenter_plan::SiteKind;
 use hypocenter_trace::{Map, MapError, Session, SiteId, TraceError, TrialFile, level};
 use memmap2::Mmap;
+use rustc_hash::FxHashSet;
 
 use crate::decide::Arsenal;
 use crate::jvmti::Jvmti;
 use crate::mdc::Contexts;
+use crate::monitors::Monitors;
+use crate::objects::Objects;
 use crate::operations::Operations;
 use crate::stacks::Stacks;
 use crate::tasks::Tasks;
@@ -28,6 +31,10 @@ pub(crate) struct State {
     pub tasks: Tasks,
     pub trails: Trails,
     pub operations: Operations,
+    pub monitors: Monitors,
+    pub objects: Objects,
+    /// The sites whose hooks see values.
+    pub with_values: FxHashSet<u32>,
     pub contexts: Contexts,
     pub node: String,
     trial: PathBuf,
@@ -98,12 +105,20 @@ impl State {
         let directory = options.trial.parent().unwrap_or(Path::new("."));
         let operations = Operations::new(&map, &levels, directory);
         operations.activate(&mut levels);
+        let with_values: FxHashSet<u32> = (0..)
+            .zip(trial.levels())
+            .filter_map(|(site, level)| (level & level::VALUE != 0).then_some(site))
+            .collect();
+        let monitors = Monitors::new(&map, |site| with_values.contains(&site.0));
         let counts_apart = |site| map.kind(site).is_some_and(|it| it.sees_boolean() || it.is_operation());
         let state = State {
             jvmti,
             map,
             levels,
             operations,
+            monitors,
+            objects: Objects::default(),
+            with_values,
             wants_fast: !trial.wants_native(),
             arsenal: Arsenal::new(&trial, &node, counts_apart)?,
             stacks: Stacks::default(),
@@ -119,6 +134,11 @@ impl State {
         state.file.agent_started();
         STATE.set(state).map_err(|_| StartError::Twice)?;
         Ok(())
+    }
+
+    /// Whether the trial asks for the identity of objects.
+    pub(crate) fn sees_objects(&self) -> bool {
+        !self.with_values.is_empty() || self.operations.has_objects()
     }
 
     /// Says that hooks run in Java code in this JVM.

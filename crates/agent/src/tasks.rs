@@ -9,6 +9,8 @@ use hypocenter_plan::StateId;
 use hypocenter_trace::{ArmedStep, SiteId, Step};
 use rustc_hash::FxHashMap;
 
+use crate::monitors::Held;
+use crate::operations::Pending;
 use crate::trails::Trail;
 
 /// How deep tasks are nested before further ones only count.
@@ -29,10 +31,20 @@ pub(crate) struct TaskStack {
     deeper: u32,
     /// The calls and loops around the thread. They are put aside with its tasks.
     pub trail: Trail,
+    /// The operations that the thread is in, the outermost first. Put aside likewise.
+    pub pending: Vec<Pending>,
+    /// The monitors that its `synchronized` methods hold. Put aside likewise.
+    pub held: Vec<Held>,
 }
 
 impl TaskStack {
-    pub(crate) const EMPTY: TaskStack = TaskStack { frames: Vec::new(), deeper: 0, trail: Trail::EMPTY };
+    pub(crate) const EMPTY: TaskStack = TaskStack {
+        frames: Vec::new(),
+        deeper: 0,
+        trail: Trail::EMPTY,
+        pending: Vec::new(),
+        held: Vec::new(),
+    };
 
     /// The state that the thread is in.
     #[inline]
@@ -77,7 +89,11 @@ impl TaskStack {
     }
 
     fn is_empty(&self) -> bool {
-        self.frames.is_empty() && self.deeper == 0 && self.trail.is_empty()
+        self.frames.is_empty()
+            && self.deeper == 0
+            && self.trail.is_empty()
+            && self.pending.is_empty()
+            && self.held.is_empty()
     }
 }
 

@@ -8,7 +8,6 @@ use hypocenter_trace::{Interned, Lane, Session, SiteId, Step, Stream};
 
 use crate::fast;
 use crate::jni::Jni;
-use crate::operations::Pending;
 use crate::state::State;
 use crate::tasks::{TaskStack, java_thread};
 use crate::trails::{Remembered, Side, Surroundings, Trails};
@@ -28,8 +27,6 @@ pub(crate) struct ThreadState {
     pub tasks: TaskStack,
     /// How long the helper is to sleep.
     pub pending_ns: u64,
-    /// The operations that the thread is in, the outermost first.
-    pub pending: Vec<Pending>,
     /// Made at the first step of a trail.
     remembered: Option<Box<Remembered>>,
 }
@@ -47,7 +44,6 @@ thread_local! {
             name: String::new(),
             tasks: TaskStack::EMPTY,
             pending_ns: 0,
-            pending: Vec::new(),
             remembered: None,
         })
     };

@@ -9,24 +9,30 @@ use hypocenter_classfile::{
     CallCatch, ClassFile, Code, Insertion, Instruction, Mark, Member, MethodPatch, Patcher, Place, Snippet,
     Unpatched, callee_text, code_digest_symbolic, op,
 };
-use hypocenter_plan::SiteKind;
+use std::collections::BTreeMap;
+
+use hypocenter_plan::{OperationKind, SiteKind};
 use hypocenter_trace::{
-    FALL_THROUGH, Map, MapClass, MapHook, MapMethod, PatchTally, Placement, ReportKind, Session, SiteId,
-    Waist, level, waist,
+    Deed, FALL_THROUGH, Map, MapClass, MapHook, MapMethod, Operand, PatchTally, Placement, ReportKind,
+    Session, SiteId, Waist, level, waist,
 };
 
+use rustc_hash::FxHashSet;
+
 use crate::helper;
+use crate::sights::{self, Extra, Method};
+use crate::values::ValueCall;
 
 /// HotSpot never compiles a longer method (`-XX:-DontCompileHugeMethods` changes that).
 const HUGE_METHOD_BYTES: usize = 8000;
 
 /// A hook with its place in the code at hand.
 #[derive(Clone, Copy)]
-struct Placed<'a> {
-    site: SiteId,
-    kind: SiteKind,
-    placement: Placement,
-    pc: u32,
+pub(crate) struct Placed<'a> {
+    pub site: SiteId,
+    pub kind: SiteKind,
+    pub placement: Placement,
+    pub pc: u32,
     edges: &'a [u32],
     moved: bool,
     /// Of an operation: where its operands are.
@@ -36,6 +42,7 @@ struct Placed<'a> {
 pub(crate) struct Transform<'a> {
     pub map: Map<'a>,
     pub levels: &'a [u8],
+    pub with_values: &'a FxHashSet<u32>,
     pub session: &'a Session,
 }
 
@@ -49,7 +56,8 @@ impl<'a> Transform<'a> {
                 return None;
             }
         };
-        let mut patch = ClassPatch { patcher: Patcher::new(&class), helpers: [None; HELPERS] };
+        let mut patch =
+            ClassPatch { patcher: Patcher::new(&class), helpers: [None; HELPERS], sights: Vec::new() };
         for method in entry.methods() {
             self.method(&class, &mut patch, method, tally);
         }
@@ -86,17 +94,22 @@ impl<'a> Transform<'a> {
             Ok(None) => return self.refuse_all(&entry, "the method of the loaded class has no code", tally),
             Err(error) => return self.refuse_all(&entry, &error.to_string(), tally),
         };
+        let member = &class.methods()[index];
+        let method = Method { class, member, code: &code };
         let mut placed = Vec::new();
         for hook in self.place(class, &code, entry, tally) {
             // A hook that does something may not sit in code that the helper itself runs through.
             let active = self.levels.get(hook.site.0 as usize).is_some_and(|&level| level != 0);
-            if active && helper::OWN_CLASSES.iter().any(|own| own.as_bytes() == class.name()) {
+            if active && helper::runs_through(class.name(), member.name) {
                 self.refuse(hook.site, "the agent's own helper runs through this class", tally);
+            } else if self.with_values.contains(&hook.site.0) && sights::is_too_early(&hook, &method) {
+                let why = "the constructor has not called that of the superclass yet, and no object can be seen before it has";
+                self.refuse(hook.site, why, tally);
             } else {
                 placed.push(hook);
             }
         }
-        self.patch(patch, index, &code, placed, tally);
+        self.patch(patch, index, &method, placed, tally);
     }
 
     /// Where the hooks go in the code at hand.
@@ -159,6 +172,9 @@ impl<'a> Transform<'a> {
             SiteKind::Call | SiteKind::CallReturn | SiteKind::CallThrow | SiteKind::Log => nth(&|it| {
                 it.is_invoke() && callee_text(&class.pool, it).is_some_and(|text| text.as_bytes() == callee)
             }),
+            SiteKind::Operation | SiteKind::OperationEnd if !callee.is_empty() => nth(&|it| {
+                it.is_invoke() && callee_text(&class.pool, it).is_some_and(|text| text.as_bytes() == callee)
+            }),
             SiteKind::Operation => Some(0),
             SiteKind::OperationEnd if hook.placement == Placement::Unwind => Some(0),
             SiteKind::Exit => nth(&|it| it.is_return()),
@@ -189,16 +205,17 @@ impl<'a> Transform<'a> {
         &self,
         patch: &mut ClassPatch<'_>,
         index: usize,
-        code: &Code<'_>,
+        method: &Method<'_, '_>,
         mut hooks: Vec<Placed<'a>>,
         tally: &mut PatchTally,
     ) {
+        let code = method.code;
         let decides = |hook: &Placed<'_>| {
             self.levels.get(hook.site.0 as usize).is_some_and(|&level| level & level::DECIDE != 0)
         };
         while !hooks.is_empty() {
             let mark = patch.patcher.mark();
-            let why = match self.insert(patch, index, code, &hooks) {
+            let why = match self.insert(patch, index, method, &hooks) {
                 Ok(()) => {
                     for hook in &hooks {
                         if hook.moved {
@@ -256,37 +273,55 @@ impl<'a> Transform<'a> {
         &self,
         patch: &mut ClassPatch<'_>,
         index: usize,
-        code: &Code<'_>,
+        method: &Method<'_, '_>,
         hooks: &[Placed<'_>],
     ) -> Result<(), Unpatched> {
         let mut bytes: Vec<u8> = Vec::with_capacity(hooks.len() * 8);
         let mut ends: Vec<usize> = Vec::with_capacity(hooks.len());
         let mut jumps: Vec<u32> = Vec::new();
         let mut outcomes: Vec<(u32, u8)> = Vec::new();
+        let mut kept: Vec<(u32, &[u8])> = Vec::new();
+        let mut locals = 0;
         for hook in hooks {
             let idle = self.levels.get(hook.site.0 as usize).is_none_or(|&level| level == 0);
-            let call = HelperCall::of(hook, idle, code);
-            if let HelperCall::Branch(_) = call {
-                outcomes.push((hook.pc, op::IFNE));
+            let seen = match self.with_values.contains(&hook.site.0) {
+                true => patch.sight(hook, method, &mut bytes)?,
+                false => None,
+            };
+            let extra = seen.unwrap_or(Extra { then_plain: true, ..Extra::default() });
+            kept.extend(extra.keep);
+            locals = locals.max(extra.locals);
+            if extra.then_plain {
+                let call = HelperCall::of(hook, idle, method.code);
+                if let HelperCall::Branch(_) = call {
+                    outcomes.push((hook.pc, op::IFNE));
+                }
+                locals = locals.max(patch.snippet(hook, call, method, &mut bytes)?);
             }
-            patch.snippet(hook, call, code, &mut bytes)?;
             ends.push(bytes.len());
             jumps.extend(hook.edges.iter().filter(|&&edge| edge != FALL_THROUGH));
         }
         let mut insertions = Vec::with_capacity(hooks.len());
         // Where the code of the catch-all starts: several sites may share it, and their hooks follow each other.
         let mut catch_all: Option<(usize, Snippet<'_>)> = None;
-        let mut calls: Vec<CallCatch<'_>> = Vec::new();
+        let mut thrown: BTreeMap<u32, (Vec<u8>, u16)> = BTreeMap::new();
         let (mut start, mut first_jump) = (0, 0);
         for (hook, &end) in hooks.iter().zip(&ends) {
-            let snippet = Snippet { bytes: &bytes[start..end], stack: stack_words(hook.kind) };
+            let stack = match self.with_values.contains(&hook.site.0) {
+                true => sights::STACK_WORDS,
+                false => stack_words(hook.kind),
+            };
+            let snippet = Snippet { bytes: &bytes[start..end], stack };
             start = end;
             let place = match hook.placement {
                 Placement::Before => Place::Before,
                 Placement::After => Place::After,
                 Placement::Entry => Place::Entry,
                 Placement::Thrown => {
-                    calls.push(CallCatch { at: hook.pc, snippet });
+                    // A call has one of these; several sites may share it.
+                    let (code, stack) = thrown.entry(hook.pc).or_default();
+                    code.extend_from_slice(snippet.bytes);
+                    *stack = snippet.stack.max(*stack);
                     continue;
                 }
                 Placement::Unwind => {
@@ -306,19 +341,35 @@ impl<'a> Transform<'a> {
             };
             insertions.push(Insertion { at: hook.pc, place, snippet });
         }
+        for &(at, bytes) in &kept {
+            insertions.push(Insertion {
+                at,
+                place: Place::Before,
+                snippet: Snippet { bytes, stack: sights::STACK_WORDS },
+            });
+        }
         outcomes.sort_unstable();
-        calls.sort_unstable_by_key(|it| it.at);
+        let calls: Vec<CallCatch<'_>> = thrown
+            .iter()
+            .map(|(&at, (bytes, stack))| CallCatch { at, snippet: Snippet { bytes, stack: *stack } })
+            .collect();
         let patched = MethodPatch {
             insertions: &insertions,
             catch_all: catch_all.as_ref().map(|it| &it.1),
             jumps: &outcomes,
             calls: &calls,
+            locals,
         };
         patch.patcher.method(index, &patched)
     }
 }
 
 impl Placed<'_> {
+    /// Whether what the operation has got is an object that it returns.
+    fn returns_object(&self) -> bool {
+        self.waist.is_some_and(|it| it.second.is_some_and(|it| it.1 == Operand::Result))
+    }
+
     fn on_edges_at(&self, pc: u32) -> bool {
         self.placement == Placement::Edges && self.pc == pc
     }
@@ -334,14 +385,22 @@ enum HelperCall {
 }
 
 /// The helper's methods that take no operands.
-const PLAIN: [(&str, &str); 6] =
-    [helper::IDLE, helper::HIT, helper::CAUGHT, helper::BOOL, helper::KEY, helper::OPERATION];
+const PLAIN: [(&str, &str); 7] = [
+    helper::IDLE,
+    helper::HIT,
+    helper::CAUGHT,
+    helper::BOOL,
+    helper::KEY,
+    helper::OPERATION,
+    helper::RETURNED,
+];
 const IDLE: usize = 0;
 const HIT: usize = 1;
 const CAUGHT: usize = 2;
 const BOOL: usize = 3;
 const KEY: usize = 4;
 const OPERATION: usize = 5;
+const RETURNED: usize = 6;
 /// Conditional jumps have the opcodes from `ifeq` to `if_acmpne`, and two more.
 const HELPERS: usize = PLAIN.len() + (op::IF_ACMPNE - op::IFEQ) as usize + 1 + 2;
 
@@ -355,7 +414,10 @@ impl HelperCall {
             SiteKind::Branch if helper::branch(opcode).is_some() => return HelperCall::Branch(opcode),
             SiteKind::Switch => KEY,
             SiteKind::Operation => OPERATION,
-            SiteKind::OperationEnd if hook.placement == Placement::Unwind => CAUGHT,
+            SiteKind::OperationEnd if matches!(hook.placement, Placement::Unwind | Placement::Thrown) => {
+                CAUGHT
+            }
+            SiteKind::OperationEnd if opcode == op::ARETURN && hook.returns_object() => RETURNED,
             SiteKind::OperationEnd => KEY,
             _ => HIT,
         })
@@ -381,10 +443,12 @@ impl HelperCall {
 }
 
 /// A class being patched.
-struct ClassPatch<'a> {
-    patcher: Patcher<'a>,
+pub(crate) struct ClassPatch<'a> {
+    pub patcher: Patcher<'a>,
     /// The constants of the helper's methods that the class has already.
     helpers: [Option<u16>; HELPERS],
+    /// Likewise of those that see values.
+    pub sights: Vec<(ValueCall, u16)>,
 }
 
 impl ClassPatch<'_> {
@@ -392,22 +456,29 @@ impl ClassPatch<'_> {
     fn rollback(&mut self, mark: Mark) {
         self.patcher.rollback(mark);
         self.helpers = [None; HELPERS];
+        self.sights.clear();
     }
 
-    /// The hook's code: what it sees, the site's number, and a call of the helper; the call alone if it does nothing in this trial.
+    /// The hook's code: what it sees, the site's number, and a call of the helper; the call alone if it does nothing in this trial. The words
+    /// of local variables that it needs.
     fn snippet(
         &mut self,
         hook: &Placed<'_>,
         call: HelperCall,
-        code: &Code<'_>,
+        method: &Method<'_, '_>,
         out: &mut Vec<u8>,
-    ) -> Result<(), Unpatched> {
+    ) -> Result<u16, Unpatched> {
+        let (mut locals, mut back) = (0, Vec::new());
         match call {
             HelperCall::Plain(KEY) if hook.kind == SiteKind::OperationEnd => {
-                out.extend_from_slice(result(code.bytes.get(hook.pc as usize).copied()));
+                out.extend_from_slice(result(hook, method.code.bytes.get(hook.pc as usize).copied()));
             }
             // The exception or key stays for the code itself.
-            HelperCall::Plain(CAUGHT | KEY) => out.push(op::DUP),
+            HelperCall::Plain(CAUGHT | KEY | RETURNED) => out.push(op::DUP),
+            HelperCall::Plain(OPERATION) if hook.placement == Placement::Before => {
+                (locals, back) = self.receiver(hook, method, out);
+                out.extend_from_slice(&[op::ACONST_NULL, op::ICONST_0]);
+            }
             HelperCall::Plain(OPERATION) => operands(hook.waist, out),
             _ => {}
         }
@@ -425,10 +496,11 @@ impl ClassPatch<'_> {
         };
         out.push(op::INVOKESTATIC);
         out.extend_from_slice(&constant.to_be_bytes());
-        Ok(())
+        out.extend_from_slice(&back);
+        Ok(locals)
     }
 
-    fn push_number(&mut self, site: u32, out: &mut Vec<u8>) -> Result<(), Unpatched> {
+    pub(crate) fn push_number(&mut self, site: u32, out: &mut Vec<u8>) -> Result<(), Unpatched> {
         match i16::try_from(site) {
             Ok(small) => {
                 out.push(op::SIPUSH);
@@ -443,9 +515,12 @@ impl ClassPatch<'_> {
     }
 }
 
-/// Pushes what a method returns, as an `int`; 0 if it is no number.
-fn result(opcode: Option<u8>) -> &'static [u8] {
+/// Pushes what a method returns, as an `int`; 0 if it is no number. A lock that is taken without an answer is taken.
+fn result(hook: &Placed<'_>, opcode: Option<u8>) -> &'static [u8] {
+    let takes = hook.waist.is_some_and(|it| it.deed == Deed::Plain(OperationKind::Acquire));
     match opcode {
+        _ if hook.placement != Placement::Before => &[op::ICONST_0],
+        Some(op::RETURN) if takes => &[op::ICONST_1],
         Some(op::IRETURN) => &[op::DUP],
         Some(op::LRETURN) => &[op::DUP2, op::L2I],
         _ => &[op::ICONST_0],
@@ -454,8 +529,9 @@ fn result(opcode: Option<u8>) -> &'static [u8] {
 
 /// Pushes the operands of an operation, from the local variables that they are in at the start of its method.
 fn operands(waist: Option<&Waist>, out: &mut Vec<u8>) {
-    let first = waist.map(|it| it.first.0);
-    let second = waist.and_then(|it| it.second).map(|it| it.0);
+    let local = |it: (u8, Operand)| (!matches!(it.1, Operand::Caller | Operand::Result)).then_some(it.0);
+    let first = waist.and_then(|it| local(it.first));
+    let second = waist.and_then(|it| it.second).and_then(local);
     for local in [first, second] {
         match local {
             Some(local) => out.extend_from_slice(&[op::ALOAD, local]),
@@ -478,7 +554,7 @@ fn stack_words(kind: SiteKind) -> u16 {
         | SiteKind::Branch
         | SiteKind::Switch => 2,
         SiteKind::OperationEnd => 3,
-        SiteKind::Operation => 4,
+        SiteKind::Operation => 5,
         _ => 1,
     }
 }

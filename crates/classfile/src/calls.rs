@@ -2,8 +2,13 @@
 //!
 //! A handler that covers a whole method cannot tell where an exception comes from, and one around a call would keep the method's own
 //! handlers from running if it threw the exception again. So each handler of the method that covers the call gets a block of its own, which covers the
-//! call alone, catches the same type, runs the snippet and jumps to that handler. What none of them catches runs a last block, which throws it
-//! again: nobody else in the method would have caught it.
+//! call alone, catches the same type, runs the snippet and throws the exception again, to that handler: an entry of the same type covers the
+//! block. A jump would do the same, but C1 compiles no method in which control reaches a handler without an exception. What
+//! none of them catches runs a last block, which throws it again: nobody else in the method would have caught it.
+//!
+//! Whatever else comes out of a block goes where it would go from the start of its handler. The frames are those of this place, so the handlers
+//! that cover it fit the block too, and a method that holds a lock there has a handler for everything, without which no
+//! compiler takes it.
 
 use crate::instruction::Instruction;
 use crate::{Code, Handler, Snippet, Unpatched};
@@ -29,11 +34,28 @@ pub(crate) struct CatchBlock<'p> {
 }
 
 impl CatchBlock<'_> {
-    /// The length of its code, with the jump or the throw behind the snippet.
+    /// The length of its code, with the throw behind the snippet.
     pub(crate) fn len(&self) -> usize {
-        self.snippet.bytes.len() + if self.to.is_some() { 3 } else { 1 }
+        self.snippet.bytes.len() + 1
+    }
+
+    /// Type and old address of the handlers that cover its code, in order.
+    pub(crate) fn covered_by(&self, code: &Code<'_>) -> Vec<(u16, u32)> {
+        let Some(own) = self.to else { return Vec::new() };
+        let mut all = vec![own];
+        let others = code.handlers().filter(|it| it.covers(own.1));
+        for it in others {
+            if all.last().is_some_and(|it| it.0 == 0) {
+                break;
+            }
+            all.push((it.catch_type, u32::from(it.handler)));
+        }
+        all
     }
 }
+
+/// The most entries of an exception table.
+const ENTRIES_MAX: usize = 0xFFFF;
 
 /// The blocks for some calls, in the order in which the exception table has to name them. `from`: no handler without locals may cover what
 /// lies before.
@@ -53,8 +75,7 @@ pub(crate) fn blocks<'p>(
             return Err(Unpatched::CallNotCovered { pc: call.at });
         }
         let block = |to| CatchBlock { call: call.at, end: instruction.end(), snippet: call.snippet, to };
-        let covering =
-            handlers.iter().filter(|it| (u32::from(it.start)..u32::from(it.end)).contains(&call.at));
+        let covering = handlers.iter().filter(|it| it.covers(call.at));
         let mut is_caught = false;
         for it in covering {
             blocks.push(block(Some((it.catch_type, u32::from(it.handler)))));
@@ -65,6 +86,10 @@ pub(crate) fn blocks<'p>(
         }
         if !is_caught {
             blocks.push(block(None));
+        }
+        // Their number is that of the calls times that of the handlers, of which a hostile class may have many.
+        if handlers.len() + blocks.len() > ENTRIES_MAX {
+            return Err(Unpatched::MethodTooLarge { bytes: code.bytes.len() });
         }
     }
     Ok(blocks)

@@ -1,8 +1,17 @@
 //! From where an exception may be caught.
 
 use crate::instruction::Instruction;
-use crate::layout::Layout;
 use crate::{ClassFile, Code, Error, Member, frames, op};
+
+/// The first address at which `this` is certainly initialised: 0 but in a constructor. `None` if there is none.
+pub fn initialised_from(
+    class: &ClassFile<'_>,
+    method: &Member<'_>,
+    code: &Code<'_>,
+) -> Result<Option<u32>, Error> {
+    let pcs = code.instructions().map(|it| Ok(it?.pc)).collect::<Result<Vec<u32>, Error>>()?;
+    protected_from(class, method, code, &pcs)
+}
 
 /// The first address that a handler over the whole method may protect: 0, but in a constructor the point behind which
 /// `this` is certainly initialised, because no frame of the handler could say that it may not be. `None` if there is no
@@ -11,7 +20,7 @@ pub(crate) fn protected_from(
     class: &ClassFile<'_>,
     member: &Member<'_>,
     code: &Code<'_>,
-    layout: &Layout,
+    pcs: &[u32],
 ) -> Result<Option<u32>, Error> {
     if member.name != b"<init>" || class.super_class == 0 {
         return Ok(Some(0));
@@ -27,7 +36,7 @@ pub(crate) fn protected_from(
     for (n, &(start, uninitialized)) in regions.iter().enumerate() {
         if uninitialized {
             let next = regions.get(n + 1).map_or(end, |region| region.0);
-            from = from.max(last_constructor_call(class, code, layout, start..next)?.unwrap_or(next));
+            from = from.max(last_constructor_call(class, code, pcs, start..next)?.unwrap_or(next));
         }
     }
     Ok((from < end).then_some(from))
@@ -37,12 +46,12 @@ pub(crate) fn protected_from(
 fn last_constructor_call(
     class: &ClassFile<'_>,
     code: &Code<'_>,
-    layout: &Layout,
+    pcs: &[u32],
     range: std::ops::Range<u32>,
 ) -> Result<Option<u32>, Error> {
-    let first = layout.pcs.partition_point(|pc| *pc < range.start);
-    let past = layout.pcs.partition_point(|pc| *pc < range.end).max(first);
-    for &pc in layout.pcs[first..past].iter().rev() {
+    let first = pcs.partition_point(|pc| *pc < range.start);
+    let past = pcs.partition_point(|pc| *pc < range.end).max(first);
+    for &pc in pcs[first..past].iter().rev() {
         if code.bytes[pc as usize] != op::INVOKESPECIAL {
             continue;
         }

@@ -32,6 +32,13 @@ pub struct Handler {
     pub catch_type: u16,
 }
 
+impl Handler {
+    /// Tests whether exceptions of the instruction at `pc` go to the handler.
+    pub(crate) fn covers(&self, pc: u32) -> bool {
+        (u32::from(self.start)..u32::from(self.end)).contains(&pc)
+    }
+}
+
 impl<'a> Code<'a> {
     pub(crate) fn parse(attribute: Attribute<'a>, pool: &ConstantPool<'a>) -> Result<Self, Error> {
         let mut reader = Reader::new(attribute.body, attribute.body_offset());

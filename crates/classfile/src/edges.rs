@@ -90,6 +90,7 @@ pub(crate) fn separate(
             }
         };
         let mut suffix = Vec::with_capacity(chain.len());
+        let mut only_fall = point.way(FALL).is_some();
         for (n, &(_, source)) in point.ways.iter().enumerate() {
             let skipped =
                 chain.iter().rposition(|snippet| !point.runs(*snippet, n)).map_or(0, |last| last + 1);
@@ -110,7 +111,12 @@ pub(crate) fn separate(
                 let offset =
                     u32::try_from(offset).map_err(|_| Unpatched::MethodTooLarge { bytes: offset })?;
                 layout.landings.push(Landing { target, source, offset });
+            } else if source != FALL {
+                only_fall = false;
             }
+        }
+        if only_fall {
+            layout.fallen_into.push(target);
         }
         for (snippet, slot) in slots.iter_mut().enumerate() {
             match chain.iter().position(|n| *n == snippet) {

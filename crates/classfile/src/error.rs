@@ -142,6 +142,9 @@ pub enum Unpatched {
     /// The operand stack would exceed 65,535 words.
     #[error("the operand stack would be too deep")]
     StackTooDeep,
+    /// There would be more than 65,535 words of local variables.
+    #[error("the method would have too many local variables")]
+    TooManyLocals,
     /// There is no such method, or it has no code.
     #[error("the method has no code")]
     NoCode,

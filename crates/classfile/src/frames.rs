@@ -330,9 +330,13 @@ pub(crate) fn write(
             return Err(Error::BadTarget { what: WHAT, pc, offset }.into());
         }
         let boundary = layout.boundary(WHAT, pc)?;
-        emit(boundary, shape, out)?;
         layout.inner_landings(pc, &mut inner);
-        for offset in &inner {
+        // Where control only falls into the boundary there may be more on the stack, and no frame is needed.
+        if inner.is_empty() || layout.fallen_into.binary_search(&pc).is_err() {
+            inner.insert(0, 0);
+        }
+        emit(boundary + inner[0], shape, out)?;
+        for offset in &inner[1..] {
             emit(boundary + offset, shape.again(), out)?;
         }
     }

@@ -8,6 +8,10 @@ use crate::{Code, Error, Insertion, Place, Snippet, Unpatched, edges, op};
 const NONE: u32 = u32::MAX;
 /// The source of a landing that comes from the exception table.
 pub(crate) const HANDLER: u32 = u32::MAX;
+/// The source of a landing behind the snippets of a handler that covers itself.
+const RESUMED: u32 = u32::MAX - 2;
+/// The length of the jump there: a wide one, which always reaches.
+pub(crate) const RESUME_LEN: usize = 5;
 
 /// In which part of the layout around an instruction a snippet stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,8 +53,19 @@ pub(crate) struct Layout {
     place: Vec<u32>,
     pub(crate) slots: Vec<Slot>,
     pub(crate) landings: Vec<Landing>,
-    /// The length of the new code: what was there, with the blocks for calls behind it, and with the handler of `catch_all`.
+    /// The old addresses of instructions at whose boundary nothing lands, ascending: control only falls there, maybe with what a snippet has left
+    /// on the stack.
+    pub(crate) fallen_into: Vec<u32>,
+    /// The old addresses of handlers that cover their own snippets, ascending.
+    ///
+    /// `finally` and `synchronized` are compiled to handlers that cover themselves, which nothing shows as long as their first instructions cannot
+    /// throw. A snippet can, and C1 compiles no method in which a handler is its own handler. So what a snippet there
+    /// throws goes to a jump behind the code, which resumes the handler behind its snippets: it still does its work.
+    pub(crate) resumed: Vec<u32>,
+    /// The length of the new code: what was there, with the blocks for calls behind it, with the jumps to `resumed`, and with the handler of
+    /// `catch_all`.
     pub(crate) body_len: usize,
+    pub(crate) calls_end: usize,
     pub(crate) blocks_end: usize,
     pub(crate) code_len: usize,
     /// Words of stack that the snippets in `slots` need.
@@ -94,6 +109,7 @@ impl Layout {
     ) -> Result<(), Unpatched> {
         self.slots.clear();
         self.landings.clear();
+        self.fallen_into.clear();
         self.stack = 0;
         let mut has_edges = false;
         for (n, insertion) in insertions.iter().enumerate() {
@@ -125,7 +141,9 @@ impl Layout {
             self.landings.sort_unstable();
         }
         self.assign(code, insertions);
-        self.blocks_end = self.body_len + blocks.iter().map(CatchBlock::len).sum::<usize>();
+        self.resume(code);
+        self.calls_end = self.body_len + blocks.iter().map(CatchBlock::len).sum::<usize>();
+        self.blocks_end = self.calls_end + self.resumed.len() * RESUME_LEN;
         self.code_len = self.blocks_end + handler.map_or(0, |snippet| snippet.bytes.len() + 1);
         if self.code_len > 0xFFFF {
             return Err(Unpatched::MethodTooLarge { bytes: self.code_len });
@@ -163,6 +181,31 @@ impl Layout {
         self.boundary[end] = new as u32;
         self.place[end] = new as u32;
         self.body_len = new;
+    }
+
+    /// Finds the handlers that cover their own snippets.
+    fn resume(&mut self, code: &Code<'_>) {
+        self.resumed.clear();
+        for entry in code.handlers() {
+            let handler = u32::from(entry.handler);
+            if entry.covers(handler) && self.is_instruction(handler) && self.snippets(handler) > 0 {
+                self.resumed.push(handler);
+            }
+        }
+        self.resumed.sort_unstable();
+        self.resumed.dedup();
+        for n in 0..self.resumed.len() {
+            let target = self.resumed[n];
+            self.landings.push(Landing { target, source: RESUMED, offset: self.snippets(target) });
+        }
+        if !self.resumed.is_empty() {
+            self.landings.sort_unstable();
+        }
+    }
+
+    /// The length of what stands between the boundary and the instruction at `pc`.
+    fn snippets(&self, pc: u32) -> u32 {
+        self.place[pc as usize] - self.boundary[pc as usize]
     }
 
     fn bad(&self, what: &'static str, pc: u32) -> Error {

@@ -44,6 +44,7 @@ mod tables;
 pub use additions::Mark;
 pub use annotation::{Annotation, annotations};
 pub use calls::CallCatch;
+pub use catch::initialised_from;
 pub use class::{BootstrapMethod, ClassFile};
 pub use code::{Code, Handler};
 pub use digest::code_digest_symbolic;

@@ -7,7 +7,8 @@ use crate::rewrite::Rewrite;
 use crate::{CallCatch, ClassFile, Unpatched, calls, catch};
 use std::ops::Range;
 
-/// Straight-line code to insert: no branches, no switches, and no stores to locals that the method uses.
+/// Straight-line code to insert: no branches, no switches, and no stores to locals that the method uses. What two snippets leave on the stack
+/// and take from it must come out even before control can go elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Snippet<'p> {
     /// The instructions.
@@ -33,8 +34,8 @@ pub struct Insertion<'p> {
 /// `Before` of the second. Exception ranges and lines start and end at the boundary: an exception thrown by an
 /// `After` snippet is caught as if the instruction before had thrown it, one thrown by a `Before` snippet as if the
 /// instruction behind had. (At address 0 lines and local variables start before the `Entry` snippets, so that these
-/// have a line too.) Several insertions at one point run in the order given, except that `Edges` come before what
-/// more ways in have to run.
+/// have a line too. A handler that covers its own first instruction is resumed behind the snippets there.) Several
+/// insertions at one point run in the order given, except that `Edges` come before what more ways in have to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place<'p> {
     /// Whenever control reaches the instruction, however it gets there.
@@ -67,6 +68,8 @@ pub struct MethodPatch<'p> {
     pub jumps: &'p [(u32, u8)],
     /// What runs when an exception comes out of a call, before any handler of the method: one for each call, in ascending order of addresses.
     pub calls: &'p [CallCatch<'p>],
+    /// Words of local variables that the snippets use, behind those of the method.
+    pub locals: u16,
 }
 
 /// Writes a class again with patched methods.
@@ -161,7 +164,7 @@ impl<'a> Patcher<'a> {
         layout.scan(&code)?;
         let guard = match patch.catch_all {
             Some(snippet) => {
-                let from = catch::protected_from(self.class, member, &code, layout)?;
+                let from = catch::protected_from(self.class, member, &code, &layout.pcs)?;
                 Some((snippet, from.ok_or(Unpatched::NothingToGuard)?))
             }
             None => None,
@@ -175,7 +178,7 @@ impl<'a> Patcher<'a> {
         let blocks = match patch.calls {
             [] => Vec::new(),
             calls => {
-                let from = catch::protected_from(self.class, member, &code, layout)?;
+                let from = catch::protected_from(self.class, member, &code, &layout.pcs)?;
                 calls::blocks(&code, calls, from)?
             }
         };
@@ -187,6 +190,7 @@ impl<'a> Patcher<'a> {
             layout,
             insertions: patch.insertions,
             jumps: patch.jumps,
+            locals: patch.locals,
             blocks: &blocks,
             member,
             guard,

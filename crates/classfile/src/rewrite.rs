@@ -5,12 +5,16 @@ use crate::bytes::{put_u16, put_u32, u16_at, u32_at};
 use crate::calls::CatchBlock;
 use crate::frames::{self, Spelled};
 use crate::instruction::{Jump, jump, padding};
-use crate::layout::{HANDLER, Layout};
-use crate::{ClassFile, Code, Error, Insertion, Member, Snippet, Unpatched, op, tables};
+use crate::layout::{HANDLER, Layout, RESUME_LEN};
+use crate::{ClassFile, Code, Error, Handler, Insertion, Member, Snippet, Unpatched, op, tables};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The first version whose verifier needs stack map frames.
 const FRAMES_MAJOR: u16 = 50;
+const EXCEPTIONS: &str = "exception table";
+/// The length of an entry of the exception table.
+const ENTRY_LEN: usize = 8;
 
 /// Everything needed to write one method.
 pub(crate) struct Rewrite<'r, 'a, 'p> {
@@ -21,6 +25,7 @@ pub(crate) struct Rewrite<'r, 'a, 'p> {
     pub(crate) insertions: &'r [Insertion<'p>],
     pub(crate) jumps: &'r [(u32, u8)],
     pub(crate) blocks: &'r [CatchBlock<'p>],
+    pub(crate) locals: u16,
     pub(crate) member: &'r Member<'a>,
     /// The `catch_all` snippet and the old address from which it protects.
     pub(crate) guard: Option<(&'r Snippet<'p>, u32)>,
@@ -35,7 +40,7 @@ impl Rewrite<'_, '_, '_> {
         self.u16(self.name_index);
         self.out.extend_from_slice(&[0; 4]);
         self.u16(self.max_stack()?);
-        self.u16(self.code.max_locals);
+        self.u16(self.code.max_locals.checked_add(self.locals).ok_or(Unpatched::TooManyLocals)?);
         self.out.extend_from_slice(&(self.layout.code_len as u32).to_be_bytes());
         self.instructions()?;
         self.handlers()?;
@@ -93,17 +98,13 @@ impl Rewrite<'_, '_, '_> {
         }
         for block in self.blocks {
             self.out.extend_from_slice(block.snippet.bytes);
-            match block.to {
-                None => self.out.push(op::ATHROW),
-                Some((_, handler)) => {
-                    let here = (self.out.len() - start) as i32;
-                    let target = layout.landing("exception table", HANDLER, handler)? as i32;
-                    let distance = i16::try_from(target - here);
-                    let distance = distance.map_err(|_| Unpatched::BranchTooFar { pc: block.call })?;
-                    self.out.push(op::GOTO);
-                    self.out.extend_from_slice(&distance.to_be_bytes());
-                }
-            }
+            self.out.push(op::ATHROW);
+        }
+        for &handler in &layout.resumed {
+            let here = (self.out.len() - start) as i32;
+            let target = layout.place(EXCEPTIONS, handler)? as i32;
+            self.out.push(op::GOTO_W);
+            self.out.extend_from_slice(&(target - here).to_be_bytes());
         }
         if let Some((snippet, _)) = self.guard {
             self.out.extend_from_slice(snippet.bytes);
@@ -150,46 +151,85 @@ impl Rewrite<'_, '_, '_> {
     }
 
     fn handlers(&mut self) -> Result<(), Unpatched> {
-        const WHAT: &str = "exception table";
-        let layout = self.layout;
-        let count = self.code.handlers().count() + self.blocks.len() + usize::from(self.guard.is_some());
-        let count = u16::try_from(count).map_err(|_| Unpatched::MethodTooLarge { bytes: layout.code_len })?;
-        self.u16(count);
-        // Before all others: they cover a call alone.
-        let mut at = layout.body_len;
-        for block in self.blocks {
-            let (call, len) = (layout.place(WHAT, block.call)?, block.end - block.call);
-            self.u16(call as u16);
-            self.u16((call + len) as u16);
-            self.u16(at as u16);
-            self.u16(block.to.map_or(0, |it| it.0));
-            at += block.len();
-        }
+        let (count_at, layout) = (self.out.len(), self.layout);
+        self.u16(0);
+        self.calls(count_at)?;
         for entry in self.code.handlers() {
-            self.u16(layout.boundary(WHAT, u32::from(entry.start))? as u16);
-            self.u16(layout.boundary(WHAT, u32::from(entry.end))? as u16);
-            self.u16(layout.landing(WHAT, HANDLER, u32::from(entry.handler))? as u16);
-            self.u16(entry.catch_type);
+            self.entry(entry)?;
         }
         if let Some((_, from)) = self.guard {
             // From the very start an `Entry` snippet is protected too.
-            let from = if from == 0 { 0 } else { layout.boundary(WHAT, from)? };
-            self.u16(from as u16);
-            self.u16(layout.blocks_end as u16);
-            self.u16(layout.blocks_end as u16);
-            self.u16(0);
+            let from = if from == 0 { 0 } else { layout.boundary(EXCEPTIONS, from)? };
+            let end = layout.blocks_end as u32;
+            self.range(from..end, end, 0);
         }
+        let count = self.entries(count_at)?;
+        put_u16(self.out, count_at, count);
+        Ok(())
+    }
+
+    /// The number of entries written behind that number.
+    fn entries(&self, count_at: usize) -> Result<u16, Unpatched> {
+        let count = (self.out.len() - count_at - 2) / ENTRY_LEN;
+        u16::try_from(count).map_err(|_| Unpatched::MethodTooLarge { bytes: self.layout.code_len })
+    }
+
+    /// An entry of the exception table, by new addresses.
+    fn range(&mut self, covered: Range<u32>, handler: u32, catch_type: u16) {
+        for value in [covered.start as u16, covered.end as u16, handler as u16, catch_type] {
+            self.u16(value);
+        }
+    }
+
+    /// The entries of the blocks for calls. They come before all others, as they cover a call alone.
+    fn calls(&mut self, count_at: usize) -> Result<(), Unpatched> {
+        let layout = self.layout;
+        let mut at = layout.body_len as u32;
+        for block in self.blocks {
+            let call = layout.place(EXCEPTIONS, block.call)?;
+            let end = at + block.len() as u32;
+            self.range(call..call + (block.end - block.call), at, block.to.map_or(0, |it| it.0));
+            for (catch_type, handler) in block.covered_by(self.code) {
+                self.range(at..end, layout.landing(EXCEPTIONS, HANDLER, handler)?, catch_type);
+            }
+            self.entries(count_at)?;
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// An entry that was there. One that covers the snippets of its own handler is cut there, so that these resume it.
+    fn entry(&mut self, entry: Handler) -> Result<(), Unpatched> {
+        let layout = self.layout;
+        let old = u32::from(entry.handler);
+        let start = layout.boundary(EXCEPTIONS, u32::from(entry.start))?;
+        let end = layout.boundary(EXCEPTIONS, u32::from(entry.end))?;
+        let handler = layout.landing(EXCEPTIONS, HANDLER, old)?;
+        let resumed = layout.resumed.binary_search(&old).ok().filter(|_| entry.covers(old));
+        let Some(n) = resumed else {
+            self.range(start..end, handler, entry.catch_type);
+            return Ok(());
+        };
+        let snippets = layout.boundary(EXCEPTIONS, old)?..layout.place(EXCEPTIONS, old)?;
+        let jump = layout.calls_end + n * RESUME_LEN;
+        if start < snippets.start {
+            self.range(start..snippets.start, handler, entry.catch_type);
+        }
+        self.range(snippets.clone(), jump as u32, entry.catch_type);
+        self.range(snippets.end..end, handler, entry.catch_type);
         Ok(())
     }
 
     /// The frames behind those that were there: of the blocks for calls, and of the handler of `catch_all`.
     fn extra_frames(&mut self) -> Result<Vec<(u32, Spelled)>, Unpatched> {
-        if self.blocks.is_empty() && self.guard.is_none() {
+        let layout = self.layout;
+        if self.blocks.is_empty() && layout.resumed.is_empty() && self.guard.is_none() {
             return Ok(Vec::new());
         }
         let throwable = Spelled::caught(self.additions.class(b"java/lang/Throwable")?);
         let mut known = BTreeMap::new();
         let mut targets: Vec<u32> = self.blocks.iter().filter_map(|it| it.to.map(|to| to.1)).collect();
+        targets.extend(&layout.resumed);
         targets.sort_unstable();
         targets.dedup();
         if !targets.is_empty() {
@@ -199,19 +239,21 @@ impl Rewrite<'_, '_, '_> {
                 table.map_or((&[0, 0][..], self.code.offset), |it| (it.body, it.body_offset()));
             known = frames::spelled(body, offset, first, &targets)?;
         }
+        let missing = |pc: u32| Error::BadTarget { what: "StackMapTable", pc, offset: self.code.offset };
         let mut extra = Vec::new();
-        let mut at = self.layout.body_len as u32;
+        let mut at = layout.body_len as u32;
         for block in self.blocks {
             let frame = match block.to {
                 None => throwable.clone(),
-                Some((_, handler)) => known.get(&handler).cloned().ok_or(Error::BadTarget {
-                    what: "StackMapTable",
-                    pc: handler,
-                    offset: self.code.offset,
-                })?,
+                Some((_, handler)) => known.get(&handler).cloned().ok_or_else(|| missing(handler))?,
             };
             extra.push((at, frame));
             at += block.len() as u32;
+        }
+        for handler in &layout.resumed {
+            // A class of version 50 may go without frames: it is verified as older ones are.
+            extra.extend(known.get(handler).map(|frame| (at, frame.clone())));
+            at += RESUME_LEN as u32;
         }
         if self.guard.is_some() {
             extra.push((at, throwable));

@@ -3,13 +3,13 @@
 mod support;
 
 use hypocenter_classfile::{
-    ClassFile, Error, Insertion, MethodPatch, Patcher, Place, code_digest_symbolic, op,
+    CallCatch, ClassFile, Error, Insertion, MethodPatch, Patcher, Place, Unpatched, code_digest_symbolic, op,
 };
 use proptest::prelude::*;
 use std::sync::OnceLock;
-use support::assembler::u16s;
+use support::assembler::{Body, Class, u16s};
 use support::jvm;
-use support::plan::{self, Hooks, IDLE, Tally};
+use support::plan::{self, Hooks, IDLE, LOOK, Tally};
 
 fn samples() -> &'static [Vec<u8>] {
     static SAMPLES: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
@@ -153,5 +153,28 @@ proptest! {
     fn any_bytes_behind_a_magic_number_never_panic(tail in prop::collection::vec(any::<u8>(), 0..200)) {
         let bytes = [&[0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 61][..], &tail].concat();
         let _ = exercise(&bytes);
+    }
+}
+
+#[test]
+fn many_calls_below_many_handlers_are_refused_before_they_multiply() {
+    const CALLS: u16 = 20_000;
+    let end = 3 * CALLS;
+    for (handlers, cover) in [(60_000, end), (40, end + 2)] {
+        let mut class = Class::new(49);
+        let [high, low] = class.method_ref("A", "f", "()V").to_be_bytes();
+        let caught = class.class("java/io/IOException");
+        let mut code = [op::INVOKESTATIC, high, low].repeat(usize::from(CALLS));
+        code.extend([op::RETURN, op::ATHROW]);
+        let handlers = vec![[0, cover, end + 1, caught]; handlers];
+        class.method("f", "()V", &Body { stack: 1, code, handlers, ..Body::default() });
+        let bytes = class.finish("A");
+        let class = ClassFile::parse(&bytes).unwrap();
+        let calls: Vec<_> = (0..u32::from(CALLS)).map(|n| CallCatch { at: 3 * n, snippet: LOOK }).collect();
+        for many in [calls.len(), 100] {
+            let patch = MethodPatch { calls: &calls[..many], ..MethodPatch::default() };
+            let refused = Patcher::new(&class).method(0, &patch);
+            assert!(matches!(refused, Err(Unpatched::MethodTooLarge { .. })), "{refused:?}");
+        }
     }
 }

@@ -3,11 +3,12 @@
 mod support;
 
 use hypocenter_classfile::{
-    ClassFile, Error, Insertion, MethodPatch, Patcher, Place, Snippet, Unpatched, code_digest_symbolic, op,
+    CallCatch, ClassFile, Error, Insertion, MethodPatch, Patcher, Place, Snippet, Unpatched,
+    code_digest_symbolic, op,
 };
 use support::assembler::{Body, Class, Text, u16s};
 use support::jvm;
-use support::plan::{self, IDLE};
+use support::plan::{self, IDLE, LOOK};
 
 /// Everything that only old compilers wrote, and both switches.
 fn old_code() -> Vec<u8> {
@@ -327,4 +328,69 @@ fn a_pool_that_ends_in_half_a_long_is_refused() {
     bytes[9] = 3;
     let error = ClassFile::parse(&bytes).map(|_| ()).unwrap_err();
     assert!(!matches!(error, Error::NoConstant { index: 2, .. }), "the pool itself is fine now: {error}");
+}
+
+/// A method that calls another, with a handler for one class, and one for everything that covers that handler and, from `own` on, itself.
+fn handled(own: u16) -> (Vec<u8>, u16) {
+    let mut class = Class::new(49);
+    let [high, low] = class.method_ref("A", "f", "()V").to_be_bytes();
+    let caught = class.class("java/io/IOException");
+    let code = vec![
+        op::INVOKESTATIC,
+        high,
+        low,
+        op::RETURN,
+        op::POP,
+        op::RETURN,
+        op::ASTORE_0,
+        op::ALOAD_0,
+        op::ATHROW,
+    ];
+    let handlers = vec![[0, 3, 4, caught], [0, 6, 6, 0], [own, 7, 6, 0]];
+    class.method("f", "()V", &Body { stack: 1, locals: 1, code, handlers, ..Body::default() });
+    (class.finish("A"), caught)
+}
+
+#[test]
+fn no_handler_is_reached_by_a_jump_or_from_its_own_snippet() {
+    for own in [5, 6] {
+        let (bytes, caught) = handled(own);
+        let class = ClassFile::parse(&bytes).unwrap();
+        let patch = MethodPatch {
+            insertions: &[Insertion { at: 6, place: Place::Before, snippet: IDLE }],
+            catch_all: Some(&IDLE),
+            calls: &[CallCatch { at: 0, snippet: LOOK }],
+            ..MethodPatch::default()
+        };
+        let mut patcher = Patcher::new(&class);
+        patcher.method(0, &patch).unwrap();
+        let patched = patcher.finish();
+        let code = ClassFile::parse(&patched).unwrap().methods()[0].code().unwrap().unwrap();
+        let added = [
+            // The handler for everything, behind its snippet.
+            &[op::ASTORE_0, op::ALOAD_0, op::ATHROW][..],
+            // The blocks for the call.
+            &[op::DUP, op::POP, op::ATHROW],
+            &[op::DUP, op::POP, op::ATHROW],
+            &[op::GOTO_W, 0xFF, 0xFF, 0xFF, 0xF7],
+        ];
+        assert_eq!(code.bytes[10..24], added.concat());
+        let mut expect = vec![
+            (0, 3, 13, caught),
+            (13, 16, 4, caught),
+            (13, 16, 6, 0),
+            (0, 3, 16, 0),
+            (16, 19, 6, 0),
+            (0, 3, 4, caught),
+            (0, 6, 6, 0),
+            (6, 10, 19, 0),
+            (10, 11, 6, 0),
+            (0, 24, 24, 0),
+        ];
+        if own < 6 {
+            expect.insert(7, (own, 6, 6, 0));
+        }
+        let table: Vec<_> = code.handlers().map(|it| (it.start, it.end, it.handler, it.catch_type)).collect();
+        assert_eq!(table, expect, "from {own}");
+    }
 }

@@ -347,6 +347,10 @@ pub enum RecordLevel {
     Events,
     /// Time, thread and stack of each hit
     Stacks,
+    /// The objects and values of each hit, as far as its hook sees any
+    Values,
+    /// The same, with the stack and the order over all threads
+    ValueStacks,
 }
 
 /// Help of --oracle for `explore`.

@@ -430,6 +430,12 @@ impl Plan {
             if matches!(it.fault, Fault::Exception { .. }) && it.site.kind == SiteKind::CallThrow {
                 return value("an exception at a site of kind call_throw would go past the handlers of the method; throw it at the `call`".into());
             }
+            if matches!(it.fault, Fault::Exception { .. }) && it.site.kind.is_of_monitor() {
+                return value(format!(
+                    "an exception at a site of kind {} would leave the monitor in a state that no code can mend; throw it at another site of the method",
+                    it.site.kind.name()
+                ));
+            }
             if it.when.resource.is_some() && !it.site.kind.is_operation() {
                 return value(format!(
                     "resource at a site of kind {}: only those of the kinds operation and operation_end have one",

@@ -3,6 +3,7 @@
 //! This file lists the sites of a method. [`pattern`] and [`find`] look them up by readable names, [`fault_sites`] lists the
 //! calls that can go wrong, and [`map`] writes the instrumentation map of a plan.
 
+pub(crate) mod accesses;
 pub mod fault_sites;
 pub mod find;
 pub mod kinds;
@@ -100,6 +101,12 @@ pub fn sites_of_method(
         listing.of_instructions(class, method, code.instructions())?;
     }
     listing.of_method();
+    if kinds.intersects(KindSet::ACCESSES) {
+        listing.of_accesses(class, method, &code)?;
+    }
+    if kinds.intersects(KindSet::OPERATIONS) {
+        listing.of_called(class, method, &code)?;
+    }
     if kinds.intersects(KindSet::OPERATIONS) && waist(class.name(), method.name, method.descriptor).is_some()
     {
         listing.of_operation(&code)?;
@@ -116,10 +123,16 @@ impl MethodSite {
         let pc = self.hooks.first().map_or(0, |hook| hook.pc);
         match self.kind {
             SiteKind::Entry => (0, 0, 0, 0),
-            SiteKind::Operation => (0, 1, 0, 0),
+            SiteKind::Operation if self.callee.is_none() => (0, 1, 0, 0),
             SiteKind::LoopExit | SiteKind::LoopUnwind => (1, u16::MAX - self.ordinal, 0, 0),
-            SiteKind::OperationEnd => (3, 0, 0, 0),
+            SiteKind::OperationEnd if self.callee.is_none() => (3, 0, 0, 0),
             SiteKind::Unwind => (3, 1, 0, 0),
+            // The hooks where an exception leaves the method follow each other.
+            SiteKind::MonitorExit
+                if self.hooks.first().is_some_and(|it| it.placement == Placement::Unwind) =>
+            {
+                (3, 2, 0, 0)
+            }
             kind => (2, pc, rank(kind), self.ordinal),
         }
     }

@@ -11,6 +11,7 @@ mod armed;
 pub mod clock;
 mod control;
 mod futex;
+mod handover;
 pub mod hash;
 mod lane;
 mod layout;
@@ -44,7 +45,7 @@ pub use stream::{Stream, Tally};
 pub use tracks::{ArmedTrack, Track};
 pub use trial::{TrialFile, TrialSpec};
 pub use values::{ObjectId, SeenValue, TracedValue, ValueKind, ValueRecord};
-pub use waist::{Deed, Operand, Waist, waist, waist_classes};
+pub use waist::{Deed, Operand, Waist, Where, called, expected_of, handover_classes, waist, waist_classes};
 
 /// What is wrong with a trial's file.
 #[derive(Debug, thiserror::Error)]

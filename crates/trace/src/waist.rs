@@ -1,9 +1,14 @@
-//! The methods of the JDK through which everything goes that a program does with files and connections.
+//! The methods of the JDK through which everything goes that a program does with files and connections, and those by which its threads work
+//! together ([`handover`]).
 //!
 //! Tool and agent share this list: the tool finds the sites of operations by it, the agent where their operands are. A method that a JDK
 //! declares `native` has no code for a hook, and what it does is seen only where another of these methods calls it.
 
+use std::sync::LazyLock;
+
 use hypocenter_plan::OperationKind;
+
+use crate::handover;
 
 /// Where the name of a file or connection is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +23,23 @@ pub enum Operand {
     Descriptor,
     /// An object with a `FileDescriptor` in its field `fd`.
     Holder,
+    /// Any object, by its identity.
+    Object,
+    /// The thread that is running.
+    Caller,
+    /// The object that the method returns: known when it ends.
+    Result,
+}
+
+/// Where an operation is seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Where {
+    /// In the method, from its start to its end.
+    Method,
+    /// The same, in a method that a JDK may lack.
+    MethodIfAny,
+    /// At calls of the method, whose object is what is worked on: in this method of the class, or in all methods of all classes.
+    Call(Option<&'static str>),
 }
 
 /// What a method does.
@@ -54,6 +76,8 @@ pub struct Waist {
     pub second: Option<(u8, Operand)>,
     /// The local variable with a number that the deed depends on.
     pub number: Option<u8>,
+    /// Where it is seen.
+    pub at: Where,
 }
 
 const fn row(
@@ -63,7 +87,7 @@ const fn row(
     deed: Deed,
     first: (u8, Operand),
 ) -> Waist {
-    Waist { class, method, descriptor, deed, first, second: None, number: None }
+    Waist { class, method, descriptor, deed, first, second: None, number: None, at: Where::MethodIfAny }
 }
 
 const fn by_number(it: Waist, number: u8) -> Waist {
@@ -187,26 +211,69 @@ const WAIST: &[Waist] = &[
     row(PATHS, "access", "(Lsun/nio/fs/UnixPath;I)", TEST, PATH),
 ];
 
+/// The rows for threads.
+static HANDOVER: LazyLock<Vec<Waist>> = LazyLock::new(handover::all);
+
 /// The row of a method, if it belongs to the waist. The class is named with dots or slashes.
 pub fn waist(class: &[u8], method: &[u8], descriptor: &[u8]) -> Option<&'static Waist> {
-    let is_class = |it: &Waist| {
-        it.class.len() == class.len()
-            && it.class.bytes().zip(class).all(|(a, &b)| a == b || (a, b) == (b'.', b'/'))
-    };
-    WAIST.iter().find(|it| {
-        it.method.as_bytes() == method && descriptor.starts_with(it.descriptor.as_bytes()) && is_class(it)
+    if !class.starts_with(b"java") && !class.starts_with(b"sun") {
+        return None;
+    }
+    let rows = WAIST.iter().chain(HANDOVER.iter().filter(|it| !matches!(it.at, Where::Call(_))));
+    rows.filter(|it| it.is_named(method, descriptor)).find(|it| it.is_of(class))
+}
+
+/// The row of a call of a method, in a method of a class.
+pub fn called(class: &[u8], within: &[u8], method: &[u8], descriptor: &[u8]) -> Option<&'static Waist> {
+    HANDOVER.iter().find(|it| match it.at {
+        Where::Call(None) => it.is_named(method, descriptor),
+        Where::Call(Some(caller)) => {
+            caller.as_bytes() == within && it.is_named(method, descriptor) && it.is_of(class)
+        }
+        Where::Method | Where::MethodIfAny => false,
     })
 }
 
-/// The classes of the waist, with dots, sorted.
-pub fn waist_classes() -> Vec<String> {
-    let mut all: Vec<String> = WAIST.iter().map(|it| it.class.to_owned()).collect();
+fn classes(rows: &[Waist]) -> Vec<String> {
+    let mut all: Vec<String> =
+        rows.iter().map(|it| it.class.to_owned()).filter(|it| !it.is_empty()).collect();
     all.sort();
     all.dedup();
     all
 }
 
+/// The classes of the waist for files and connections, with dots, sorted.
+pub fn waist_classes() -> Vec<String> {
+    classes(WAIST)
+}
+
+/// The classes of the waist for threads, with dots, sorted. Beside these, operations between threads are seen at calls in any class.
+pub fn handover_classes() -> Vec<String> {
+    classes(&HANDOVER)
+}
+
+/// The rows that a class of the JDK must have a method for: one without that has another shape, and its operations are not seen.
+pub fn expected_of(class: &str) -> impl Iterator<Item = &'static Waist> {
+    HANDOVER.iter().filter(move |it| it.at == Where::Method && it.class == class)
+}
+
 impl Waist {
+    /// Whether a method has this name and this start of its descriptor.
+    pub fn is_named(&self, method: &[u8], descriptor: &[u8]) -> bool {
+        self.method.as_bytes() == method && descriptor.starts_with(self.descriptor.as_bytes())
+    }
+
+    /// Whether a class, with dots or slashes, is its own.
+    fn is_of(&self, class: &[u8]) -> bool {
+        let same = |(a, &b): (u8, &u8)| a == b || (a, b) == (b'.', b'/');
+        self.class.len() == class.len() && self.class.bytes().zip(class).all(same)
+    }
+
+    /// Whether it is about objects that threads share.
+    pub fn is_between_threads(&self) -> bool {
+        matches!(self.deed, Deed::Plain(kind) if kind.is_between_threads())
+    }
+
     /// The kind of the operation, by the number that it depends on and whether it is about a connection.
     pub fn kind(&self, number: i32, is_connection: bool) -> OperationKind {
         const WRITES: i32 = libc::O_WRONLY | libc::O_RDWR;

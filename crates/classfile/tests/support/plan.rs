@@ -165,8 +165,8 @@ pub fn patch(class: &ClassFile<'_>, hooks: Hooks, tally: &mut Tally) -> Vec<u8> 
         for edge in edges.iter().take(64) {
             let place = Place::Edges { fall: edge.fall, from: &edge.from };
             insertions.push(Insertion { at: edge.at, place, snippet: IDLE });
-            if let Err(Unpatched::EdgeNotSeparable { .. }) =
-                patcher.method(n, &MethodPatch { insertions: &insertions, catch_all, jumps, calls })
+            if let Err(Unpatched::EdgeNotSeparable { .. }) = patcher
+                .method(n, &MethodPatch { insertions: &insertions, catch_all, jumps, calls, locals: 0 })
             {
                 insertions.pop();
                 tally.unseparable += 1;
@@ -174,7 +174,8 @@ pub fn patch(class: &ClassFile<'_>, hooks: Hooks, tally: &mut Tally) -> Vec<u8> 
                 tally.edges += 1;
             }
         }
-        match patcher.method(n, &MethodPatch { insertions: &insertions, catch_all, jumps, calls }) {
+        match patcher.method(n, &MethodPatch { insertions: &insertions, catch_all, jumps, calls, locals: 0 })
+        {
             Ok(()) => {
                 tally.patched += 1;
                 tally.insertions += insertions.len();

@@ -11,7 +11,7 @@ use hypocenter_lab::{Stopped, TrialFiles, finished, trial_directory};
 use hypocenter_plan::{
     CandidateResult, End, EventTime, ExitCode, Outcome, Plan, Record, SiteKind, Watch, WatchLevel,
 };
-use hypocenter_trace::waist_classes;
+use hypocenter_trace::{handover_classes, waist_classes};
 use serde::Serialize;
 
 use crate::args::{LabArgs, MustPass, PassArgs, RecordLevel, RunArgs, ShowArgs};
@@ -318,6 +318,7 @@ pub fn read_plan(path: &Path) -> Result<Plan, Failure> {
 
 fn plan_of(args: &RunArgs, target: &Target) -> Result<Plan, Failure> {
     let mut kinds: Vec<SiteKind> = Vec::new();
+    let mut threads = false;
     for name in &args.hook {
         match name.as_str() {
             "all" => kinds.extend([SiteKind::Call, SiteKind::Block, SiteKind::BooleanReturn]),
@@ -325,11 +326,18 @@ fn plan_of(args: &RunArgs, target: &Target) -> Result<Plan, Failure> {
             // Iterations are told for each time that the loop was entered, and a switch is a branch to whoever asks for those.
             "loop_body" => kinds.extend([SiteKind::LoopBody, SiteKind::LoopEntry]),
             "operation" => kinds.extend([SiteKind::Operation, SiteKind::OperationEnd]),
+            // What threads do with each other: in the JDK, and at calls in the target.
+            "thread" => threads = true,
+            "field" => kinds.extend([SiteKind::FieldRead, SiteKind::FieldWrite]),
+            "array" => kinds.extend([SiteKind::ArrayRead, SiteKind::ArrayWrite]),
+            "monitor" => kinds.extend([SiteKind::MonitorEnter, SiteKind::MonitorExit]),
             "branch" => kinds.extend([SiteKind::Branch, SiteKind::Switch]),
             name => kinds.push(SiteKind::from_name(name).ok_or_else(|| {
                 let names: Vec<_> = SiteKind::ALL.iter().map(|kind| kind.name()).collect();
-                Failure::usage(format!("--hook {name}: unknown kind of hook"))
-                    .hint(format!("use all, every, or some of {}", names.join(", ")))
+                Failure::usage(format!("--hook {name}: unknown kind of hook")).hint(format!(
+                    "use all, every, field, array, monitor, thread, or some of {}",
+                    names.join(", ")
+                ))
             })?),
         }
     }
@@ -340,6 +348,8 @@ fn plan_of(args: &RunArgs, target: &Target) -> Result<Plan, Failure> {
         RecordLevel::Count => WatchLevel::Count,
         RecordLevel::Events => WatchLevel::Event,
         RecordLevel::Stacks => WatchLevel::Stack,
+        RecordLevel::Values => WatchLevel::Value,
+        RecordLevel::ValueStacks => WatchLevel::ValueStack,
     };
     let (of_jdk, of_target): (Vec<SiteKind>, Vec<SiteKind>) =
         kinds.into_iter().partition(|it| it.is_operation());
@@ -347,6 +357,10 @@ fn plan_of(args: &RunArgs, target: &Target) -> Result<Plan, Failure> {
     let mut watches = vec![watch(of_target, target.class_patterns.clone())];
     if !of_jdk.is_empty() {
         watches.push(watch(of_jdk, waist_classes()));
+    }
+    if threads {
+        let classes = [handover_classes(), target.class_patterns.clone()].concat();
+        watches.push(watch(vec![SiteKind::Operation, SiteKind::OperationEnd], classes));
     }
     Ok(Plan {
         seed: args.seed,

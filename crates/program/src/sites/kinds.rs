@@ -16,6 +16,16 @@ impl KindSet {
         KindSet::of(&[SiteKind::Call, SiteKind::CallReturn, SiteKind::Log, SiteKind::CallThrow]);
     /// Those about operations of the JDK. One without the other would leave the agent without the begin or the end of an operation.
     pub(crate) const OPERATIONS: KindSet = KindSet::of(&[SiteKind::Operation, SiteKind::OperationEnd]);
+    /// Those about objects and their monitors.
+    pub(crate) const ACCESSES: KindSet = KindSet::of(&[
+        SiteKind::FieldRead,
+        SiteKind::FieldWrite,
+        SiteKind::ArrayRead,
+        SiteKind::ArrayWrite,
+        SiteKind::Allocation,
+        SiteKind::MonitorEnter,
+        SiteKind::MonitorExit,
+    ]);
     /// Those about loops.
     pub(crate) const LOOPS: KindSet = KindSet::of(&[
         SiteKind::LoopEntry,

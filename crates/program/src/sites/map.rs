@@ -4,7 +4,7 @@ use hypocenter_classfile::{ClassFile, Member, code_digest_symbolic};
 use hypocenter_plan::{
     MethodName, Plan, Problem, Site, SiteKind, TaskMethod, Trails, Watch, WatchLevel, glob_matches,
 };
-use hypocenter_trace::{MapBuilder, NewSite, SiteId};
+use hypocenter_trace::{MapBuilder, NewSite, SiteId, Waist, expected_of};
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, MissingCandidate};
@@ -266,6 +266,9 @@ fn chosen_sites(
         }
     };
     chosen.internal_name = class.name().to_vec();
+    if wanted.watches.iter().any(|it| it.kinds.contains(&SiteKind::Operation)) {
+        chosen.problems.extend(unexpected(name, &class));
+    }
     for (index, method) in class.methods().iter().enumerate() {
         match chosen_of_method(&class, index, method, wanted, plan, points) {
             Ok(Some((method, irreducible))) => {
@@ -282,6 +285,19 @@ fn chosen_sites(
         }
     }
     chosen
+}
+
+/// What a class of the JDK lacks of the methods at which operations between threads are seen.
+fn unexpected(name: &str, class: &ClassFile<'_>) -> Vec<Problem> {
+    let has = |it: &Waist| {
+        let is_it = |method: &&Member<'_>| it.is_named(method.name, method.descriptor);
+        class.methods().iter().filter(is_it).any(|it| matches!(it.code(), Ok(Some(_))))
+    };
+    let problem = |it: &Waist| Problem {
+        place: format!("{name}.{}", it.method),
+        what: "this JDK has no such method with code: what threads do by it is not seen".to_owned(),
+    };
+    expected_of(name).filter(|it| !has(it)).map(problem).collect()
 }
 
 fn chosen_of_method(
