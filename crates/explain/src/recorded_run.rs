@@ -177,18 +177,15 @@ impl RecordedRun {
                     names.len() as u32 - 1
                 })
             };
-            let events = trace.events(&jvm).map(|it| (it.site, it.thread, it.ticks, None));
-            let values = trace.values(&jvm).map(|it| {
-                let seen = Seen { part: it.part, object: it.object, value: it.value, index: it.index };
-                (it.site, it.thread, it.ticks, Some(seen))
-            });
-            for (site, number, ticks, seen) in events.chain(values) {
-                let Some(&(method, reports)) = of_site.get(&site) else { continue };
+            for it in trace.values(&jvm) {
+                let Some(&(method, reports)) = of_site.get(&it.site) else { continue };
                 if notes.len() == NOTES_MAX {
                     lost += 1;
                     continue;
                 }
-                notes.push(Note { thread: thread(number), ticks, method, reports, seen });
+                let seen = Seen { part: it.part, object: it.object, value: it.value, index: it.index };
+                let seen = reports.has_values().then_some(seen);
+                notes.push(Note { thread: thread(it.thread), ticks: it.ticks, method, reports, seen });
             }
         }
         // A thread may have written to several rings in turn.

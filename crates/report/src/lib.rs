@@ -55,6 +55,11 @@ pub trait Reported: Detail {
         page::plain(document)
     }
 
+    /// The answer as Markdown for a ticket, of an engine that has one answer.
+    fn ticket(_document: &Document<Self>) -> Option<String> {
+        None
+    }
+
     /// Report for readers of JUnit results: a test case for each finding.
     fn junit(document: &Document<Self>, times: Times<'_>) -> String {
         junit::plain(document, times)
@@ -117,6 +122,10 @@ impl Reported for Explanation {
 
     fn lines(document: &Document<Explanation>, _columns: Option<usize>) -> Vec<Line> {
         terminal::explained(document)
+    }
+
+    fn ticket(document: &Document<Explanation>) -> Option<String> {
+        Some(terminal::ticket(document))
     }
 
     fn page(document: &Document<Explanation>, _runs: Option<&Runs>) -> String {

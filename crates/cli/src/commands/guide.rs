@@ -26,6 +26,7 @@ const PAGES: &[Page] = pages![
     "clusters",
     "exploring",
     "cascading",
+    "explaining",
     "oracles",
     "reading-a-report",
     "limits",

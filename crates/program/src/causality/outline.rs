@@ -146,8 +146,19 @@ impl Reports {
 }
 
 /// The kinds of sites that report a run.
-const REPORTING: KindSet =
-    KindSet::of(&[SiteKind::Entry, SiteKind::Exit, SiteKind::Unwind, SiteKind::Block, SiteKind::CallThrow]);
+const REPORTING: KindSet = KindSet::of(&[
+    SiteKind::Entry,
+    SiteKind::Exit,
+    SiteKind::Unwind,
+    SiteKind::Block,
+    SiteKind::CallThrow,
+    SiteKind::FieldRead,
+    SiteKind::FieldWrite,
+    SiteKind::ArrayRead,
+    SiteKind::ArrayWrite,
+    SiteKind::Call,
+    SiteKind::CallReturn,
+]);
 
 impl Outline {
     /// The outline of a method; none if it has no code that can be followed.
