@@ -43,20 +43,23 @@ fn compiled() -> &'static Path {
     })
 }
 
-/// A place with the system and its twin, and a campaign in which the race was lost.
+/// A place with the system, its twin, and the system beside threads that write other blocks.
 fn place() -> Place {
     let place = Place::new();
-    for (name, classes) in [("hypocenter.toml", "classes"), ("fixed.toml", "fixed")] {
-        let text = fs::read_to_string(target().join("hypocenter.toml")).expect("its configuration");
+    let config = fs::read_to_string(target().join("hypocenter.toml")).expect("its configuration");
+    let classes = compiled().join("classes").display().to_string();
+    for (name, own) in [("hypocenter.toml", "classes"), ("noise.toml", "classes"), ("fixed.toml", "fixed")] {
         // The twin has one class of its own.
-        let own = compiled().join(classes).display().to_string();
-        let all = format!("{own}:{}", compiled().join("classes").display());
-        let text = text.replace(
-            "\"build/classes\"",
-            &format!("\"{own}\", \"{}\"", compiled().join("classes").display()),
-        );
-        let java = format!("command = \"{} ", default_jdk().java());
-        place.file(name, text.replace("build/classes", &all).replace("command = \"java ", &java));
+        let own = compiled().join(own).display().to_string();
+        let mut text = config.replace("\"build/classes\"", &format!("\"{own}\", \"{classes}\""));
+        text = text.replace("build/classes", &format!("{own}:{classes}"));
+        text = text.replace("command = \"java ", &format!("command = \"{} ", default_jdk().java()));
+        if name == "noise.toml" {
+            for test in ["race", "changeFactor", "replicate", "remove"] {
+                text = text.replace(&format!("Case {test}\""), &format!("Case {test} --noise 50\""));
+            }
+        }
+        place.file(name, text);
     }
     place
 }
@@ -65,9 +68,9 @@ fn explain(place: &Place, args: &str) -> Said {
     place.tool(&format!("explain --symptom {SYMPTOM} --sandbox off --json {args}"))
 }
 
-fn lost_race() -> Place {
+fn lost_race(config: &str) -> Place {
     let place = place();
-    place.tool(INJECT).exits(0).says("not enough replicas were chosen");
+    place.tool(&format!("{INJECT} --config {config}")).exits(0).says("not enough replicas were chosen");
     place
 }
 
@@ -83,7 +86,7 @@ fn found(document: &Value) -> &Value {
 
 #[test]
 fn the_read_that_loses_the_race_is_named_with_its_cause_and_its_consequence() {
-    let place = lost_race();
+    let place = lost_race("hypocenter.toml");
     let said = explain(&place, "--replays 1").exits(2);
     let document = said.json();
     let it = found(&document);
@@ -110,7 +113,7 @@ fn the_read_that_loses_the_race_is_named_with_its_cause_and_its_consequence() {
 
 #[test]
 fn two_tests_together_are_neighbours_enough_and_each_part_of_the_comparison_is_needed() {
-    let place = lost_race();
+    let place = lost_race("hypocenter.toml");
     let with = |args: &str| {
         let document = explain(&place, &format!("--neighbours tests --replays 0 {args}")).exits(2).json();
         let it = found(&document);
@@ -124,8 +127,23 @@ fn two_tests_together_are_neighbours_enough_and_each_part_of_the_comparison_is_n
 }
 
 #[test]
+fn writes_of_other_objects_are_told_apart() {
+    let place = lost_race("noise.toml");
+    let with = |args: &str| {
+        let args = format!("--config noise.toml --replays 0 {args}");
+        let document = explain(&place, &args).exits(2).json();
+        (line(&found(&document)["point"]), found(&document)["slice"].as_u64().expect("a number"))
+    };
+    let (with_objects, slice) = with("");
+    assert_eq!(with_objects, "ReplicationMonitor.replicateBlocks:30");
+    assert!(slice < 100, "{slice}: 50 other threads are in no slice");
+    let (without, _) = with("--set explain.without=['objects']");
+    assert_ne!(without, with_objects, "the last write of the field is mostly that of another block");
+}
+
+#[test]
 fn the_fixed_twin_does_not_fail() {
-    let place = lost_race();
+    let place = lost_race("hypocenter.toml");
     let plan = place.path("hypocenter-out/inject-0001/trials/000/plan.json");
     let args = format!("--config fixed.toml --workload race --plan {}", plan.display());
     let said = explain(&place, &args).exits(0);
