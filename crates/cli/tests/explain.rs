@@ -155,8 +155,7 @@ fn the_fixed_twin_does_not_fail() {
 fn what_cannot_be_explained_is_refused_with_what_there_is() {
     let place = place();
     let refused = |args: &str| place.tool(&format!("explain --sandbox off {args}")).exits(1);
-    refused("--symptom ReplicationMonitor.chooseRandom:70")
-        .says("no campaign exists below hypocenter-out yet");
+    refused("--symptom ReplicationMonitor.chooseRandom:70").says("no campaign exists");
     refused("--symptom chooseRandom --workload race").says("give a line of a method, as `Class.method:70`");
     refused("--symptom Monitor.chooseRandom:70 --workload race").says("the target has no class `Monitor`");
     refused("--symptom ReplicationMonitor.chooseRandom:7 --workload race")

@@ -327,7 +327,11 @@ impl Explain {
             proof,
             rate,
             trial: self.failing.as_ref().map_or(0, |it| it.trial),
-            why: String::new(),
+            why: format!(
+                "{}{} is the first instruction that the nearest run does not share",
+                inflection.point.method,
+                inflection.point.line.map_or_else(String::new, |it| format!(":{it}"))
+            ),
             faults: Vec::new(),
             missed: 0,
             story: None,

@@ -8,7 +8,7 @@ use hypocenter_program::{Act, Reports};
 use hypocenter_trace::{ObjectId, SeenValue, SiteId, ValueKind};
 use rustc_hash::FxHashMap;
 
-use crate::model::{Place, SliceModel};
+use crate::model::{CodePlace, SliceModel};
 
 /// Maximum number of notes that are read of a run.
 pub(crate) const NOTES_MAX: usize = 2_000_000;
@@ -253,8 +253,8 @@ impl RecordedRun {
         self.roots.get(&method).map_or(&[], Vec::as_slice)
     }
 
-    pub(crate) fn place(&self, node: Node) -> Place {
-        Place { method: self.frame_of(node.run).method, instruction: node.instruction }
+    pub(crate) fn place(&self, node: Node) -> CodePlace {
+        CodePlace { method: self.frame_of(node.run).method, instruction: node.instruction }
     }
 
     /// What an instruction saw.
@@ -342,7 +342,7 @@ impl RecordedRun {
     }
 
     /// The first instruction at one of these places that ran.
-    pub(crate) fn first_at(&self, model: &SliceModel, places: &[Place]) -> Option<Node> {
+    pub(crate) fn first_at(&self, model: &SliceModel, places: &[CodePlace]) -> Option<Node> {
         let wanted: Vec<(u32, u32, u32)> = places
             .iter()
             .map(|it| (it.method, model.method(it.method).block_of(it.instruction), it.instruction))

@@ -4,7 +4,7 @@ use hypocenter_program::Act;
 use hypocenter_results::Rate;
 use hypocenter_results::explained::{BesideRow, Inflection, InflectionKind, NearestRun, RunAct, RunPoint};
 
-use crate::model::{Place, SliceModel};
+use crate::model::{CodePlace, SliceModel};
 use crate::recorded_run::{Node, RecordedRun};
 use crate::study::{Answer, Inquiry, ThreadFound};
 
@@ -13,7 +13,7 @@ const BEFORE: usize = 8;
 const ROWS_MAX: usize = 60;
 
 /// An instruction of the model, as it is without a run.
-pub(crate) fn place(model: &SliceModel, place: Place) -> RunPoint {
+pub(crate) fn place(model: &SliceModel, place: CodePlace) -> RunPoint {
     let outline = model.method(place.method);
     let step = &outline.steps[place.instruction as usize];
     let (act, subject) = match &step.act {

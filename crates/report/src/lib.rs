@@ -132,6 +132,10 @@ impl Reported for Explanation {
         page::explained(document)
     }
 
+    fn junit(document: &Document<Explanation>, times: Times<'_>) -> String {
+        junit::explained(document, times)
+    }
+
     fn sarif(document: &Document<Explanation>, sources: Sources<'_>) -> String {
         sarif::explained(document, sources)
     }
