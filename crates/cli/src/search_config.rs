@@ -96,7 +96,8 @@ impl Default for ExploreConfig {
 pub struct ExplainConfig {
     /// Largest distance from the symptom, in instructions that depend on each other, of what is recorded.
     pub distance: u32,
-    /// Parts that the comparison does without, to measure what they are worth: `map-loops`, `repair`, `work-list`, `merge`.
+    /// Parts that the comparison does without, to measure what they are worth: `objects`, `map-loops`, `repair`, `work-list`,
+    /// `merge`.
     pub without: Vec<String>,
 }
 

@@ -18,9 +18,9 @@ use crate::shown;
 use crate::study::Parts;
 
 /// Runs in which the failure is looked for before the engine gives up.
-const FAILING_TRIES: usize = 5;
+const FAILING_TRIES: usize = 3;
 /// Engine parts that can be left out.
-const PARTS: [&str; 4] = ["map-loops", "repair", "work-list", "merge"];
+const PARTS: [&str; 5] = ["objects", "map-loops", "repair", "work-list", "merge"];
 
 /// Request of a campaign.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ pub struct ExplainSettings {
     pub distance: u32,
     /// Replays of the failing run, and of the nearest one, that prove the answer.
     pub replays: u64,
-    /// Parts that are left out, to measure what they are worth: `map-loops`, `repair`, `work-list`, `merge`.
+    /// Parts that are left out, to measure what they are worth: `objects`, `map-loops`, `repair`, `work-list`, `merge`.
     pub without: Vec<String>,
 }
 
@@ -61,8 +61,8 @@ impl ExplainSettings {
 
     fn parts(&self) -> Parts {
         let has = |part: &str| !self.without.iter().any(|it| it == part);
-        let [map_loops, repair, work_list, merge] = PARTS.map(has);
-        Parts { map_loops, repair, work_list, merge }
+        let [objects, map_loops, repair, work_list, merge] = PARTS.map(has);
+        Parts { objects, map_loops, repair, work_list, merge }
     }
 }
 
@@ -143,9 +143,11 @@ impl Explain {
 
     /// A plan with the recording. Trials share what the hooks of the campaign record.
     fn recorded(&self, plan: &Plan, common: bool) -> Plan {
-        let listed = WatchSites { sites: self.model.sites().cloned().collect(), level: WatchLevel::Event };
+        let listed =
+            |level, has_values| WatchSites { sites: self.model.sites(has_values).cloned().collect(), level };
+        let listed = || vec![listed(WatchLevel::Event, false), listed(WatchLevel::Value, true)];
         let record = Record {
-            watch_sites: if common { Vec::new() } else { vec![listed] },
+            watch_sites: if common { Vec::new() } else { listed() },
             common,
             lossless: true,
             ..plan.record.clone()
@@ -316,7 +318,7 @@ impl Explain {
     fn finding(&self, inflection: &Inflection) -> Finding<Inflection> {
         let (rate, nearest_rate) = (self.replays.0, self.nearest_replays.0);
         let is_over = rate.runs == self.what.replays && nearest_rate.runs == self.what.replays;
-        let proof = match (is_over, rate.hits == rate.runs, nearest_rate.hits) {
+        let proof = match (is_over && rate.runs > 0, rate.hits == rate.runs, nearest_rate.hits) {
             (false, ..) => Proof::SeenOnce,
             (true, true, 0) => Proof::Confirmed,
             _ => Proof::Refuted,
@@ -325,7 +327,11 @@ impl Explain {
             proof,
             rate,
             trial: self.failing.as_ref().map_or(0, |it| it.trial),
-            why: String::new(),
+            why: format!(
+                "{}{} is the first instruction that the nearest run does not share",
+                inflection.point.method,
+                inflection.point.line.map_or_else(String::new, |it| format!(":{it}"))
+            ),
             faults: Vec::new(),
             missed: 0,
             story: None,
@@ -419,3 +425,6 @@ impl Engine for Explain {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 /// An instruction, by the index of its method in the model and by its number there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct CodePlace {
     /// The method.
     pub method: u32,
     /// The instruction.
@@ -22,7 +22,7 @@ pub struct SliceModel {
     methods: Vec<Outline>,
     numbers: FxHashMap<MethodId, u32>,
     /// The first instructions of the symptom.
-    symptom: Vec<Place>,
+    symptom: Vec<CodePlace>,
     points: u64,
     is_complete: bool,
 }
@@ -59,7 +59,7 @@ impl SliceModel {
     ) -> SliceModel {
         let numbers: FxHashMap<MethodId, u32> = outlines.iter().map(|it| it.0).zip(0..).collect();
         let place = |(method, instruction): (MethodId, u32)| {
-            Some(Place { method: *numbers.get(&method)?, instruction })
+            Some(CodePlace { method: *numbers.get(&method)?, instruction })
         };
         SliceModel {
             symptom: symptom.filter_map(place).collect(),
@@ -86,7 +86,7 @@ impl SliceModel {
     }
 
     /// Places of the symptom.
-    pub fn symptom(&self) -> &[Place] {
+    pub fn symptom(&self) -> &[CodePlace] {
         &self.symptom
     }
 
@@ -100,13 +100,14 @@ impl SliceModel {
         self.is_complete
     }
 
-    /// Everything that is recorded.
-    pub fn sites(&self) -> impl Iterator<Item = &Site> {
-        self.methods.iter().flat_map(|it| it.sites.iter().map(|it| &it.0))
+    /// The sites that are recorded with objects and values, or those without.
+    pub fn sites(&self, with_values: bool) -> impl Iterator<Item = &Site> {
+        let all = self.methods.iter().flat_map(|it| &it.sites);
+        all.filter(move |it| it.1.has_values() == with_values).map(|it| &it.0)
     }
 
     /// The act of an instruction.
-    pub(crate) fn act(&self, place: Place) -> &Act {
+    pub(crate) fn act(&self, place: CodePlace) -> &Act {
         &self.method(place.method).steps[place.instruction as usize].act
     }
 }

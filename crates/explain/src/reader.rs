@@ -60,7 +60,7 @@ impl ExplainReader {
     fn study(&self, evidence: &[Evidence]) -> Result<ExplainDigest, String> {
         let subject = |it: &Evidence| {
             let run = RecordedRun::read(&self.model, it, self.parts.map_loops)?;
-            Ok(Subject::of(&self.model, run))
+            Ok(Subject::of(&self.model, run, self.parts))
         };
         let subjects = evidence.iter().map(subject).collect::<Result<Vec<Subject>, String>>()?;
         Ok(study(&self.model, self.parts, &subjects))

@@ -5,10 +5,10 @@
 
 use hypocenter_engine::Evidence;
 use hypocenter_program::{Act, Reports};
-use hypocenter_trace::SiteId;
+use hypocenter_trace::{ObjectId, SeenValue, SiteId, ValueKind};
 use rustc_hash::FxHashMap;
 
-use crate::model::{Place, SliceModel};
+use crate::model::{CodePlace, SliceModel};
 
 /// Maximum number of notes that are read of a run.
 pub(crate) const NOTES_MAX: usize = 2_000_000;
@@ -24,6 +24,31 @@ pub struct Note {
     pub method: u32,
     /// The event.
     pub reports: Reports,
+    /// What it saw, for those that have values.
+    pub seen: Option<Seen>,
+}
+
+/// What an instruction saw.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Seen {
+    /// For a call: 0 is the object that it is called on, then the arguments.
+    pub part: u8,
+    /// The object or array that is accessed.
+    pub object: ObjectId,
+    /// The value that is read, written, passed or given.
+    pub value: SeenValue,
+    /// The index in an array.
+    pub index: i64,
+}
+
+/// All that an instruction saw.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SeenThere {
+    /// Of a call: when it began.
+    pub begun: Option<u64>,
+    pub at: Seen,
+    /// What was passed to a call.
+    pub passed: Vec<SeenValue>,
 }
 
 /// An instruction that ran.
@@ -109,8 +134,11 @@ pub struct RecordedRun {
     run_at: FxHashMap<(u32, u32), u32>,
     called: FxHashMap<(u32, u32), u32>,
     runs_of: FxHashMap<(u32, u32), Vec<u32>>,
-    /// For blocks with calls: the instruction, the last block that ran in the call, and when it was over.
-    marks: FxHashMap<u32, Vec<(u32, u32, u64)>>,
+    /// For blocks with calls: the instruction, and the last block that ran in the call.
+    marks: FxHashMap<u32, Vec<(u32, u32)>>,
+    /// For blocks in which more was recorded than their beginning: from which instruction on it was how late.
+    times: FxHashMap<u32, Vec<(u32, u64)>>,
+    seen: FxHashMap<Node, SeenThere>,
     /// Number of notes.
     pub notes: u64,
     /// Notes beyond the limit, and records that the trace lost.
@@ -142,18 +170,22 @@ impl RecordedRun {
             lost += jvm.dropped + jvm.no_room;
             let dictionary = trace.dictionary(&jvm);
             let mut threads: FxHashMap<u64, u32> = FxHashMap::default();
-            for event in trace.events(&jvm) {
-                let Some(&(method, reports)) = of_site.get(&event.site) else { continue };
-                let id = dictionary.thread_java_id(event.thread).unwrap_or(u64::from(event.thread) | 1 << 63);
-                let thread = *threads.entry(id).or_insert_with(|| {
-                    names.push(dictionary.thread_name(event.thread).to_owned());
+            let mut thread = |number: u32| {
+                let id = dictionary.thread_java_id(number).unwrap_or(u64::from(number) | 1 << 63);
+                *threads.entry(id).or_insert_with(|| {
+                    names.push(dictionary.thread_name(number).to_owned());
                     names.len() as u32 - 1
-                });
+                })
+            };
+            for it in trace.values(&jvm) {
+                let Some(&(method, reports)) = of_site.get(&it.site) else { continue };
                 if notes.len() == NOTES_MAX {
                     lost += 1;
                     continue;
                 }
-                notes.push(Note { thread, ticks: event.ticks, method, reports });
+                let seen = Seen { part: it.part, object: it.object, value: it.value, index: it.index };
+                let seen = reports.has_values().then_some(seen);
+                notes.push(Note { thread: thread(it.thread), ticks: it.ticks, method, reports, seen });
             }
         }
         // A thread may have written to several rings in turn.
@@ -221,24 +253,55 @@ impl RecordedRun {
         self.roots.get(&method).map_or(&[], Vec::as_slice)
     }
 
-    pub(crate) fn place(&self, node: Node) -> Place {
-        Place { method: self.frame_of(node.run).method, instruction: node.instruction }
+    pub(crate) fn place(&self, node: Node) -> CodePlace {
+        CodePlace { method: self.frame_of(node.run).method, instruction: node.instruction }
+    }
+
+    /// What an instruction saw.
+    pub(crate) fn seen(&self, node: Node) -> Option<&SeenThere> {
+        self.seen.get(&node)
+    }
+
+    /// The value that an instruction saw, for people. The number of an object says nothing to them.
+    pub(crate) fn value(&self, node: Node) -> Option<String> {
+        let value = self.seen(node)?.at.value;
+        let is_object = value.object().is_some() || value.kind == ValueKind::Nothing;
+        (!is_object).then(|| value.to_string())
+    }
+
+    /// Tests whether instructions of two runs saw the same value, where that can be told.
+    pub(crate) fn is_same_value(&self, node: Node, other: &RecordedRun, there: Node) -> bool {
+        let value = self.value(node);
+        value.is_some() && value == other.value(there)
+    }
+
+    /// Tests whether instructions of this run saw different values.
+    pub(crate) fn is_other_value(&self, one: Node, other: Node) -> bool {
+        let value = |node| self.seen(node).map(|it| it.at.value).filter(|it| it.kind != ValueKind::Nothing);
+        value(one).zip(value(other)).is_some_and(|(one, other)| one != other)
+    }
+
+    /// Forgets which objects were seen.
+    pub(crate) fn forget_objects(&mut self) {
+        self.seen.clear();
     }
 
     /// Time at which an instruction ran.
     pub(crate) fn ticks(&self, node: Node) -> u64 {
-        self.mark(node).map_or(self.block(node.run).ticks, |it| it.2)
+        let times = self.times.get(&node.run).map_or(&[][..], Vec::as_slice);
+        let later = times.iter().rev().find(|it| it.0 <= node.instruction);
+        later.map_or(self.block(node.run).ticks, |it| it.1)
     }
 
     /// The last call before an instruction in its block.
-    fn mark(&self, node: Node) -> Option<&(u32, u32, u64)> {
+    fn mark(&self, node: Node) -> Option<&(u32, u32)> {
         self.marks.get(&node.run)?.iter().rev().find(|it| it.0 < node.instruction)
     }
 
     /// Orders the instructions of a thread.
     pub(crate) fn order(&self, node: Node) -> (u32, u32, u32) {
         match self.mark(node) {
-            Some(&(_, last, _)) if last > node.run => {
+            Some(&(_, last)) if last > node.run => {
                 (last, u32::MAX - self.frame_of(node.run).depth, node.instruction)
             }
             _ => (node.run, 0, node.instruction),
@@ -259,6 +322,11 @@ impl RecordedRun {
         Some(Node { run, instruction })
     }
 
+    /// Tests whether what an instruction does to an object can matter to another: iterations of a map loop share nothing.
+    pub(crate) fn is_in_reach(&self, from: Node, node: Node) -> bool {
+        self.block(from.run).frame != self.block(node.run).frame || self.is_same_round(from.run, node.run)
+    }
+
     /// Tests whether two blocks of a frame ran in the same iteration of each map loop that both are in.
     fn is_same_round(&self, one: u32, other: u32) -> bool {
         let frame = self.block(one).frame;
@@ -274,7 +342,7 @@ impl RecordedRun {
     }
 
     /// The first instruction at one of these places that ran.
-    pub(crate) fn first_at(&self, model: &SliceModel, places: &[Place]) -> Option<Node> {
+    pub(crate) fn first_at(&self, model: &SliceModel, places: &[CodePlace]) -> Option<Node> {
         let wanted: Vec<(u32, u32, u32)> = places
             .iter()
             .map(|it| (it.method, model.method(it.method).block_of(it.instruction), it.instruction))
@@ -319,6 +387,9 @@ impl Reading<'_> {
             Reports::Exit => self.leave(note.ticks, false),
             Reports::Unwind => self.leave(note.ticks, true),
             Reports::Thrown(instruction) => self.threw(instruction),
+            Reports::Accessed(instruction) | Reports::Passed(instruction) | Reports::Gave(instruction) => {
+                self.saw(note, instruction);
+            }
         }
     }
 
@@ -429,9 +500,24 @@ impl Reading<'_> {
         frame.threw = threw;
         let Some((run, Some(call))) = frame.caller else { return };
         let last = self.run.blocks.len() as u32 - 1;
-        self.run.marks.entry(run).or_default().push((call, last, ticks));
+        self.run.marks.entry(run).or_default().push((call, last));
+        self.run.times.entry(run).or_default().push((call + 1, ticks));
         if threw {
             self.threw_in(run, call);
+        }
+    }
+
+    fn saw(&mut self, note: &Note, instruction: u32) {
+        let current = self.stack.last().and_then(|it| it.current);
+        let (Some(run), Some(seen)) = (current, note.seen) else { return };
+        let there = self.run.seen.entry(Node { run, instruction }).or_default();
+        self.run.times.entry(run).or_default().push((instruction, note.ticks));
+        if let Reports::Passed(_) = note.reports {
+            there.begun = Some(note.ticks);
+            there.passed.resize(there.passed.len().max(usize::from(seen.part) + 1), SeenValue::NOTHING);
+            there.passed[usize::from(seen.part)] = seen.value;
+        } else {
+            there.at = seen;
         }
     }
 

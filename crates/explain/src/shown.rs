@@ -4,7 +4,7 @@ use hypocenter_program::Act;
 use hypocenter_results::Rate;
 use hypocenter_results::explained::{BesideRow, Inflection, InflectionKind, NearestRun, RunAct, RunPoint};
 
-use crate::model::{Place, SliceModel};
+use crate::model::{CodePlace, SliceModel};
 use crate::recorded_run::{Node, RecordedRun};
 use crate::study::{Answer, Inquiry, ThreadFound};
 
@@ -13,7 +13,7 @@ const BEFORE: usize = 8;
 const ROWS_MAX: usize = 60;
 
 /// An instruction of the model, as it is without a run.
-pub(crate) fn place(model: &SliceModel, place: Place) -> RunPoint {
+pub(crate) fn place(model: &SliceModel, place: CodePlace) -> RunPoint {
     let outline = model.method(place.method);
     let step = &outline.steps[place.instruction as usize];
     let (act, subject) = match &step.act {
@@ -42,7 +42,7 @@ fn point(model: &SliceModel, run: &RecordedRun, node: Node) -> RunPoint {
     RunPoint {
         thread: run.threads[run.thread_of(node) as usize].clone(),
         to_line: to.filter(|_| it.act == RunAct::Branches).and_then(|it| outline.steps[it as usize].line),
-        value: constant(model, run, node),
+        value: run.value(node).or_else(|| constant(model, run, node)),
         ..it
     }
 }
@@ -117,8 +117,7 @@ impl Inquiry<'_> {
         let there = match (answer.cause, own.prefix.deviation) {
             (Some(_), _) => {
                 let read = own.prefix.partner(node)?;
-                let Act::Reads(field, _) = self.model.act(other.run.place(read)) else { return None };
-                other.written.before(&other.run, *field, read)?
+                other.written.before(self.model, &other.run, read)?
             }
             (None, Some((_, there))) => there?,
             (None, None) => return None,

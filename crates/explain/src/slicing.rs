@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use hypocenter_program::{Act, FieldId, OutlineValue};
-use rustc_hash::{FxHashMap, FxHashSet};
+use hypocenter_program::{Act, OutlineValue};
+use rustc_hash::FxHashSet;
 
 use crate::model::SliceModel;
 use crate::recorded_run::{Node, RecordedRun};
+use crate::written::Written;
 
 /// Maximum number of instructions of a dynamic slice.
 const NODES_MAX: usize = 200_000;
@@ -47,37 +48,6 @@ impl DynamicSlice {
         self.feeds.extend(other.feeds);
         self.feeds.sort_unstable();
         self.feeds.dedup();
-    }
-}
-
-/// The writes of a run, by what they write.
-#[derive(Debug, Default)]
-pub(crate) struct Written {
-    fields: FxHashMap<FieldId, Vec<(u64, Node)>>,
-}
-
-impl Written {
-    pub fn of(model: &SliceModel, run: &RecordedRun) -> Written {
-        let mut written = Written::default();
-        for (node, act) in run.acts(model) {
-            if let Act::Writes(field, _) = act {
-                written.fields.entry(*field).or_default().push((run.ticks(node), node));
-            }
-        }
-        for all in written.fields.values_mut() {
-            all.sort_unstable();
-        }
-        written
-    }
-
-    /// The write that a read of a field reads from.
-    pub fn before(&self, run: &RecordedRun, field: FieldId, read: Node) -> Option<Node> {
-        let ticks = run.ticks(read);
-        let thread = run.thread_of(read);
-        let is_before = |&&(at, write): &&(u64, Node)| {
-            if run.thread_of(write) == thread { run.order(write) < run.order(read) } else { at <= ticks }
-        };
-        self.fields.get(&field)?.iter().rev().find(is_before).map(|it| it.1)
     }
 }
 
@@ -216,15 +186,10 @@ impl Slicer<'_> {
 
     fn result(&self, node: Node, slice: &mut DynamicSlice, pending: &mut Vec<Want>) {
         match &self.step(node).act {
-            Act::Reads(field, _) => {
+            Act::Reads(..) | Act::ReadsElement => {
                 pending.push(Want::Taken(node));
-                match self.written.before(self.run, *field, node) {
-                    Some(write) => {
-                        if self.run.root_of(write) != self.run.root_of(node) {
-                            slice.feeds.push((node, write));
-                        }
-                        pending.push(Want::Taken(write));
-                    }
+                match self.written.before(self.model, self.run, node) {
+                    Some(write) => self.fed(node, write, slice, pending),
                     None => slice.outside += 1,
                 }
             }
@@ -236,10 +201,22 @@ impl Slicer<'_> {
                 None => {
                     slice.outside += u64::from(!callee.is_library);
                     pending.push(Want::Taken(node));
+                    let told = self.written.told(self.run, node);
+                    if let Some(told) = told.filter(|&it| self.run.is_in_reach(it, node)) {
+                        self.fed(node, told, slice, pending);
+                    }
                 }
             },
             _ => pending.push(Want::Taken(node)),
         }
+    }
+
+    /// What a write wrote is in the slice, as a read reads it.
+    fn fed(&self, read: Node, write: Node, slice: &mut DynamicSlice, pending: &mut Vec<Want>) {
+        if self.run.root_of(write) != self.run.root_of(read) {
+            slice.feeds.push((read, write));
+        }
+        pending.push(Want::Taken(write));
     }
 
     /// The instruction by which a frame returned.

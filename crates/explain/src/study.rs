@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use hypocenter_program::Act;
-
 use crate::model::SliceModel;
 use crate::prefix::{Comparing, Prefix};
 use crate::recorded_run::{Node, RecordedRun};
-use crate::slicing::{DynamicSlice, Slicer, Written};
+use crate::slicing::{DynamicSlice, Slicer};
+use crate::written::Written;
 
 /// Maximum number of rounds in which a slice is completed by what did not happen.
 const REPAIRS_MAX: usize = 10;
@@ -15,6 +14,8 @@ const REPAIRS_MAX: usize = 10;
 /// Parts of the engine that can be switched off, to measure what they are worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Parts {
+    /// Data flow by object.
+    pub objects: bool,
     pub map_loops: bool,
     pub repair: bool,
     pub work_list: bool,
@@ -29,7 +30,11 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    pub fn of(model: &SliceModel, run: RecordedRun) -> Subject {
+    /// A run; without its objects where these are left out.
+    pub fn of(model: &SliceModel, mut run: RecordedRun, parts: Parts) -> Subject {
+        if !parts.objects {
+            run.forget_objects();
+        }
         let written = Written::of(model, &run);
         Subject { run, written }
     }
@@ -199,18 +204,24 @@ impl Inquiry<'_> {
     fn unkept(&self, slice: &DynamicSlice, found: &BTreeMap<u32, ThreadFound>) -> Vec<(Node, Node)> {
         let run = &self.failing.run;
         let is_unkept = |&&(read, write): &&(Node, Node)| {
-            if run.thread_of(read) == run.thread_of(write) {
+            // Only what a neighbour does too can be in another order there.
+            let partner = |node| {
+                let it = found.get(&run.root_of(node))?;
+                Some((&self.neighbours[it.neighbour], it.prefix.partner(node)?))
+            };
+            if run.thread_of(read) == run.thread_of(write) || partner(write).is_none() {
                 return false;
             }
-            let Some(it) = found.get(&run.root_of(read)) else { return false };
-            let Some(there) = it.prefix.partner(read) else { return false };
-            let Act::Reads(field, _) = self.model.act(run.place(read)) else { return false };
-            let other = &self.neighbours[it.neighbour];
-            let theirs = other.written.before(&other.run, *field, there);
+            let Some((other, there)) = partner(read) else { return false };
+            let theirs = other.written.before(self.model, &other.run, there);
             theirs.is_none_or(|theirs| other.run.place(theirs) != run.place(write))
+                && !run.is_same_value(read, &other.run, there)
         };
         let mut unkept: Vec<(Node, Node)> = slice.feeds().iter().filter(is_unkept).copied().collect();
         unkept.sort_by_key(|it| self.time(it.0));
         unkept
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,7 @@ use crate::plain;
 use crate::text::escaped;
 use crate::words;
 use hypocenter_results::cascaded::{Cascade, CascadeStep, TestRow};
+use hypocenter_results::explained::{Explanation, NeighbourRow};
 use hypocenter_results::explored::{self, Exploration, Suspicion};
 use hypocenter_results::predicted::{Forecasting, Prediction};
 use hypocenter_results::reproduced::{Reproduction, Standing};
@@ -84,6 +85,23 @@ pub fn plain<D: Detail>(Document { header, detail }: &Document<D>, times: Times<
         cases.push(Case { name: plain::faults(it), came, seconds: times(it.trial) });
     }
     Suite { header, failure: "finding" }.document(&cases)
+}
+
+/// Of a campaign of `explain`: a case for each neighbour, and one for the inflection point.
+pub fn explained(document: &Document<Explanation>, times: Times<'_>) -> String {
+    let Document { header, detail } = document;
+    let neighbour = |it: &NeighbourRow| {
+        let came = it.left_out.as_ref().map_or(Came::Well, |why| Came::Skipped(why.clone()));
+        Case { name: it.name.clone(), came, seconds: it.trial.and_then(times) }
+    };
+    let mut cases: Vec<Case> = detail.neighbours.iter().take(CASES_MAX).map(neighbour).collect();
+    for it in &detail.findings {
+        let verdict = words::explained(detail).plain();
+        let text = format!("{verdict}\nrate: {}\nreplay: {}\n", words::replays(it), it.replay);
+        let came = Came::Failed(it.why.clone(), text);
+        cases.push(Case { name: "the failing run".to_owned(), came, seconds: times(it.trial) });
+    }
+    Suite { header, failure: "explained" }.document(&cases)
 }
 
 /// Of a campaign of `cascade`: a case for each test without a fault, and one for each cycle.

@@ -56,6 +56,11 @@ pub trait Reported: Detail {
         page::plain(document)
     }
 
+    /// The answer as Markdown for a ticket, of an engine that has one answer.
+    fn ticket(_document: &Document<Self>) -> Option<String> {
+        None
+    }
+
     /// Report for readers of JUnit results: a test case for each finding.
     fn junit(document: &Document<Self>, times: Times<'_>) -> String {
         junit::plain(document, times)
@@ -142,8 +147,16 @@ impl Reported for Explanation {
         terminal::explained(document)
     }
 
+    fn ticket(document: &Document<Explanation>) -> Option<String> {
+        Some(terminal::ticket(document))
+    }
+
     fn page(document: &Document<Explanation>, _runs: Option<&Runs>) -> String {
         page::explained(document)
+    }
+
+    fn junit(document: &Document<Explanation>, times: Times<'_>) -> String {
+        junit::explained(document, times)
     }
 
     fn sarif(document: &Document<Explanation>, sources: Sources<'_>) -> String {

@@ -8,6 +8,7 @@ use hypocenter_plan::Fault;
 use hypocenter_report::{Reported, Sources};
 use hypocenter_results::Document;
 use hypocenter_results::cascaded::Cascade;
+use hypocenter_results::explained::Explanation;
 use hypocenter_results::explored::Exploration;
 use hypocenter_results::predicted::Prediction;
 use hypocenter_results::reproduced::{Reproduction, Standing};
@@ -35,6 +36,7 @@ fn the_published_schemas_are_those_of_the_types() {
     check("summary.json", "Reproduction::VERSION", &schemars::schema_for!(Document<Reproduction>));
     check("cascade.json", "Cascade::VERSION", &schemars::schema_for!(Document<Cascade>));
     check("prediction.json", "Prediction::VERSION", &schemars::schema_for!(Document<Prediction>));
+    check("explanation.json", "Explanation::VERSION", &schemars::schema_for!(Document<Explanation>));
     check("exploration.json", "Exploration::VERSION", &schemars::schema_for!(Document<Exploration>));
 }
 

@@ -27,6 +27,7 @@ const PAGES: &[Page] = pages![
     "exploring",
     "cascading",
     "predicting",
+    "explaining",
     "oracles",
     "reading-a-report",
     "limits",

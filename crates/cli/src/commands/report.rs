@@ -30,6 +30,7 @@ pub const RUNS: &str = "runs.json";
 const PAGE: &str = "report.html";
 const JUNIT: &str = "junit.xml";
 const SARIF: &str = "findings.sarif";
+const TICKET: &str = "ticket.md";
 /// The campaign that is meant where none is named.
 const LATEST: &str = "latest";
 
@@ -57,8 +58,8 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let known = KnownVerb::named(&engine.verb, &directory)?;
     let page = (known.report)(&directory)?;
     screen::line("report", &told(&page));
-    for name in [JUNIT, SARIF] {
-        screen::line("", &told(&directory.join(name)));
+    for path in [JUNIT, SARIF, TICKET].map(|it| directory.join(it)).iter().filter(|it| it.exists()) {
+        screen::line("", &told(path));
     }
     if args.json {
         let path = directory.join(SUMMARY);
@@ -99,6 +100,9 @@ pub fn write<D: Reported>(
 ) -> Result<PathBuf, Failure> {
     let sources = Sources::of_project(campaign);
     let junit = D::junit(document, &|it| seconds(campaign, it));
+    if let Some(ticket) = D::ticket(document) {
+        keep(&campaign.join(TICKET), &ticket)?;
+    }
     files(campaign, D::page(document, runs), junit, D::sarif(document, &|it| sources.find(it)))
 }
 

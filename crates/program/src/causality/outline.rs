@@ -130,11 +130,35 @@ pub enum Reports {
     Block(u32),
     /// An exception comes out of the call at this instruction.
     Thrown(u32),
+    /// This instruction reads or writes a field or an element: the object and the value.
+    Accessed(u32),
+    /// The object and the arguments of the call at this instruction.
+    Passed(u32),
+    /// Result of the call at this instruction.
+    Gave(u32),
+}
+
+impl Reports {
+    /// Tests whether it has objects and values.
+    pub fn has_values(self) -> bool {
+        matches!(self, Reports::Accessed(_) | Reports::Passed(_) | Reports::Gave(_))
+    }
 }
 
 /// The kinds of sites that report a run.
-const REPORTING: KindSet =
-    KindSet::of(&[SiteKind::Entry, SiteKind::Exit, SiteKind::Unwind, SiteKind::Block, SiteKind::CallThrow]);
+const REPORTING: KindSet = KindSet::of(&[
+    SiteKind::Entry,
+    SiteKind::Exit,
+    SiteKind::Unwind,
+    SiteKind::Block,
+    SiteKind::CallThrow,
+    SiteKind::FieldRead,
+    SiteKind::FieldWrite,
+    SiteKind::ArrayRead,
+    SiteKind::ArrayWrite,
+    SiteKind::Call,
+    SiteKind::CallReturn,
+]);
 
 impl Outline {
     /// The outline of a method; none if it has no code that can be followed.
@@ -194,11 +218,22 @@ impl Drawing<'_> {
                 SiteKind::Unwind => Reports::Unwind,
                 SiteKind::Block => Reports::Block(self.view.body.block_of(instruction)),
                 SiteKind::CallThrow => Reports::Thrown(instruction),
+                SiteKind::FieldRead
+                | SiteKind::FieldWrite
+                | SiteKind::ArrayRead
+                | SiteKind::ArrayWrite => Reports::Accessed(instruction),
+                SiteKind::Call if self.is_library(instruction) => Reports::Passed(instruction),
+                SiteKind::CallReturn if self.is_library(instruction) => Reports::Gave(instruction),
                 _ => return None,
             };
             Some((it.named(&name.class, &name.method, &name.descriptor), reports))
         });
         reported.collect()
+    }
+
+    /// Tests whether a call may run code whose run is not recorded.
+    fn is_library(&self, instruction: u32) -> bool {
+        matches!(self.act(instruction), Act::Calls(it) if it.is_library)
     }
 
     fn region(&self, block: u32, dominance: Option<&Dominance>) -> Option<u32> {
