@@ -260,7 +260,12 @@ impl Seen {
             name.rsplit(['.', '$']).next().unwrap_or(name)
         };
         let thread = |it: &TracedOperation| self.dictionary.thread_name(it.thread);
-        let told = self.operations.iter().map(|it| Told { thread: thread(it), kind: it.kind, on: name(it.resource), it });
+        let told = self.operations.iter().map(|it| Told {
+            thread: thread(it),
+            kind: it.kind,
+            on: name(it.resource),
+            it,
+        });
         told.collect()
     }
 }

@@ -46,7 +46,8 @@ pub use tracks::{ArmedTrack, Track};
 pub use trial::{TrialFile, TrialSpec};
 pub use values::{ObjectId, SeenValue, TracedValue, ValueKind, ValueRecord};
 pub use waist::{
-    Deed, Operand, Shortage, Waist, Where, called, expected_of, handover_classes, waist, waist_classes, waist_of,
+    Deed, Operand, Shortage, Waist, Where, called, expected_of, handover_classes, waist, waist_classes,
+    waist_of,
 };
 
 /// What is wrong with a trial's file.

@@ -1,6 +1,6 @@
 //! The engine on recorded outcomes.
 
-use hypocenter_plan::{End, FORMAT_VERSION, OracleOutcome};
+use hypocenter_plan::{End, FORMAT_VERSION, OracleOutcome, Steering};
 use hypocenter_program::Act;
 use hypocenter_results::explained::RunPoint;
 
@@ -34,6 +34,7 @@ fn outcome(failed: bool, status: i32) -> Outcome {
         failure: Some(OracleOutcome { happened: failed, why: String::new() }),
         processes: Vec::new(),
         candidates: Vec::new(),
+        steering: Steering::default(),
         jvms: Vec::new(),
         problems: Vec::new(),
     }
