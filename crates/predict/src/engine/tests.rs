@@ -3,6 +3,7 @@
 use hypocenter_engine::Confirmed;
 use hypocenter_plan::{
     CandidateOutcome, End, FORMAT_VERSION, Injection, OperationKind, ProcessOutcome, Role, Site, SiteKind,
+    Steering,
 };
 use hypocenter_program::{ClassPath, Scope, StateOptions};
 use hypocenter_results::Detail;
@@ -117,6 +118,7 @@ fn outcome(plan: &Plan, is_hit: bool, survives: bool) -> Outcome {
             occurrence: 1,
             at_ms: 5.0,
             times: 1,
+            effect: None,
             threw: None,
             state: None,
             stack_hash: 0,
@@ -138,6 +140,7 @@ fn outcome(plan: &Plan, is_hit: bool, survives: bool) -> Outcome {
         failure: None,
         processes,
         candidates: plan.candidates.iter().map(candidate).collect(),
+        steering: Steering::default(),
         jvms: Vec::new(),
         problems: Vec::new(),
     }
