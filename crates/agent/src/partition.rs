@@ -108,9 +108,10 @@ impl Partitions {
         }
         let mut cut = self.cut.lock().unwrap_or_else(|poison| poison.into_inner());
         cut.retain(|inode| {
-            // A socket that has not begun to connect is in no table yet.
+            // One that was made since the lists were read, or has not begun to connect, is missing in one of them.
+            let Some(&fd) = own.get(inode) else { return true };
             let stays = wanted.contains(inode) || !table.iter().any(|it| it.inode == *inode);
-            if let (false, Some(&fd)) = (stays, own.get(inode)) {
+            if !stays {
                 set_filter(fd, false);
             }
             stays
