@@ -79,7 +79,11 @@ fn operate(
         // SAFETY: the JVM passed this thread's environment to the native method that called.
         let jni = unsafe { Jni::new(call.env) };
         let (who, site) = (call.who.who, call.site);
-        OperationHit { state, session, jni, thread: &mut thread, who, site, level }.follow(side)
+        // Brings what the thread is in, if the native thread ran another one before.
+        thread.identify(state, session, jni, who);
+        thread.within(state, (who, call.who.carrier), |thread| {
+            OperationHit { state, session, jni, thread, who, site, level }.follow(side)
+        })
     };
     CURRENT.try_with(work).unwrap_or(Answer::GoOn)
 }

@@ -226,7 +226,7 @@ fn socket_address(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
 impl ThreadState {
     /// The names of what the thread works on, if it is in an operation that counts.
     pub(crate) fn works_on(&self) -> Option<(&str, &str)> {
-        let what = self.tasks.pending.last()?.what.as_ref()?;
+        let what = self.tasks.within.pending.last()?.what.as_ref()?;
         Some((&what.resource, &what.other))
     }
 }
@@ -245,8 +245,6 @@ pub(crate) struct OperationHit<'a> {
 impl OperationHit<'_> {
     pub(crate) fn follow(&mut self, side: Side) -> Answer {
         let Some(of) = self.state.operations.by_site.get(&self.site.0).copied() else { return Answer::GoOn };
-        // Brings what the thread is in, if the native thread ran another one before.
-        self.thread.identify(self.state, self.session, self.jni, self.who);
         match side {
             Side::Begins(operands) => self.begin(of, operands),
             Side::Ends(result) => self.end(of, result.into(), None),
@@ -267,7 +265,7 @@ impl OperationHit<'_> {
         let what = what.filter(|it| !self.is_same_work(it));
         let lasts = what.as_ref().is_some_and(|it| it.kind.may_last());
         let counts = what.is_some();
-        self.thread.tasks.pending.push(Pending { begin: of.begin, what });
+        self.thread.tasks.within.pending.push(Pending { begin: of.begin, what });
         if !counts {
             return Answer::GoOn;
         }
@@ -277,7 +275,7 @@ impl OperationHit<'_> {
         let answer = self.decide();
         if answer == Answer::Thrown {
             // The exception leaves the method before its handler for the end is in force.
-            self.thread.tasks.pending.pop();
+            self.thread.tasks.within.pending.pop();
         }
         answer
     }
@@ -285,12 +283,12 @@ impl OperationHit<'_> {
     /// Whether the thread is within an operation of which it is of no interest how it is done.
     fn is_hidden(&self) -> bool {
         let is_open = |it: &Pending| it.what.as_ref().is_none_or(|it| it.kind == OperationKind::Handle);
-        !self.thread.tasks.pending.iter().all(is_open)
+        !self.thread.tasks.within.pending.iter().all(is_open)
     }
 
     /// Whether it is done by way of another method for the same object: a pool runs a task, which runs itself.
     fn is_same_work(&self, what: &What) -> bool {
-        let around = self.thread.tasks.pending.last().and_then(|it| it.what.as_ref());
+        let around = self.thread.tasks.within.pending.last().and_then(|it| it.what.as_ref());
         what.kind == OperationKind::Handle
             && around.is_some_and(|it| it.kind == OperationKind::Handle && it.object == what.object)
     }
@@ -298,7 +296,7 @@ impl OperationHit<'_> {
     /// The object that the operation has got.
     fn returns(&mut self, of: Of, object: jobject) {
         let (id, class) = self.object(object);
-        let open = self.thread.tasks.pending.iter_mut().rfind(|it| it.begin == of.begin);
+        let open = self.thread.tasks.within.pending.iter_mut().rfind(|it| it.begin == of.begin);
         if let Some(what) = open.and_then(|it| it.what.as_mut()) {
             (what.other_object, what.other) = (id, class);
         }
@@ -368,18 +366,18 @@ impl OperationHit<'_> {
 
     /// Ends the operation and those within it whose ends were missed.
     fn end(&mut self, of: Of, result: i64, thrown: Option<jobject>) -> Answer {
-        let Some(at) = self.thread.tasks.pending.iter().rposition(|it| it.begin == of.begin) else {
+        let Some(at) = self.thread.tasks.within.pending.iter().rposition(|it| it.begin == of.begin) else {
             return Answer::GoOn;
         };
-        self.thread.tasks.pending.truncate(at + 1);
-        let counts = self.thread.tasks.pending[at].what.is_some();
+        self.thread.tasks.within.pending.truncate(at + 1);
+        let counts = self.thread.tasks.within.pending[at].what.is_some();
         let answer = if counts {
             self.record(true, result, thrown);
             self.decide()
         } else {
             Answer::GoOn
         };
-        self.thread.tasks.pending.truncate(at);
+        self.thread.tasks.within.pending.truncate(at);
         answer
     }
 
@@ -388,7 +386,9 @@ impl OperationHit<'_> {
             return;
         }
         let OperationHit { state, session, jni, .. } = *self;
-        let Some(what) = self.thread.tasks.pending.last().and_then(|it| it.what.as_ref()) else { return };
+        let Some(what) = self.thread.tasks.within.pending.last().and_then(|it| it.what.as_ref()) else {
+            return;
+        };
         let failed = thrown
             .and_then(|it| jni.class_of(it))
             .and_then(|class| state.jvmti.class_signature(class).ok())
