@@ -39,6 +39,12 @@ impl Monitors {
         Monitors { enters }
     }
 
+    /// Whether a site is one of a `synchronized` method.
+    #[inline]
+    pub(crate) fn has(&self, site: SiteId) -> bool {
+        !self.enters.is_empty() && self.enters.contains_key(&site.0)
+    }
+
     /// The object of a hit: the one that is given, or that the method has held since it was entered.
     pub(crate) fn follow(&self, held: &mut Vec<Held>, site: SiteId, object: ObjectId) -> ObjectId {
         match self.enters.get(&site.0) {

@@ -79,9 +79,13 @@ fn operate(
         // SAFETY: the JVM passed this thread's environment to the native method that called.
         let jni = unsafe { Jni::new(call.env) };
         let (who, site) = (call.who.who, call.site);
-        let mut hit = OperationHit { state, session, jni, thread: &mut thread, who, site, level };
-        let answer = hit.follow(side);
-        (answer, hit.is_swallowed())
+        // Brings what the thread is in, if the native thread ran another one before.
+        thread.identify(state, session, jni, who);
+        thread.within(state, (who, call.who.carrier), |thread| {
+            let mut hit = OperationHit { state, session, jni, thread, who, site, level };
+            let answer = hit.follow(side);
+            (answer, hit.is_swallowed())
+        })
     };
     CURRENT.try_with(work).unwrap_or((Answer::GoOn, false))
 }

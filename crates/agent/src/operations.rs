@@ -257,13 +257,13 @@ fn socket_address(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
 impl ThreadState {
     /// The names of what the thread works on, if it is in an operation that counts.
     pub(crate) fn works_on(&self) -> Option<(&str, &str)> {
-        let what = self.tasks.pending.last()?.what.as_ref()?;
+        let what = self.tasks.within.pending.last()?.what.as_ref()?;
         Some((&what.resource, &what.other))
     }
 
     /// The socket over which the thread is about to send, if it is.
     pub(crate) fn sends_over(&self) -> Option<Inode> {
-        let what = self.tasks.pending.last()?.what.as_ref()?;
+        let what = self.tasks.within.pending.last()?.what.as_ref()?;
         what.socket.filter(|_| what.kind == OperationKind::Send)
     }
 }
@@ -282,8 +282,6 @@ pub(crate) struct OperationHit<'a> {
 impl OperationHit<'_> {
     pub(crate) fn follow(&mut self, side: Side) -> Answer {
         let Some(of) = self.state.operations.by_site.get(&self.site.0).copied() else { return Answer::GoOn };
-        // Brings what the thread is in, if the native thread ran another one before.
-        self.thread.identify(self.state, self.session, self.jni, self.who);
         match side {
             Side::Begins(operands) => self.begin(of, operands),
             Side::Ends(result) => self.end(of, result.into(), None),
@@ -307,7 +305,7 @@ impl OperationHit<'_> {
         let what = what.filter(|it| !self.is_same_work(it));
         let lasts = what.as_ref().is_some_and(|it| it.kind.may_last());
         let counts = what.is_some();
-        self.thread.tasks.pending.push(Pending { begin: of.begin, what, swallowed_by: None });
+        self.thread.tasks.within.pending.push(Pending { begin: of.begin, what, swallowed_by: None });
         if lasts {
             self.record(false, 0, None);
         }
@@ -317,10 +315,10 @@ impl OperationHit<'_> {
         }
         if answer == Answer::Thrown {
             // The exception leaves the method before its handler for the end is in force.
-            self.thread.tasks.pending.pop();
+            self.thread.tasks.within.pending.pop();
         } else if of.waist.outlet.is_some() && lasting.has_silent() {
             let by = self.silenced_by(operands.first);
-            self.thread.tasks.pending.last_mut().into_iter().for_each(|it| it.swallowed_by = by);
+            self.thread.tasks.within.pending.last_mut().into_iter().for_each(|it| it.swallowed_by = by);
         }
         answer
     }
@@ -328,7 +326,7 @@ impl OperationHit<'_> {
     /// Lets an operation fail whose disk is full.
     fn run_short(&mut self, waist: &Waist, operands: Operands) -> Option<Answer> {
         let OperationHit { state, session, jni, site, .. } = *self;
-        let what = self.thread.tasks.pending.last()?.what.as_ref()?;
+        let what = self.thread.tasks.within.pending.last()?.what.as_ref()?;
         let shortage = waist.shortage(what.kind)?;
         let candidate = state.lasting.full(session.trial(), &what.resource)?;
         let name = path(jni, operands.first, waist.first.1).unwrap_or_default();
@@ -376,19 +374,19 @@ impl OperationHit<'_> {
     /// Whether the bytes of the operation that has just begun are to be swallowed.
     pub(crate) fn is_swallowed(&self) -> bool {
         let of = self.state.operations.by_site.get(&self.site.0);
-        let it = self.thread.tasks.pending.last();
+        let it = self.thread.tasks.within.pending.last();
         it.is_some_and(|it| it.swallowed_by.is_some() && of.is_some_and(|of| of.begin == it.begin))
     }
 
     /// Whether the thread is within an operation of which it is of no interest how it is done.
     fn is_hidden(&self) -> bool {
         let is_open = |it: &Pending| it.what.as_ref().is_none_or(|it| it.kind == OperationKind::Handle);
-        !self.thread.tasks.pending.iter().all(is_open)
+        !self.thread.tasks.within.pending.iter().all(is_open)
     }
 
     /// Whether it is done by way of another method for the same object: a pool runs a task, which runs itself.
     fn is_same_work(&self, what: &What) -> bool {
-        let around = self.thread.tasks.pending.last().and_then(|it| it.what.as_ref());
+        let around = self.thread.tasks.within.pending.last().and_then(|it| it.what.as_ref());
         what.kind == OperationKind::Handle
             && around.is_some_and(|it| it.kind == OperationKind::Handle && it.object == what.object)
     }
@@ -396,7 +394,7 @@ impl OperationHit<'_> {
     /// The object that the operation has got.
     fn returns(&mut self, of: Of, object: jobject) {
         let (id, class) = self.object(object);
-        let open = self.thread.tasks.pending.iter_mut().rfind(|it| it.begin == of.begin);
+        let open = self.thread.tasks.within.pending.iter_mut().rfind(|it| it.begin == of.begin);
         if let Some(what) = open.and_then(|it| it.what.as_mut()) {
             (what.other_object, what.other) = (id, class);
         }
@@ -467,21 +465,21 @@ impl OperationHit<'_> {
 
     /// Ends the operation and those within it whose ends were missed.
     fn end(&mut self, of: Of, result: i64, thrown: Option<jobject>) -> Answer {
-        let Some(at) = self.thread.tasks.pending.iter().rposition(|it| it.begin == of.begin) else {
+        let Some(at) = self.thread.tasks.within.pending.iter().rposition(|it| it.begin == of.begin) else {
             return Answer::GoOn;
         };
-        self.thread.tasks.pending.truncate(at + 1);
-        if let Some(candidate) = self.thread.tasks.pending[at].swallowed_by {
+        self.thread.tasks.within.pending.truncate(at + 1);
+        if let Some(candidate) = self.thread.tasks.within.pending[at].swallowed_by {
             self.session.trial().affect(candidate, u64::try_from(result).unwrap_or(0));
         }
-        let counts = self.thread.tasks.pending[at].what.is_some();
+        let counts = self.thread.tasks.within.pending[at].what.is_some();
         let answer = if counts {
             self.record(true, result, thrown);
             self.decide()
         } else {
             Answer::GoOn
         };
-        self.thread.tasks.pending.truncate(at);
+        self.thread.tasks.within.pending.truncate(at);
         answer
     }
 
@@ -490,7 +488,9 @@ impl OperationHit<'_> {
             return;
         }
         let OperationHit { state, session, jni, .. } = *self;
-        let Some(what) = self.thread.tasks.pending.last().and_then(|it| it.what.as_ref()) else { return };
+        let Some(what) = self.thread.tasks.within.pending.last().and_then(|it| it.what.as_ref()) else {
+            return;
+        };
         let failed = thrown
             .and_then(|it| jni.class_of(it))
             .and_then(|class| state.jvmti.class_signature(class).ok())

@@ -31,20 +31,30 @@ pub(crate) struct TaskStack {
     deeper: u32,
     /// The calls and loops around the thread. They are put aside with its tasks.
     pub trail: Trail,
-    /// The operations that the thread is in, the outermost first. Put aside likewise.
+    /// What the thread is in. Put aside likewise.
+    pub within: Within,
+}
+
+/// What a Java thread is in.
+#[derive(Default)]
+pub(crate) struct Within {
+    /// Operations, the outermost first.
     pub pending: Vec<Pending>,
-    /// The monitors that its `synchronized` methods hold. Put aside likewise.
+    /// The monitors that its `synchronized` methods hold.
     pub held: Vec<Held>,
 }
 
+impl Within {
+    const NOTHING: Within = Within { pending: Vec::new(), held: Vec::new() };
+
+    fn is_empty(&self) -> bool {
+        self.pending.is_empty() && self.held.is_empty()
+    }
+}
+
 impl TaskStack {
-    pub(crate) const EMPTY: TaskStack = TaskStack {
-        frames: Vec::new(),
-        deeper: 0,
-        trail: Trail::EMPTY,
-        pending: Vec::new(),
-        held: Vec::new(),
-    };
+    pub(crate) const EMPTY: TaskStack =
+        TaskStack { frames: Vec::new(), deeper: 0, trail: Trail::EMPTY, within: Within::NOTHING };
 
     /// The state that the thread is in.
     #[inline]
@@ -89,11 +99,7 @@ impl TaskStack {
     }
 
     fn is_empty(&self) -> bool {
-        self.frames.is_empty()
-            && self.deeper == 0
-            && self.trail.is_empty()
-            && self.pending.is_empty()
-            && self.held.is_empty()
+        self.frames.is_empty() && self.deeper == 0 && self.trail.is_empty() && self.within.is_empty()
     }
 }
 
@@ -101,16 +107,31 @@ impl TaskStack {
 pub(crate) struct Tasks {
     steps: FxHashMap<u32, Step>,
     parked: Mutex<FxHashMap<i64, TaskStack>>,
+    /// What virtual threads are in: one that waits there may go on with another carrier.
+    within: Mutex<FxHashMap<i64, Within>>,
 }
 
 impl Tasks {
     pub(crate) fn new(steps: Vec<ArmedStep>) -> Tasks {
         let steps = steps.into_iter().map(|it| (it.site.0, it.step)).collect();
-        Tasks { steps, parked: Mutex::default() }
+        Tasks { steps, parked: Mutex::default(), within: Mutex::default() }
     }
 
     pub(crate) fn step(&self, site: SiteId) -> Option<Step> {
         self.steps.get(&site.0).copied()
+    }
+
+    /// What a virtual thread is in; it is given back by [`Tasks::keep`].
+    pub(crate) fn within(&self, thread: i64) -> Within {
+        let mut all = self.within.lock().unwrap_or_else(|poison| poison.into_inner());
+        all.remove(&thread).unwrap_or_default()
+    }
+
+    /// Keeps what a virtual thread is in until its next hit.
+    pub(crate) fn keep(&self, thread: i64, within: Within) {
+        if !within.is_empty() {
+            self.within.lock().unwrap_or_else(|poison| poison.into_inner()).insert(thread, within);
+        }
     }
 
     /// Puts the tasks of one Java thread aside and brings those of another: both are run by the same native thread.

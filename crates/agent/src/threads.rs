@@ -159,6 +159,23 @@ impl ThreadState {
         self.thread = session.thread(java_id.unwrap_or(0) as u64, &self.name);
     }
 
+    /// Works with what the current thread is in, which a virtual thread takes along when it changes its carrier.
+    pub(crate) fn within<T>(
+        &mut self,
+        state: &State,
+        (who, carrier): (i64, i64),
+        work: impl FnOnce(&mut ThreadState) -> T,
+    ) -> T {
+        let thread = java_thread(who);
+        if thread == 0 || carrier == 0 || thread == carrier {
+            return work(self);
+        }
+        self.tasks.within = state.tasks.within(thread);
+        let result = work(self);
+        state.tasks.keep(thread, std::mem::take(&mut self.tasks.within));
+        result
+    }
+
     /// The ring, speaking for the current thread.
     #[inline]
     pub(crate) fn ring(&mut self, session: &Session) -> &mut Stream {

@@ -262,7 +262,11 @@ impl Sight {
                 let jni = unsafe { Jni::new(self.env) };
                 thread.identify(state, session, jni, self.who.who);
                 let mut record = self.record(state);
-                record.object = state.monitors.follow(&mut thread.tasks.held, self.site, record.object);
+                if state.monitors.has(self.site) {
+                    record.object = thread.within(state, (self.who.who, self.who.carrier), |thread| {
+                        state.monitors.follow(&mut thread.tasks.within.held, self.site, record.object)
+                    });
+                }
                 if level & level::STACK != 0 {
                     let count = session.trial().stack_frames() as usize;
                     let frames = state.stacks.capture_nearest(state.jvmti, jni, count);

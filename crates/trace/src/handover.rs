@@ -140,8 +140,11 @@ const METHODS: &[Rows] = &[
     rows(QUEUE, Dequeue, On::Returned, &[("poll", "()L")]),
 ];
 
-/// Calls of methods that have no code, or whose code is the program's: in any class, or in one method of the JDK.
-const CALLS: &[(Option<(&str, &str)>, OperationKind, &str, &str)] = &[
+/// A call in any class, or in one method of the JDK: its class and name; then the kind, and what is called.
+type CallRow = (Option<(&'static str, &'static str)>, OperationKind, &'static str, &'static str);
+
+/// Calls of methods that have no code, or whose code is the program's.
+const CALLS: &[CallRow] = &[
     (None, Wait, "wait", "()V"),
     (None, Wait, "wait", "(J)V"),
     (None, Wait, "wait", "(JI)V"),
