@@ -161,7 +161,7 @@ fn complaints(logs: &[LogBytes]) -> BTreeSet<(String, String)> {
         };
         if let Ok(log) = Log::read(&it.bytes) {
             let warned = log.entries().filter(|it| it.level.is_some_and(|level| level >= Level::Warn));
-            warned.for_each(|it| add(&it.first_line()));
+            warned.for_each(|it| add(it.first_line()));
         }
         let lines = it.bytes.split(|&byte| byte == b'\n').map(String::from_utf8_lossy);
         let is_thrown = |it: &str| !it.starts_with(char::is_whitespace) && it.contains("Exception");
