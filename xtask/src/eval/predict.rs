@@ -24,6 +24,8 @@ use crate::tool::{Tool, ToolArgs};
 use crate::{Verdict, eval, javac, maven, root, table, truth};
 
 const TRUTH: &str = "predict-truth.toml";
+/// Document of a campaign, in its directory.
+const SUMMARY: &str = "summary.json";
 const HEADINGS: [&str; 10] = [
     "target",
     "classes",
@@ -55,6 +57,9 @@ pub struct PredictArgs {
     /// Leave out the twins
     #[arg(long)]
     no_twins: bool,
+    /// Judge the campaigns that an earlier call has left, and run only those that are missing
+    #[arg(long)]
+    resume: bool,
     /// Number of parallel trials
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: u16,
@@ -179,7 +184,12 @@ impl Session<'_> {
         let what = format!("{}, {classes}, seed {seed}", self.subject.name);
         let place = eval::out("predict").join(&self.subject.name).join(format!("{classes}-{seed}"));
         let started = Instant::now();
-        let prediction = step(&what, || self.predict(config, seed, flags, &place))?;
+        // The document is written in the end: one that can be read is whole.
+        let left = self.args.resume.then(|| read(&place).ok()).flatten();
+        let prediction = match left {
+            Some(prediction) => prediction,
+            None => step(&what, || self.predict(config, seed, flags, &place))?,
+        };
         Ok(Played { classes: classes.to_owned(), seed, prediction, seconds: started.elapsed().as_secs_f64() })
     }
 
@@ -193,13 +203,12 @@ impl Session<'_> {
         command.env("PATH", first_on_path(&self.jdk.home.join("bin"))?);
         command.current_dir(config.parent().expect("a configuration lies in a directory"));
         let text = process::text(&command);
-        let (stdout, stderr) = (place.join("summary.json"), place.join("hypocenter.log"));
+        let (stdout, stderr) = (place.join(SUMMARY), place.join("hypocenter.log"));
         let status = Job { command, stdout: &stdout, stderr: &stderr, limit: LIMIT }.run()?;
         if !status.code().is_some_and(|it| OVER.contains(&it)) {
             return Err(process::failure(&text, &format!("ended with {status}"), &stdout, &stderr));
         }
-        let document: Document<Prediction> = truth::read_json(&stdout)?;
-        Ok(document.detail)
+        read(place)
     }
 
     /// The judgement in lines, each with whether it is as it should be.
@@ -240,6 +249,12 @@ impl Session<'_> {
             random::Stage { tool: self.tool, jdk: self.jdk, config: &self.subject.config, place: &place };
         stage.run(self.args.random, self.args.jobs, &nodes)
     }
+}
+
+/// The document of a campaign in a directory.
+fn read(place: &Path) -> Result<Prediction> {
+    let document: Document<Prediction> = truth::read_json(&place.join(SUMMARY))?;
+    Ok(document.detail)
 }
 
 impl Played {

@@ -13,19 +13,27 @@ public final class Merger {
     private final String name;
     private final Path data;
     private final Connection ingest;
+    private final Status status;
+    private int merges;
 
-    private Merger(String name, Path data, Connection ingest) {
+    private Merger(String name, Path data, Connection ingest, Status status) {
         this.name = name;
         this.data = data;
         this.ingest = ingest;
+        this.status = status;
     }
 
     public static void main(String[] args) throws InterruptedException {
         Logging.install();
         Options options = new Options(args);
         String name = options.text("name") + "-" + ProcessHandle.current().pid();
-        Connection ingest = new Connection(options.number("ingest", 7601));
-        new Merger(name, Path.of(options.text("data")), ingest).work();
+        try (Connection ingest = new Connection(options.number("ingest", 7601))) {
+            Path data = Path.of(options.text("data"));
+            new Merger(name, data, ingest, new Status(data, options.text("name"))).work();
+        } catch (IOException e) {
+            LOG.log(Level.SEVERE, "cannot start, exiting", e);
+            System.exit(2);
+        }
     }
 
     private void work() throws InterruptedException {
@@ -37,6 +45,7 @@ public final class Merger {
                     LOG.log(Level.INFO, "{0} is merging", name);
                     registered = true;
                 }
+                status.beat(merges);
                 int number = Integer.parseInt(ingest.call("NEXT"));
                 if (number >= 0) {
                     merge(number);
@@ -63,6 +72,7 @@ public final class Merger {
             lock.release();
         }
         LOG.log(Level.INFO, "merged {0} segments of partition {1}", new Object[] {segments, number});
+        merges++;
         ingest.call("MERGED", Integer.toString(number));
     }
 }
