@@ -19,7 +19,7 @@ pub fn page(document: &Document<Explanation>) -> String {
             None => ("no", "no answer".to_owned()),
         },
         verdict: words::explained(it),
-        proof: found.map(|it| words::replays(it)),
+        proof: found.map(words::replays),
         rest: found.map_or_else(String::new, |it| command(&it.replay) + "\n")
             + &place(header.directory.as_deref()),
     };
