@@ -305,7 +305,6 @@ extern "system" fn enter_key(
     guarded(0, || pause_of(handle(env, site, who, Seen::Key(key), None)))
 }
 
-#[expect(clippy::too_many_arguments)]
 extern "system" fn enter_operation(
     env: *mut JNIEnv,
     _: jclass,

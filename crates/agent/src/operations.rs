@@ -125,10 +125,7 @@ impl Operations {
 
     /// The path below the directory of the trial.
     fn below(&self, path: &Path) -> Option<String> {
-        let absolute = match path.is_absolute() {
-            true => path.to_owned(),
-            false => std::env::current_dir().ok()?.join(path),
-        };
+        let absolute = std::path::absolute(path).ok()?;
         let mut clean = PathBuf::new();
         for part in absolute.components() {
             match part {

@@ -309,7 +309,6 @@ impl Sight {
     }
 }
 
-#[expect(clippy::too_many_arguments)]
 pub(crate) extern "system" fn enter_value(
     env: *mut JNIEnv,
     _: jclass,
@@ -326,7 +325,6 @@ pub(crate) extern "system" fn enter_value(
     natives::guarded(0, || natives::pause_of(sight.see()))
 }
 
-#[expect(clippy::too_many_arguments)]
 pub(crate) extern "system" fn enter_reference(
     env: *mut JNIEnv,
     _: jclass,

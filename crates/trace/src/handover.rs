@@ -140,8 +140,11 @@ const METHODS: &[Rows] = &[
     rows(QUEUE, Dequeue, On::Returned, &[("poll", "()L")]),
 ];
 
+/// A call: the class and the method that it is in, what it is, and the name and descriptor of what is called.
+type Called = (Option<(&'static str, &'static str)>, OperationKind, &'static str, &'static str);
+
 /// Calls of methods that have no code, or whose code is the program's: in any class, or in one method of the JDK.
-const CALLS: &[(Option<(&str, &str)>, OperationKind, &str, &str)] = &[
+const CALLS: &[Called] = &[
     (None, Wait, "wait", "()V"),
     (None, Wait, "wait", "(J)V"),
     (None, Wait, "wait", "(JI)V"),
