@@ -621,8 +621,7 @@ fn late(first: &str, node: &str) -> String {
 
 #[test]
 fn a_node_joins_after_a_phase_of_clients() {
-    let (made, joins) =
-        ("echo made > {dir}/made", "sleep 0.3; touch {dir}/joined; echo up; exec sleep 600");
+    let (made, joins) = ("echo made > {dir}/made", "sleep 0.3; touch {dir}/joined; echo up; exec sleep 600");
     let done = run(&late(made, joins));
     let outcome = done.outcome();
     assert_eq!(outcome["end"], exited(0), "{outcome:#}");
