@@ -2,11 +2,10 @@ package snapshot;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
-/** The epoch that a server has accepted, in a file that is replaced as a whole. */
+/** The epoch that a server has accepted, for operators, in a file that is replaced as a whole. */
 final class EpochFile {
     private final Path path;
     private final Path next;
@@ -16,13 +15,12 @@ final class EpochFile {
         this.next = directory.resolve("currentEpoch.tmp");
     }
 
-    /** The epoch on disk. A server that is new notes the one that it begins with. */
-    String read(long otherwise) throws IOException {
+    /** What is noted; that it cannot be read keeps no server from its work. */
+    String noted() {
         try {
             return Files.readString(path).trim();
-        } catch (NoSuchFileException e) {
-            write(otherwise);
-            return Long.toString(otherwise);
+        } catch (IOException e) {
+            return "none";
         }
     }
 

@@ -30,11 +30,9 @@ final class Store {
     }
 
     /** The epoch of the last change. The file is for operators. */
-    private long loadEpoch() throws IOException {
-        long ofTree = Txn.epochOf(tree.zxid());
-        String noted = epochFile.read(ofTree);
-        LOG.log(Level.INFO, "the epoch that was noted is {0}", noted);
-        return ofTree;
+    private long loadEpoch() {
+        LOG.log(Level.INFO, "the epoch that was noted is {0}", epochFile.noted());
+        return Txn.epochOf(tree.zxid());
     }
 
     synchronized Tree tree() {
