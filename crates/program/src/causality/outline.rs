@@ -218,10 +218,9 @@ impl Drawing<'_> {
                 SiteKind::Unwind => Reports::Unwind,
                 SiteKind::Block => Reports::Block(self.view.body.block_of(instruction)),
                 SiteKind::CallThrow => Reports::Thrown(instruction),
-                SiteKind::FieldRead
-                | SiteKind::FieldWrite
-                | SiteKind::ArrayRead
-                | SiteKind::ArrayWrite => Reports::Accessed(instruction),
+                SiteKind::FieldRead | SiteKind::FieldWrite | SiteKind::ArrayRead | SiteKind::ArrayWrite => {
+                    Reports::Accessed(instruction)
+                }
                 SiteKind::Call if self.is_library(instruction) => Reports::Passed(instruction),
                 SiteKind::CallReturn if self.is_library(instruction) => Reports::Gave(instruction),
                 _ => return None,
