@@ -484,8 +484,8 @@ pub struct CascadeArgs {
 
 /// Find the line where a failing run left the right path
 ///
-/// Runs a failure again, and beside it the runs that come nearest to it and do not
-/// fail: without the fault, with the fault at another hit, and the other workloads.
+/// Runs a failure again, and beside it the runs that come nearest to it and do
+/// not fail: without the fault, with it at another hit, and the other workloads.
 /// It compares what they do on the way to the symptom, and names the first
 /// instruction that differs. The failing run is that of an earlier campaign.
 ///

@@ -353,11 +353,11 @@ fn a_class_of_the_command_that_is_not_there_is_told_and_not_its_package() {
 #[test]
 fn a_hook_that_cannot_be_placed_says_where_to_place_it() {
     let done =
-        Tool::new("inject").arg("java.lang.Thread.start").args("--sleep 1ms").java("probe.Guards many 1");
+        Tool::new("inject").arg("java.lang.Thread.getName").args("--sleep 1ms").java("probe.Guards many 1");
     done.exits(2)
-        .says("java.lang.Thread.start")
+        .says("java.lang.Thread.getName")
         .says("its hook could not be placed: the agent's own helper runs through this class")
-        .says("use a site that calls java.lang.Thread.start instead, as in `CALLER->java.lang.Thread.start`");
+        .says("use a site that calls java.lang.Thread.getName instead, as in `CALLER->java.lang.Thread.getName`");
 }
 
 #[test]

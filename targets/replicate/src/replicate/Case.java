@@ -23,6 +23,7 @@ public final class Case {
             }
         }
         for (Thread thread : noise) {
+            thread.setDaemon(true);
             thread.start();
         }
         Case test = new Case();
@@ -34,6 +35,7 @@ public final class Case {
             default -> throw new IllegalArgumentException("there is no test " + args[0]);
         }
         for (Thread thread : noise) {
+            thread.interrupt();
             thread.join();
         }
         System.out.println("INFO " + args[0] + " is over");

@@ -2,9 +2,9 @@ package replicate;
 
 import java.util.Random;
 
-/** A thread that writes other blocks, in random order. */
+/** A thread that writes other blocks, in random order, until it is interrupted. */
 final class Noise implements Runnable {
-    private static final int ROUNDS = 20;
+    private static final long PERIOD_MS = 10;
     private static final int BLOCKS = 4;
 
     private final Random random = new Random();
@@ -15,11 +15,15 @@ final class Noise implements Runnable {
         for (int id = 0; id < BLOCKS; id++) {
             blocks[id] = new Block(1000 + id, 1, 1);
         }
-        for (int round = 0; round < ROUNDS; round++) {
-            Block block = blocks[random.nextInt(BLOCKS)];
-            block.size = random.nextInt(1 << 20);
-            block.replicas = random.nextInt(5);
-            Thread.yield();
+        try {
+            while (true) {
+                Block block = blocks[random.nextInt(BLOCKS)];
+                block.size = random.nextInt(1 << 20);
+                block.replicas = random.nextInt(5);
+                Thread.sleep(PERIOD_MS);
+            }
+        } catch (InterruptedException over) {
+            // The test is over.
         }
     }
 }
