@@ -658,7 +658,7 @@ pub enum MustPass {
 ///                                              `exit`, `unwind`, `return`,
 ///                                              `loop 0`, `handler 0`, `block 3`,
 ///                                              `branch 2`, `constant int 5`
-///   'IOUtil.write operation'                   work of the JDK on a file or connection
+///   'IOUtil.write operation'                   a file or connection of the JDK
 /// Class names may be simple, qualified, or contain `*`. `:386` selects a line,
 /// and `#1` the second of several.
 ///

@@ -161,6 +161,6 @@ fn what_cannot_be_explained_is_refused_with_what_there_is() {
     refused("--symptom Monitor.chooseRandom:70 --workload race").says("the target has no class `Monitor`");
     refused("--symptom ReplicationMonitor.chooseRandom:7 --workload race")
         .says("the method has code at lines 56 to 72");
-    refused("--symptom Case.check:108 --workload race").says("whose methods are not compared");
+    refused("--symptom Case.check:110 --workload race").says("whose methods are not compared");
     place.tool("run remove --sandbox off --quiet").exits(0);
 }

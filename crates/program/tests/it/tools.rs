@@ -38,7 +38,17 @@ pub fn fixtures() -> &'static Path {
         let out = directory.display().to_string();
         tool(
             "javac",
-            &["-g", "-d", &out, "Loops.java", "Calls.java", "Drive.java", "Values.java", "Branches.java"],
+            &[
+                "-g",
+                "-d",
+                &out,
+                "Loops.java",
+                "Calls.java",
+                "Drive.java",
+                "Values.java",
+                "Branches.java",
+                "Constants.java",
+            ],
             &sources,
         );
         directory
