@@ -119,7 +119,7 @@ pub(crate) const BINDER: &str = "hypocenter/Binder";
 pub(crate) const RUN: Named<'_> = ("run", "(Ljava/lang/Object;)Ljava/lang/Object;");
 pub(crate) const BIND: Named<'_> = ("bind", "(Ljava/lang/Object;)Ljava/lang/Object;");
 
-/// Whether the helper's own code runs through a method of a class, named with slashes: a hook there that does something would call itself.
+/// Tests whether the helper's own code runs through a method of a class, named with slashes: a hook there that does something would call itself.
 pub(crate) fn runs_through(class: &[u8], method: &[u8]) -> bool {
     const ASIDE: [&[u8]; 2] = [b"start", b"join"];
     let is_own = OWN_CLASSES.iter().any(|own| own.as_bytes() == class);

@@ -27,7 +27,7 @@ pub(crate) struct Lasting {
     /// The silent connections of this JVM, each with the candidate that silenced it.
     silent: Mutex<FxHashMap<Inode, u32>>,
     has_silent: AtomicBool,
-    /// Whether a hook is in place that can swallow what is sent.
+    /// True if a hook is in place that can swallow what is sent.
     has_outlet: AtomicBool,
     sink: OnceLock<Option<std::fs::File>>,
     pub partitions: Partitions,
@@ -59,7 +59,7 @@ impl Lasting {
         lasting
     }
 
-    /// Whether a method of the JDK needs its hook because of such a fault.
+    /// Tests whether a method of the JDK needs its hook because of such a fault.
     pub(crate) fn needs(&self, waist: &Waist) -> bool {
         self.drops && waist.outlet.is_some()
             || !self.full.is_empty() && waist.needs_space()
@@ -72,7 +72,7 @@ impl Lasting {
         self.full.iter().filter(|it| trial.lasts(it.candidate, it.repeat)).find(fits).map(|it| it.candidate)
     }
 
-    /// Whether any disk is full now.
+    /// Tests whether any disk is full now.
     pub(crate) fn is_any_full(&self, trial: &TrialFile) -> bool {
         self.full.iter().any(|it| trial.lasts(it.candidate, it.repeat))
     }

@@ -39,7 +39,7 @@ impl Monitors {
         Monitors { enters }
     }
 
-    /// Whether a site is one of a `synchronized` method.
+    /// Tests whether a site is one of a `synchronized` method.
     #[inline]
     pub(crate) fn has(&self, site: SiteId) -> bool {
         !self.enters.is_empty() && self.enters.contains_key(&site.0)

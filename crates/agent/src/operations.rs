@@ -52,7 +52,7 @@ struct Of {
     /// The site of its begin, which names the operation.
     begin: SiteId,
     waist: &'static Waist,
-    /// Whether the plan records or decides anything there.
+    /// True if the plan records or decides anything there.
     is_watched: bool,
 }
 
@@ -124,7 +124,7 @@ impl Operations {
         Operations { by_site, roots }
     }
 
-    /// Whether some are on objects.
+    /// Tests whether some are on objects.
     pub(crate) fn has_objects(&self) -> bool {
         self.by_site.values().any(|it| it.waist.is_between_threads())
     }
@@ -371,20 +371,20 @@ impl OperationHit<'_> {
         self.state.lasting.silenced_by(socket)
     }
 
-    /// Whether the bytes of the operation that has just begun are to be swallowed.
+    /// Tests whether the bytes of the operation that has just begun are to be swallowed.
     pub(crate) fn is_swallowed(&self) -> bool {
         let of = self.state.operations.by_site.get(&self.site.0);
         let it = self.thread.tasks.within.pending.last();
         it.is_some_and(|it| it.swallowed_by.is_some() && of.is_some_and(|of| of.begin == it.begin))
     }
 
-    /// Whether the thread is within an operation of which it is of no interest how it is done.
+    /// Tests whether the thread is within an operation of which it is of no interest how it is done.
     fn is_hidden(&self) -> bool {
         let is_open = |it: &Pending| it.what.as_ref().is_none_or(|it| it.kind == OperationKind::Handle);
         !self.thread.tasks.within.pending.iter().all(is_open)
     }
 
-    /// Whether it is done by way of another method for the same object: a pool runs a task, which runs itself.
+    /// Tests whether it is done by way of another method for the same object: a pool runs a task, which runs itself.
     fn is_same_work(&self, what: &What) -> bool {
         let around = self.thread.tasks.within.pending.last().and_then(|it| it.what.as_ref());
         what.kind == OperationKind::Handle

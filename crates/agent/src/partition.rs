@@ -39,7 +39,7 @@ struct Partition {
 }
 
 impl Partition {
-    /// Whether it is about to begin, or lasts. Its time is counted from when all connections are cut.
+    /// Tests whether it is about to begin, or lasts. Its time is counted from when all connections are cut.
     fn lasts(&self, trial: &TrialFile) -> bool {
         trial.is_claimed(self.candidate) || trial.lasts(self.candidate, self.repeat)
     }
@@ -143,7 +143,7 @@ impl Partitions {
         }
     }
 
-    /// Whether a partition lasts that concerns this node.
+    /// Tests whether a partition lasts that concerns this node.
     pub(crate) fn any_lasts(&self, trial: &TrialFile) -> bool {
         self.all.iter().any(|it| it.lasts(trial))
     }

@@ -26,7 +26,7 @@ pub(crate) struct Extra {
     pub keep: Option<(u32, &'static [u8])>,
     /// Words of local variables.
     pub locals: u16,
-    /// Whether the plain hook follows, which is the hit itself.
+    /// True if the plain hook follows, which is the hit itself.
     pub then_plain: bool,
 }
 
@@ -375,7 +375,7 @@ fn called<'a>(hook: &Placed<'_>, method: &Method<'_, 'a>) -> Option<(&'a [u8], &
     Some((callee.name, callee.descriptor))
 }
 
-/// Whether a hook stands where the object that it would see may not be initialised.
+/// Tests whether a hook stands where the object that it would see may not be initialised.
 pub(crate) fn is_too_early(hook: &Placed<'_>, method: &Method<'_, '_>) -> bool {
     let sees = hook.kind == SiteKind::FieldWrite && method.opcode(hook.pc) == op::PUTFIELD
         || hook.kind.is_of_monitor();

@@ -141,7 +141,7 @@ impl State {
         Ok(())
     }
 
-    /// Whether the trial asks for the identity of objects.
+    /// Tests whether the trial asks for the identity of objects.
     pub(crate) fn sees_objects(&self) -> bool {
         !self.with_values.is_empty() || self.operations.has_objects()
     }

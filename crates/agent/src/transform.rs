@@ -403,7 +403,7 @@ impl Placed<'_> {
         self.waist?.outlet.filter(|_| self.kind == SiteKind::Operation)
     }
 
-    /// Whether what the operation has got is an object that it returns.
+    /// Tests whether what the operation has got is an object that it returns.
     fn returns_object(&self) -> bool {
         self.waist.is_some_and(|it| it.second.is_some_and(|it| it.1 == Operand::Result))
     }
@@ -456,7 +456,7 @@ impl HelperCall {
         let opcode = code.bytes.get(hook.pc as usize).copied().unwrap_or(op::NOP);
         HelperCall::Plain(match hook.kind {
             _ if idle => IDLE,
-            SiteKind::Handler | SiteKind::Unwind | SiteKind::Throw | SiteKind::CallThrow => CAUGHT,
+            SiteKind::Handler | SiteKind::Unwind | SiteKind::Throw => CAUGHT,
             SiteKind::BooleanReturn => BOOL,
             SiteKind::Branch if helper::branch(opcode).is_some() => return HelperCall::Branch(opcode),
             SiteKind::Switch => KEY,

@@ -47,13 +47,13 @@ impl<'a> Member<'a> {
         Ok(members)
     }
 
-    /// Whether it belongs to the class rather than to an object.
+    /// Tests whether it belongs to the class rather than to an object.
     pub fn is_static(&self) -> bool {
         const STATIC: u16 = 0x0008;
         self.access & STATIC != 0
     }
 
-    /// Whether it holds a monitor as long as it runs.
+    /// Tests whether it holds a monitor as long as it runs.
     pub fn is_synchronized(&self) -> bool {
         const SYNCHRONIZED: u16 = 0x0020;
         self.access & SYNCHRONIZED != 0

@@ -49,7 +49,7 @@ const DROPS: [Row; 4] = [
                   server: 4 messages, 0 bytes of another\n",
         effect: (3, 3),
     },
-    // A frame that has begun to arrive is never gone on with.
+    // The rest of a frame that has begun to arrive never follows.
     Row {
         site: "NioSocketImpl.tryWrite",
         flags: "--at 2",

@@ -68,9 +68,9 @@ struct Asked<'a> {
     number: usize,
     site: &'a Site,
     when: &'a Guard,
-    /// Whether it takes one of the faults that the plan allows.
+    /// True if it takes one of the faults that the plan allows.
     limited: bool,
-    /// Whether it throws an exception.
+    /// True if it throws an exception.
     thrown: bool,
 }
 

@@ -482,7 +482,7 @@ impl Plan {
             }
             if matches!(it.fault, Fault::Exception { .. }) && it.site.kind.is_of_monitor() {
                 return value(format!(
-                    "an exception at a site of kind {} would leave the monitor in a state that no code can mend; throw it at another site of the method",
+                    "an exception at a site of kind {} would leave the monitor held, or released twice; throw it at another site of the method",
                     it.site.kind.name()
                 ));
             }

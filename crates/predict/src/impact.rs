@@ -11,8 +11,8 @@ const DISTANCES: [u32; 4] = [2, 5, 10, 20];
 const POINTS_MAX: usize = 1 << 18;
 /// Calls of a handler are followed so deep.
 const CALLS_DEPTH: u32 = 2;
-/// Methods that end the process.
-const EXITS: [(&[u8], &[u8]); 4] = [
+/// Methods that end the process or start a thread.
+const ENDS_AND_STARTS: [(&[u8], &[u8]); 4] = [
     (b"java/lang/System", b"exit"),
     (b"java/lang/Runtime", b"exit"),
     (b"java/lang/Runtime", b"halt"),
@@ -68,7 +68,7 @@ impl<'p> Impacts<'p> {
         for it in facts.calls() {
             let Some(callee) = it.callee.map(|it| world.method_ref(it)) else { continue };
             let name = world.signature(callee.signature).0;
-            if EXITS.contains(&(world.type_name(callee.owner), name)) {
+            if ENDS_AND_STARTS.contains(&(world.type_name(callee.owner), name)) {
                 let what = if name == b"start" { "a thread is started" } else { "the process ends" };
                 harm.insert((it.method, it.instruction), what);
             }

@@ -33,9 +33,9 @@ mod tests {
     #[test]
     fn files_of_a_series_are_alike() {
         let check = |name: &str, expected: &str| assert_eq!(series(name), expected, "{name}");
-        check("server/snapshot.10000001a", "server/snapshot.*");
+        check("server/image.10000001a", "server/image.*");
         check("p0/segment-17.log", "p*/segment-*.log");
-        check("server/currentEpoch", "server/currentEpoch");
+        check("server/position", "server/position");
         check("wal/v2alpha10", "wal/v*alpha*");
         check("data/\u{e4}1", "data/\u{e4}*");
     }

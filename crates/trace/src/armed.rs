@@ -48,7 +48,7 @@ pub enum ArmedFault {
     },
     /// Let the branch go this way.
     Force {
-        /// Whether its jump is taken.
+        /// True if its jump is taken.
         taken: bool,
     },
     /// Nothing: the candidate behind this one waits for it.
@@ -71,13 +71,13 @@ pub enum ArmedFault {
 }
 
 impl ArmedFault {
-    /// Whether it takes one of the faults that the plan allows: what steers a trial is no fault.
+    /// Tests whether it takes one of the faults that the plan allows: what steers a trial is no fault.
     pub fn is_limited(&self) -> bool {
         use ArmedFault::*;
         !matches!(self, Force { .. } | First | Then { .. } | Number { .. } | Text { .. })
     }
 
-    /// Whether it lasts until its time is over, rather than being done at a hit.
+    /// Tests whether it lasts until its time is over, rather than being done at a hit.
     pub fn lasts_for_a_time(&self) -> bool {
         matches!(self, ArmedFault::DiskFull { .. } | ArmedFault::Partition { .. })
     }

@@ -25,7 +25,7 @@ struct Rows {
     kind: OperationKind,
     on: On,
     methods: &'static [(&'static str, &'static str)],
-    /// Whether a JDK may lack them.
+    /// True if a JDK may lack them.
     optional: bool,
 }
 

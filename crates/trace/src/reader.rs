@@ -204,7 +204,7 @@ pub struct TracedOperation {
 }
 
 impl TracedOperation {
-    /// Whether it has ended; otherwise this is the record of its begin.
+    /// Tests whether it has ended; otherwise this is the record of its begin.
     pub fn has_ended(&self) -> bool {
         self.span.0 != self.span.1
     }

@@ -71,7 +71,7 @@ pub struct InjectedRecord {
 pub struct OperationRecord {
     /// Where it ended or begins.
     pub site: SiteId,
-    /// Whether it has ended.
+    /// True if it has ended.
     pub ended: bool,
     /// What it was.
     pub kind: OperationKind,

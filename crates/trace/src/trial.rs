@@ -502,7 +502,7 @@ impl TrialFile {
         more
     }
 
-    /// Whether an injected candidate that goes on after its site has not ended.
+    /// Tests whether an injected candidate that goes on after its site has not ended.
     pub fn lasts(&self, candidate: u32, repeat: ArmedRepeat) -> bool {
         self.is_injected(candidate)
             && match repeat {

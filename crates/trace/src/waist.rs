@@ -327,7 +327,7 @@ pub fn expected_of(class: &str) -> impl Iterator<Item = &'static Waist> {
 }
 
 impl Waist {
-    /// Whether it can fail because the disk is full.
+    /// Tests whether it can fail because the disk is full.
     pub fn needs_space(&self) -> bool {
         match self.deed {
             Deed::Send => self.class != SOCKET && self.class != DISPATCHER,
@@ -357,18 +357,18 @@ impl Waist {
         }
     }
 
-    /// Whether a method has this name and this start of its descriptor.
+    /// Tests whether a method has this name and this start of its descriptor.
     pub fn is_named(&self, method: &[u8], descriptor: &[u8]) -> bool {
         self.method.as_bytes() == method && descriptor.starts_with(self.descriptor.as_bytes())
     }
 
-    /// Whether a class, with dots or slashes, is its own.
+    /// Tests whether a class, with dots or slashes, is its own.
     fn is_of(&self, class: &[u8]) -> bool {
         let same = |(a, &b): (u8, &u8)| a == b || (a, b) == (b'.', b'/');
         self.class.len() == class.len() && self.class.bytes().zip(class).all(same)
     }
 
-    /// Whether it is about objects that threads share.
+    /// Tests whether it is about objects that threads share.
     pub fn is_between_threads(&self) -> bool {
         matches!(self.deed, Deed::Plain(kind) if kind.is_between_threads())
     }

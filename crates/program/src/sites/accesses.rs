@@ -184,7 +184,7 @@ fn allocations(
     Ok(found)
 }
 
-/// Whether of two references to a new object the one below is still there when the constructor has taken the other.
+/// Tests whether of two references to a new object the one below is still there when the constructor has taken the other.
 fn leaves_reference(code: &[Instruction<'_>]) -> bool {
     let moves = |it: &Instruction<'_>| matches!(it.opcode, op::POP..=op::POP2 | op::DUP_X1..=op::SWAP);
     code.get(1).is_some_and(|it| it.opcode == op::DUP) && !code.iter().any(moves)

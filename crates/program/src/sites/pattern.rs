@@ -150,7 +150,7 @@ fn by_name(word: &str) -> Option<SiteKind> {
     kinds.into_iter().chain(numbered).find(|kind| kind.name() == word)
 }
 
-/// Whether a site of this kind is told from others by its number alone.
+/// Tests whether a site of this kind is told from others by its number alone.
 fn numbered(kind: SiteKind) -> bool {
     matches!(kind, SiteKind::ArrayRead | SiteKind::ArrayWrite) || kind.is_of_monitor()
 }
